@@ -1,14 +1,18 @@
 """Helpers of the tests of pictures: what is installed, and where bodies and words are."""
 
 import shutil
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.font_manager import findfont
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from PIL import ImageFont
 
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.lettering import ANCHORS, extent
-from gpu_nim.render.vector_drawing import Words
 
 
 def opengl_reason():
@@ -21,7 +25,6 @@ def opengl_reason():
 
 
 needs_opengl = pytest.mark.skipif(opengl_reason() is not None, reason=opengl_reason() or "")
-needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 needs_trimesh = pytest.mark.skipif(find_spec("trimesh") is None, reason="trimesh is not installed")
 
 
@@ -50,18 +53,43 @@ def border(pixels):
     return np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
 
 
-def words_of(drawing):
-    """The lines of text on a drawing."""
-    return [mark.text for mark in drawing.marks if isinstance(mark, Words)]
+def texts(*drawings):
+    return [artist for drawing in drawings for artist in drawing.figure.findobj(Text)]
 
 
-def word_boxes(drawing):
-    """Each line of text on a drawing, and the left, top, right and bottom of its box: the ink's, by Pillow."""
-    for mark in drawing.marks:
-        if isinstance(mark, Words):
-            long, (above, below) = drawing.measure(mark.text, mark.size), extent(mark.text, mark.size)
-            left, base = mark.at[0] - long * ANCHORS[mark.anchor], drawing.height - mark.at[1]
-            yield mark.text, left, base - above, left + long, base + below
+def lines(drawing):
+    """The lines on a drawing, as their ends (2, 2)."""
+    return [artist.get_xydata() for artist in drawing.figure.findobj(Line2D) if artist.get_marker() != "o"]
+
+
+def discs(drawing):
+    """The places and the radii of the discs on a drawing."""
+    found = [artist for artist in drawing.figure.findobj(Line2D) if artist.get_marker() == "o"]
+    return [(*artist.get_xydata()[0].tolist(), artist.get_markersize() / 2) for artist in found]
+
+
+def polygons(drawing):
+    """The corners of the polygons on a drawing."""
+    return [path.vertices[:-1] for artist in drawing.figure.findobj(PolyCollection) for path in artist.get_paths()]
+
+
+def words_of(*drawings):
+    """The lines of text on drawings."""
+    return [artist.get_text() for artist in texts(*drawings)]
+
+
+@cache
+def deja_vu():
+    return ImageFont.truetype(findfont("DejaVu Sans"), 200)
+
+
+def word_boxes(*drawings):
+    """Each line of text on drawings, and the left, top, right and bottom of its box: the ink's, by Pillow."""
+    for artist in texts(*drawings):
+        (x, base), size, text = artist.get_position(), artist.get_fontsize() / 200, artist.get_text()
+        left, top, right, bottom = (size * edge for edge in deja_vu().getbbox(text, anchor="ls"))
+        x -= size * deja_vu().getlength(text) * {"left": 0.0, "center": 0.5, "right": 1.0}[artist.get_ha()]
+        yield text, x + left, base + top, x + right, base + bottom
 
 
 def assert_apart(boxes, size):

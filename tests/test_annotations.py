@@ -13,33 +13,32 @@ from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations, on_picture
-from gpu_nim.render.axes import axes_of, box_of, draw_axes, tick_values
+from gpu_nim.render.axes import axes_of, box_of, tick_values
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
+from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import DrawnBody, render
-from gpu_nim.render.labels import Labels, number
 from gpu_nim.render.legends import ticks
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
-from gpu_nim.render.vector_drawing import Shape, VectorDrawing, Words
 from gpu_nim.render.views import VIEWS, fit
+from gpu_nim.render.words import number
 from tests.helpers import run
-from tests.render_files import assert_apart, needs_opengl, word_boxes, words_of
+from tests.render_files import assert_apart, lines, needs_opengl, polygons, texts, word_boxes, words_of
 
 SOURCES = ("nim:0", "nim:7", "edge:9", "fcc:4", "chocolate:size=15", "ulam-warburton:9", "hexagonal:7", "triangular:5")
 ALL = {"title": "P-positions of Nim", "caption": "Every cell is a P-position", "legend": True, "axes": True}
 
 
 def laid_out(blocks, look, running=""):
-    """The annotations of a still, as a drawing."""
+    """The annotations of a still, as drawings."""
     said = annotations(blocks, look, running)
-    labels = said.words(running)
-    draw_axes(said.box, on_picture(aim(blocks, look, margins=said.margins), *look.resolution), labels)
-    return labels.drawing
+    camera = aim(blocks, look, margins=said.margins)
+    return said.words, said.changing(running, said.box, on_picture(camera, *look.resolution))
 
 
 # Everything together
@@ -62,11 +61,11 @@ def test_no_words_overlap_or_leave_the_picture(size, title, caption, source, vie
     with suppress(UsageError):
         blocks = blocks_of(source, colour=colour)
         look = Look(resolution=size, title=title, caption=caption, legend=True, axes=True, view=view, colour=colour)
-        drawing = laid_out(blocks, look, running)
-        assert_apart(word_boxes(drawing), size)
-        letters = Counter("".join(words_of(drawing)))
+        drawings = laid_out(blocks, look, running)
+        assert_apart(word_boxes(*drawings), size)
+        letters = Counter("".join(words_of(*drawings)))
         assert not Counter("".join((title + caption).split())) - letters
-        assert_legend_is_whole(drawing, legend(blocks, colour))
+        assert_legend_is_whole(drawings[0], legend(blocks, colour))
 
 
 def legend(blocks, colour=None, theme="dark"):
@@ -84,11 +83,11 @@ def assert_legend_is_whole(drawing, said):
 def test_all_annotations_are_there_and_leave_space_for_the_body(source, size):
     look = Look(resolution=size, **ALL)
     blocks = blocks_of(source)
-    drawing = laid_out(blocks, look)
-    assert_apart(word_boxes(drawing), size)
-    assert_legend_is_whole(drawing, legend(blocks))
+    drawings = laid_out(blocks, look)
+    assert_apart(word_boxes(*drawings), size)
+    assert_legend_is_whole(drawings[0], legend(blocks))
     if min(size) >= 300:
-        assert set(blocks.coordinates[: 2 if blocks.flat else 3]) <= set(words_of(drawing))
+        assert set(blocks.coordinates[: 2 if blocks.flat else 3]) <= set(words_of(*drawings))
     if source != "nim:0":
         seen = on_picture(aim(blocks, look), *size)(framed(blocks, look))
         left, top, right, bottom = Annotations(look, Bar("generation", (0,), np.zeros((1, 3), np.float32))).space
@@ -99,10 +98,9 @@ def test_all_annotations_are_there_and_leave_space_for_the_body(source, size):
 
 def test_letters_are_large_enough_for_a_hall():
     for size in ((1920, 1080), (3840, 2160), (320, 180)):
-        for mark in laid_out(blocks_of("nim:7"), Look(resolution=size, **ALL)).marks:
-            if isinstance(mark, Words):
-                assert mark.size >= min(size[1] / 36.5, 12)
-                assert mark.size >= 12 or size[1] < 400
+        for text in texts(*laid_out(blocks_of("nim:7"), Look(resolution=size, **ALL))):
+            assert text.get_fontsize() >= min(size[1] / 36.5, 12)
+            assert text.get_fontsize() >= 12 or size[1] < 400
 
 
 @pytest.mark.parametrize("option", ["legend", "axes"])
@@ -173,20 +171,17 @@ def test_the_named_values_are_the_ends_and_one_less_than_powers_of_two(first, la
 
 def legend_samples(drawing, legend):
     """The places, in pixels, where a legend on a drawing shows a value or a name, with the colour that it should have."""
-    rectangles = [mark for mark in drawing.marks if isinstance(mark, Shape) and mark.fill is not None]
     if isinstance(legend, Swatches):
-        for mark, colour in zip(rectangles, legend.colours, strict=True):
-            (left, top), (right, bottom) = np.min(mark.points, axis=0), np.max(mark.points, axis=0)
-            yield ((left + right) / 2, drawing.height - (top + bottom) / 2), colour
+        for corners, colour in zip(polygons(drawing), legend.colours, strict=True):
+            yield corners.mean(axis=0), colour
         return
-    low, high = (edge(np.concatenate([mark.points for mark in rectangles]), axis=0) for edge in (np.min, np.max))
-    tick_lines = [mark.points for mark in drawing.marks if isinstance(mark, Shape) and mark.fill is None]
+    low, high = (edge(np.concatenate(polygons(drawing)), axis=0) for edge in (np.min, np.max))
     names = {number(value): value for value in ticks(legend.values[0], legend.values[-1])}
-    named = [names[mark.text] for mark in drawing.marks if isinstance(mark, Words) and mark.text in names]
-    for value, (start, _) in zip(named, tick_lines, strict=True):
+    named = [names[text] for text in words_of(drawing) if text in names]
+    for value, (start, _) in zip(named, lines(drawing), strict=True):
         upright = high[1] - low[1] > high[0] - low[0]
         x, y = ((low[0] + high[0]) / 2, start[1]) if upright else (start[0], (low[1] + high[1]) / 2)
-        yield (x, drawing.height - y), legend.at(value)
+        yield (x, y), legend.at(value)
 
 
 @pytest.mark.parametrize(("size", "colour"), [((480, 270), "rank"), ((270, 480), "generation"), ((270, 480), "branch")])
@@ -203,14 +198,14 @@ def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
     blocks = blocks_of("nim:15", colour=colour)
     said = legend(blocks, colour)
     pixels = np.asarray(render(blocks, look).image).astype(int)
-    samples = list(legend_samples(Annotations(look, said).words().drawing, said))
+    samples = list(legend_samples(Annotations(look, said).words, said))
     assert len(samples) >= 4
     for (x, y), colour in samples:
         assert np.abs(pixels[int(y), int(x)] - 255 * np.asarray(colour)).max() <= 1.01
 
 
 def test_a_transparent_picture_has_its_letters_whole():
-    drawing = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), **ALL))
+    drawing, _ = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), **ALL))
     clear, black = Image.new("RGBA", (320, 180)), Image.new("RGB", (320, 180))
     drawing.paint(clear)
     drawing.paint(black)
@@ -307,14 +302,9 @@ def test_ticks_are_powers_of_two_or_the_ends():
 
 
 def test_a_label_that_has_no_space_is_left_out():
-    drawing = VectorDrawing(100, 50)
-    labels = Labels(drawing, 10, (1, 1, 1), (1, 1, 1))
-    assert labels.text("Nim", (50, 20))
-    assert not labels.text("Nim", (55, 24))
-    assert not labels.text("Nim", (98, 40))
-    assert not labels.text("Nim", (50, 4))
-    assert not labels.text("Nim", (50, 49))
-    assert labels.text("Nim", (50, 40))
+    drawing = Drawing(THEMES["dark"], 100, 50)
+    there = [drawing.label("Nim", at, 10.0) for at in ((50, 20), (55, 24), (98, 40), (50, 4), (50, 49), (50, 40))]
+    assert there == [True, False, False, False, False, True]
     assert words_of(drawing) == ["Nim", "Nim"]
 
 
@@ -336,7 +326,7 @@ def test_words_before_the_body_are_on_a_veil():
     look = Look(resolution=(320, 240), view="hero", quality="draft", engine="numpy", **{**ALL, "axes": False})
     camera = aim(blocks, look)
     close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
-    areas = list(word_boxes(annotations(blocks, look).words().drawing))
+    areas = list(word_boxes(annotations(blocks, look).words))
     with (
         DrawnBody(blocks, look, "numpy") as said,
         DrawnBody(blocks, replace(look, title="", caption="", legend=False), "numpy") as bare,
@@ -359,8 +349,7 @@ def test_words_before_the_body_are_on_a_veil():
 def test_both_engines_say_the_same():
     look = {"resolution": (320, 240), "style": "cubes", "quality": "draft", "view": "isometric", **ALL}
     one, other = (np.asarray(render("nim:7", engine=engine, **look).image).astype(int) for engine in ("numpy", "opengl"))
-    drawing = laid_out(blocks_of("nim:7"), Look(**look))
-    for _, left, top, right, bottom in word_boxes(drawing):
+    for _, left, top, right, bottom in word_boxes(*laid_out(blocks_of("nim:7"), Look(**look))):
         box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
         assert np.abs(one[box] - other[box]).max() <= 4
 
@@ -371,6 +360,6 @@ def test_a_movies_frames_are_annotated(motion, source):
     plain = Look(resolution=(320, 240), quality="draft", engine="numpy")
     with motion_of(Movie(source, motion, 8, look=look)) as renderer, motion_of(Movie(source, motion, 8, look=plain)) as bare:
         said, drawn = (np.asarray(movie.frame(5)).astype(int) for movie in (renderer, bare))
-    for text, left, top, right, bottom in word_boxes(Annotations(look).words().drawing):
+    for text, left, top, right, bottom in word_boxes(Annotations(look).words):
         box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
         assert (np.abs(said[box] - drawn[box]).max(axis=2) > 100).mean() > 0.05, text

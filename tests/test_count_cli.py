@@ -163,14 +163,12 @@ def test_entries_without_formula_are_written_as_text(tmp_path: Path) -> None:
 )
 @pytest.mark.thorough
 def test_plots(tmp_path: Path, name: str, suffix: str, head: bytes) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     path = tmp_path / f"{name}{suffix}"
     assert run(name, "--range", "0:40", "--plot", str(path), "--quiet").exit_code == 0
     assert head in path.read_bytes()[:400]
 
 
 def test_plots_that_are_refused(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     for args, words in (
         (("0:40", "--plot", str(tmp_path / "x.bmp")), "plot must end in .pdf, .png, .svg"),
         (("0:2^30", "--plot", str(tmp_path / "x.pdf")), "plot shows at most 262144 values, got 1073741824"),

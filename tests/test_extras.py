@@ -32,7 +32,7 @@ def distributions() -> list[str]:
 
 
 def test_the_optional_packages_are_seen() -> None:
-    assert {"pyvista", "imageio-ffmpeg", "matplotlib", "networkx", "distributed"} <= set(distributions())
+    assert {"pyvista", "imageio-ffmpeg", "networkx", "distributed"} <= set(distributions())
 
 
 def test_the_extra_that_is_named_brings_the_package() -> None:
@@ -44,7 +44,7 @@ def test_the_extra_that_is_named_brings_the_package() -> None:
 
 
 def test_the_smallest_extra_is_named() -> None:
-    assert [missing("", name).extra for name in ("networkx", "distributed", "matplotlib")] == ["graph", "distributed", "plot"]
+    assert [missing("", name).extra for name in ("networkx", "distributed", "trimesh")] == ["graph", "distributed", "export"]
 
 
 def test_without_metadata_no_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,10 +54,10 @@ def test_without_metadata_no_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(metadata, "requires", absent)
     _extras.cache_clear()
     try:
-        error = missing("plots need matplotlib", "matplotlib", ", or do without")
+        error = missing("graphs need networkx", "networkx", ", or do without")
     finally:
         _extras.cache_clear()
-    assert (str(error), error.extra) == ("plots need matplotlib, which is not installed, or do without", None)
+    assert (str(error), error.extra) == ("graphs need networkx, which is not installed, or do without", None)
 
 
 def test_no_advice_names_a_distribution_that_is_not_published() -> None:
@@ -88,8 +88,8 @@ def test_a_command_starts_again_with_the_extra_it_needs(script: str, tmp_path: P
     done = run_without("networkx", *args, GPUNIM_SCRIPT=script)
     assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("graph", *args)))
     assert done.stderr.startswith("gpunim: this graph needs networkx: install the extra graph")
-    done = run_without("networkx", *args, GPUNIM_SCRIPT=script, GPUNIM_MISSING="plot")
-    assert done.stdout.startswith("[plot,graph]")
+    done = run_without("networkx", *args, GPUNIM_SCRIPT=script, GPUNIM_MISSING="mpi")
+    assert done.stdout.startswith("[mpi,graph]")
 
 
 def test_a_command_starts_again_once(script: str, tmp_path: Path) -> None:

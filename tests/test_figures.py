@@ -9,8 +9,7 @@ import pytest
 
 from gpu_nim.render import figures
 from gpu_nim.render.figures.matsui_and_others import _TURNED, chocolate_graph, graph_camera
-from gpu_nim.render.vector_drawing import Shape
-from tests.render_files import assert_apart, border, needs_matplotlib, word_boxes, words_of
+from tests.render_files import assert_apart, border, discs, lines, word_boxes, words_of
 
 draw_figure = cache(figures.draw_figure)
 
@@ -28,16 +27,14 @@ def test_every_position_of_nims_evolution_is_named_beside_it_and_apart_from_all_
     named = {text: box for text, *box in word_boxes(drawing) if text.startswith("(")}
     positions = [(a, b, a ^ b) for a in range(7) for b in range(7) if a | b <= 6]
     assert set(named) == {f"({a}, {b}, {c})" for a, b, c in positions}
-    shapes = [mark for mark in drawing.marks if isinstance(mark, Shape) and mark.fill is None]
+    marks = [*((ends, 0.0) for ends in lines(drawing)), *(((at, at), radius) for *at, radius in discs(drawing))]
     for text, box in named.items():
-        for shape in shapes:
-            reach = shape.width / 2 if shape.is_disc else 0.0
-            points = np.abs(np.linspace(shape.points[0], shape.points[-1], 200) - [0, drawing.height])  # from the upper left corner
+        for ends, reach in marks:
+            points = np.linspace(*ends, 200)
             inside = (points > np.array(box[:2]) - reach).all(axis=1) & (points < np.array(box[2:]) + reach).all(axis=1)
             assert not inside.any(), text
-    discs = [shape for shape in shapes if shape.is_disc]
-    for one, other in combinations(discs, 2):
-        assert np.hypot(*np.subtract(one.points[0], other.points[0])) > (one.width + other.width) / 2
+    for (*one, radius), (*other, radius_) in combinations(discs(drawing), 2):
+        assert np.hypot(*np.subtract(one, other)) > radius + radius_
     assert {"a", "b", "c", "generation", *"0123456"} <= set(words_of(drawing))
 
 
@@ -55,15 +52,3 @@ def test_graphs_4_1_to_4_3_are_one_body_turned_about_one_line_on_one_scale():
     assert np.allclose(cameras[-1].basis, [[0, 0, 1], [0, -1, 0], [1, 0, 0]])  # z - x to the right, y downwards, x to the eye
     middles = [camera.project(np.mean(blocks.bounds(), axis=0)[None])[0, :2] for camera in cameras]
     assert np.allclose(middles, 0, atol=0.02)
-
-
-def test_axes_and_legends_are_words_in_svg():
-    for name, words in (("NF2", ("generation", "(6, 0, 6)")), ("V4.2", ("z − x",))):
-        svg = draw_figure(name).svg()
-        assert all(f">{text}</text>" in svg for text in words)
-
-
-@pytest.mark.thorough
-@needs_matplotlib
-def test_a_figure_is_written_as_pdf():
-    assert draw_figure("NF2").pdf().startswith(b"%PDF-1")

@@ -23,7 +23,7 @@ from gpu_nim.render.image import render, save
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
 from tests.helpers import facts, printed, refused
-from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_trimesh
+from tests.render_files import needs_ffmpeg, needs_trimesh
 
 SOFTWARE = f"gpunim {__version__}"
 SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
@@ -42,7 +42,6 @@ COMMANDS = {
 }
 NEEDS = {
     **dict.fromkeys((".ply", ".obj", ".stl"), needs_trimesh),
-    ".pdf": needs_matplotlib,
     ".mp4": needs_ffmpeg,
     ".gif": needs_ffmpeg,
 }
@@ -70,7 +69,8 @@ def other_program(file: Path) -> tuple[str, str]:
         return software, command
     if file.suffix == ".svg":
         root = ElementTree.fromstring(data)
-        return str(root.findtext(f".//{DOC}creator")), str(root.findtext(f".//{DOC}description"))
+        made_by, command = ("".join(root.find(f".//{DOC}{name}").itertext()).strip() for name in ("creator", "description"))
+        return made_by, command
     if file.suffix == ".3mf":
         with zipfile.ZipFile(file) as archive:
             root = ElementTree.fromstring(archive.read("3D/3dmodel.model"))
@@ -148,7 +148,6 @@ for words in json.load(sys.stdin):
 """
 
 
-@needs_matplotlib
 @needs_ffmpeg
 @needs_trimesh
 @pytest.mark.slow

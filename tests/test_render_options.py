@@ -15,7 +15,7 @@ from gpu_nim.render.page import PAGE_OPTIONS, document
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.window import WINDOW_OPTIONS, Window
 from tests.helpers import facts, printed, refused, run
-from tests.render_files import needs_ffmpeg, needs_matplotlib, needs_opengl
+from tests.render_files import needs_ffmpeg, needs_opengl
 
 pytestmark = pytest.mark.usefixtures("no_command")
 
@@ -101,7 +101,7 @@ def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
     ("name", "suffix", "takes"),
     [
         ("NF1", ".svg", {"theme"}),
-        pytest.param("V4.3", ".pdf", {"theme"}, marks=needs_matplotlib),
+        ("V4.3", ".pdf", {"theme"}),
         ("V4.3", ".png", {"theme", "resolution"}),
     ],
 )

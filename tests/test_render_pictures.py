@@ -3,25 +3,25 @@
 What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reason, where it is missing.
 """
 
-import base64
-import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import zlib
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
+import matplotlib
 import numpy as np
 import pytest
 
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
+from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import Printing, export
 from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import draw_figure
@@ -38,11 +38,11 @@ from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.styles.volume import Volume, cast, volume_of
-from gpu_nim.render.vector_drawing import Shape, VectorDrawing, text_width
+from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import facts, gpunim, refused, wait_for
 from tests.lattices import population_terms
-from tests.render_files import needs_ffmpeg, needs_ffprobe, needs_matplotlib, needs_opengl, needs_trimesh
+from tests.render_files import discs, lines, needs_ffmpeg, needs_ffprobe, needs_opengl, needs_trimesh, polygons, words_of
 
 REFERENCE = Path(__file__).parent / "render_reference"
 BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
@@ -335,23 +335,22 @@ def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
 # Figures
 
 
-@pytest.mark.parametrize(("name", "discs"), [("NF1", 37), ("NF2", 37)])
-def test_an_evolution_has_a_disc_a_cell_and_an_edge_a_child(name, discs):
-    shapes = [mark for mark in draw_figure(name).marks if isinstance(mark, Shape)]
-    places = {shape.points[0] for shape in shapes if shape.is_disc}
-    assert len(places) == discs  # A130665(6)
-    edges = [shape for shape in shapes if not shape.is_disc and {shape.points[0], shape.points[-1]} <= places]
-    assert len(edges) == discs - 1  # each cell but the first has one parent
+@pytest.mark.parametrize("name", ["NF1", "NF2"])
+def test_an_evolution_has_a_disc_a_cell_and_an_edge_a_child(name):
+    drawing = draw_figure(name)
+    places = {(x, y) for x, y, _ in discs(drawing)}
+    assert len(places) == 37  # A130665(6)
+    edges = [ends for ends in lines(drawing) if {tuple(end) for end in ends.tolist()} <= places]
+    assert len(edges) == 36  # each cell but the first has one parent
 
 
 def test_the_gasket_figure_has_a_square_a_point_of_the_view():
-    assert draw_figure("V4.3").svg().count("<polygon") == 3**6
-    words = [line for line in draw_figure("V4.3").svg().splitlines() if "<text" in line]
-    assert any("5,462 P-positions on 729 points" in line for line in words)
+    assert len(polygons(draw_figure("V4.3"))) == 3**6
+    assert any("5,462 P-positions on 729 points" in words for words in words_of(draw_figure("V4.3")))
 
 
 def test_the_triangle_of_d3_shows_the_published_numbers():
-    numbers = [int(n) for n in re.findall(r">(\d+)</text>", draw_figure("d3").svg())]
+    numbers = [int(text) for text in words_of(draw_figure("d3")) if text.isdigit()]
     terms = dict(
         map(int, line.split()[:2])
         for line in (Path(__file__).parent / "oeis" / "A241717.txt").read_text().splitlines()
@@ -362,76 +361,34 @@ def test_the_triangle_of_d3_shows_the_published_numbers():
     assert numbers[32:] == [6 * c + 3 for c in range(16)]  # A016945
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("suffix", [pytest.param("pdf", marks=needs_matplotlib), "svg"])
-@pytest.mark.parametrize("name", ["NF1", "V4.1", "d3"])
-def test_a_figure_is_written_as_vectors(name, suffix, tmp_path):
-    file = tmp_path / f"a.{suffix}"
-    draw_figure(name).save(file)
-    text = file.read_bytes()
-    if suffix == "svg":
-        import xml.dom.minidom
-
-        assert xml.dom.minidom.parseString(text).documentElement.tagName == "svg"
-        assert b"<image" not in text
-        return
-    assert text.startswith(b"%PDF-1")
-    assert b"/Subtype /Image" not in text
-    content = b"".join(streams(text))
-    # matplotlib ends a path with one of these: filled, stroked, or both.
-    assert sum(content.count(end) for end in (b"\nf\n", b"\nS\n", b"\nB\n", b" Do\n")) > 30
-
-
-def streams(pdf):
-    """The contents of a PDF's compressed streams, unpacked."""
-    pieces = [piece.split(b"\nendstream")[0] for piece in pdf.split(b"stream\n")[1::2]]
-    return [zlib.decompress(piece) for piece in pieces if piece.startswith(b"x")]
-
-
-@needs_matplotlib
-def test_words_in_a_pdf_are_set_in_a_font_of_its_own_and_no_wider_than_measured():
-    drawing = VectorDrawing(200, 50)
-    drawing.words("f(x) $y$ WWW", (150, 20), 10, (0, 0, 0), "end")
-    pdf = drawing.pdf()
+@pytest.mark.parametrize("name", ["NF2", pytest.param("V4.1", marks=pytest.mark.thorough), "d3"])
+def test_a_figure_is_written_as_vectors_and_its_words_as_words(name, tmp_path):
+    drawing = draw_figure(name)
+    for suffix in ("svg", "pdf"):
+        drawing.save(tmp_path / f"a.{suffix}")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_bytes())
+    assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
+    found = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert sorted(found) == sorted(words_of(drawing))
+    pdf = (tmp_path / "a.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-1")
     assert b"/FontFile2" in pdf  # embedded, as outlines
-    assert pdf == drawing.pdf()
-    [size] = [float(line.split()[1]) for stream in streams(pdf) for line in stream.splitlines() if line.endswith(b" Tf")][:1]
-    assert 5 < size < 10  # DejaVu Sans is wider than Helvetica
-    assert text_width("WWW", 10) > text_width("iii", 10) > 0
+    assert b"/Subtype /Image" not in pdf
 
 
-@needs_matplotlib
-def test_words_in_an_svg_are_set_in_a_font_of_its_own_and_no_wider_than_measured():
-    from PIL import ImageFont
+def test_a_drawing_does_not_depend_on_the_users_settings():
+    def drawn():
+        drawing = Drawing(THEMES["dark"], 200, 50)
+        drawing.words("$y$ f_x \\$", (150, 20), 10, anchor="right")
+        drawing.line((0, 0), (200, 50), (1.0, 1.0, 1.0), 2)
+        return drawing.svg(), drawing.pdf(), drawing.pixels(2).tobytes()
 
-    drawing = VectorDrawing(200, 50)
-    for text in ("f(x) $y$ WWW", "1 ≤ n ⊕ é", "漢"):
-        drawing.words(text, (100, 20), 10, (0, 0, 0))
-    svg = drawing.svg()
-    assert svg == drawing.svg()
-    font = base64.b64decode(re.search(r"font-family:\"gpunim\";src:url\(data:font/woff;base64,([^)]+)\)", svg)[1])
-    glyphs = ImageFont.truetype(io.BytesIO(font), 100)  # by FreeType
-    words = re.findall(r'font-size="(.*?)".*textLength="(.*?)".*>(.*)</text>', svg)
-    for size, length, text in words[:2]:
-        assert 0.98 < glyphs.getlength(text) * float(size) / 100 / float(length) < 1.01 or float(size) == 10
-        assert all(bytes(glyphs.getmask(c)) != bytes(glyphs.getmask("漢")) for c in text if c != " ")
-    assert float(words[0][0]) < 10  # DejaVu Sans is wider than Helvetica
-    assert bytes(glyphs.getmask("Q")) == bytes(glyphs.getmask("漢"))  # only what is needed
-
-
-def test_an_svg_without_fonttools_leaves_the_font_to_the_viewer(monkeypatch):
-    monkeypatch.setitem(sys.modules, "fontTools.subset", None)
-    drawing = VectorDrawing(200, 50)
-    drawing.words("WWW", (150, 20), 10, (0, 0, 0), "end")
-    assert "<style>" not in drawing.svg()
-    assert 'font-size="10"' in drawing.svg()
-
-
-def test_a_pdf_without_matplotlib_is_refused_in_a_sentence(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.collections", None)
-    with pytest.raises(MissingDependency, match=r"a figure as \.pdf needs matplotlib.*or draw it as \.svg"):
-        VectorDrawing(100, 50).pdf()
+    plain = drawn()
+    with matplotlib.rc_context(
+        {"text.usetex": True, "svg.fonttype": "path", "font.family": "STIXGeneral", "path.sketch": (1, 9, 9)}
+    ):
+        assert drawn() == plain
+    assert ">$y$ f_x \\$</text>" in plain[0]
 
 
 # Movies

@@ -3,17 +3,17 @@
 import unicodedata
 from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageFont, features
+from matplotlib.font_manager import findfont
+from PIL import ImageFont
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render import fonts, lettering
+from gpu_nim.render import words
+from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.figures import slides
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
@@ -21,7 +21,7 @@ from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
 from tests.helpers import run
-from tests.render_files import border, needs_matplotlib
+from tests.render_files import border
 
 SIZES = ((320, 240), (400, 90), (120, 400), (64, 48))
 TITLES = (
@@ -33,12 +33,12 @@ TITLES = (
 
 
 @pytest.fixture
-def use_fonts(monkeypatch):
-    """A function that replaces the search for fonts that have what the first one lacks."""
-    cached = (fonts.runs, fonts._face_of, lettering.width)
+def use_families(monkeypatch):
+    """A function that replaces the families of fonts that are asked for what the first one lacks."""
+    cached = (words.family_of, words._measured)
 
-    def replace_search(further_faces):
-        monkeypatch.setattr(fonts, "further_faces", further_faces)
+    def replace_search(*families):
+        monkeypatch.setattr(words, "further_families", lambda: families)
         for function in cached:
             function.cache_clear()
 
@@ -57,29 +57,29 @@ def assert_words_within(image, theme="dark"):
 
 @settings(max_examples=40)
 @given(
-    words=st.lists(st.text("abcWMfgÅ⊕ ,()ש", min_size=1, max_size=14), min_size=1, max_size=12),
+    parts=st.lists(st.text("abcWMfgÅ⊕ ,()ש", min_size=1, max_size=14), min_size=1, max_size=12),
     size=st.tuples(st.integers(16, 500), st.integers(16, 500)),
-    place=st.sampled_from([lettering.title_of, lettering.caption_of]),
+    place=st.sampled_from([words.title_of, words.caption_of]),
 )
-@example(words=["Å"], size=(16, 32), place=lettering.title_of)
-@example(words=["Å"], size=(16, 36), place=lettering.title_of)
-@example(words=["Å\u0302\u0302\u0302\u0302g"], size=(300, 120), place=lettering.title_of)
-@example(words=["W" * 100], size=(300, 200), place=lettering.caption_of)
-def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
-    said, found = " ".join(words), None
+@example(parts=["Å"], size=(16, 32), place=words.title_of)
+@example(parts=["Å"], size=(16, 36), place=words.title_of)
+@example(parts=["Å\u0302\u0302\u0302\u0302g"], size=(300, 120), place=words.title_of)
+@example(parts=["W" * 100], size=(300, 200), place=words.caption_of)
+def test_words_are_whole_and_within_the_margins_or_refused(parts, size, place):
+    said, found = " ".join(parts), None
     with suppress(UsageError):
         found = place(said, *size)
     if found is None:
         # One line of letters little larger than the least is too long or too high.
-        assert lettering.width(said, 7.5) > size[0] - 128 * lettering.unit(*size) or 0.3 * size[1] < 13 or "\u0302" in said
+        assert words.text_width(said, 7.5) > size[0] - 128 * words.unit(*size) or 0.3 * size[1] < 13 or "\u0302" in said
         return
     assert "".join(found.lines).replace(" ", "") == said.replace(" ", "")
     width, height = size
-    canvas = Image.new("RGB", (3 * width, 3 * height))
-    replace(found, left=found.left + width, top=found.top + height).draw(canvas, (1.0, 1.0, 1.0))
-    box = canvas.convert("L").getbbox()
+    drawing = Drawing(THEMES["dark"], 3 * width, 3 * height)
+    drawing.set(replace(found, left=found.left + width, top=found.top + height))
+    box = drawing.pixels().getbbox()
     if box is not None:
-        margin = 20 * lettering.unit(width, height)
+        margin = 20 * words.unit(width, height)
         assert box[0] >= width + margin - 1
         assert box[2] <= 2 * width - margin + 1
         assert box[1] >= height + margin - 1
@@ -87,82 +87,72 @@ def test_words_are_whole_and_within_the_margins_or_refused(words, size, place):
 
 
 def test_lines_are_broken_at_spaces_and_between_wide_characters_and_words_only_where_they_are_too_long(monkeypatch):
-    monkeypatch.setattr(lettering, "width", lambda text, size: size * len(text))
-    monkeypatch.setattr(lettering, "extent", lambda text, size: (size, 0.0))
+    monkeypatch.setattr(words, "text_width", lambda text, size: size * len(text))
+    monkeypatch.setattr(words, "extent", lambda text, size: (size, 0.0))
 
     def lines(text, wide):
-        return lettering.fit_words(text, (0.0, 0.0, 10.0 * wide, 1000.0), 10.0).lines
+        return words.fit_words(text, (0.0, 0.0, 10.0 * wide, 1000.0), 10.0).lines
 
     assert lines("one two three", 8) == ("one two", "three")
     assert lines("a\nb c", 8) == ("a", "b c")
     assert lines("取石子，再取石子", 3) == ("取石", "子，再", "取石子")  # a comma does not begin a line
     assert lines("P位置は「三つ」", 5) == ("P位置は", "「三つ」")  # nor does an opening bracket end one
-    assert lettering.fit_words("aaaaaaaaaaaaaaaaaaaa", (0.0, 0.0, 50.0, 100.0), 10.0).lines == ("a" * 5,) * 4
-    assert lettering.fit_words("a" * 1000, (0.0, 0.0, 50.0, 100.0), 10.0) is None
+    assert words.fit_words("aaaaaaaaaaaaaaaaaaaa", (0.0, 0.0, 50.0, 100.0), 10.0).lines == ("a" * 5,) * 4
+    assert words.fit_words("a" * 1000, (0.0, 0.0, 50.0, 100.0), 10.0) is None
     # Where there are several spaces a line is broken rather than at one.
     assert lines("aa    a aa", 7) == ("aa", "a aa")
 
 
-def test_every_script_is_set_in_its_own_font_or_refused_in_a_sentence(use_fonts, tmp_path):
+def test_every_script_is_set_in_its_own_font_or_refused_in_a_sentence(use_families, tmp_path):
     """In fonts of this machine where it has them; the second time in none but the first."""
     texts = ("取石子游戏", "ニム", "님", "นิม", "नीम का खेल", "لعبة نيم", "Ним", "Νιμ", "נים", "é̂", "👨‍👩‍👧 won", "Nim 取 ⊕")
-    for further in (fonts.further_faces, lambda character: ()):
-        use_fonts(further)
+    for further in (words.further_families(), ()):
+        use_families(*further)
         for text in texts:
-            if reason := fonts.obstacle(text):
+            if reason := words.obstacle(text):
                 result = run("render", "nim:3", "-o", tmp_path / "a.png", "--engine", "numpy", "--caption", text)
                 assert result.exit_code == 2
                 assert f"caption {reason}" in " ".join(result.output.split())
                 assert len(result.output.strip().splitlines()) == 1
-                lacking = reason.partition("none has ")[2] or reason.partition("with ")[2]
-                assert lacking[0] in unicodedata.normalize("NFC", text)
-            else:
-                assert all(fonts.has(face, character) for face, part in fonts.runs(text) for character in part)
-                assert "".join(part for _, part in fonts.runs(text)) == unicodedata.normalize("NFC", text)
-    assert not fonts.obstacle("Ним, Νιμ")  # which DejaVu has
+                assert reason.partition("none has ")[2][0] in unicodedata.normalize("NFC", text)
+    assert not words.obstacle("Ним, Νιμ, שלום, نيم")  # which DejaVu has
 
 
-@needs_matplotlib
-def test_a_character_that_the_first_font_lacks_is_set_in_another(use_fonts):
-    folder = Path(find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"
-    other = fonts.Face(str(folder / "STIXGeneral.ttf"))
-    strange = next(
-        c for c in map(chr, range(0x2000, 0x1D800)) if c.isalpha() and fonts.has(other, c) and not fonts.has(fonts.FIRST_FACE, c)
-    )
-    use_fonts(lambda character: (fonts.Face("/nowhere.ttf"), other))
-    # The font that has all is chosen for all, and else each part has its own.
-    assert fonts.runs(f"Nim {strange}") == ((other, f"Nim {strange}"),)
-    only = next(c for c in map(chr, range(0x21, 0x3000)) if fonts.has(fonts.FIRST_FACE, c) and not fonts.has(other, c))
-    mixed = fonts.runs(f"{only} {strange}")
-    assert mixed == ((fonts.FIRST_FACE, f"{only} "), (other, strange))
-    assert lettering.width(f"{only} {strange}", 20) == pytest.approx(
-        lettering.width(f"{only} ", 20) + lettering.width(strange, 20), abs=0.5
-    )
+def test_a_character_that_the_first_font_lacks_is_set_in_another(use_families):
+    strange = next(c for c in map(chr, range(0x2000, 0x1D800)) if c.isalpha() and not words._has(words.FONT, c) and has_stix(c))
+    use_families("no such family", "STIXGeneral")
+    assert words.font_of(f"Nim {strange}", 10).get_family()[:2] == [words.FONT, "STIXGeneral"]
+    drawing = Drawing(THEMES["dark"], 100, 50)
+    drawing.words(strange, (20, 40), 40)
+    pixels = np.asarray(drawing.pixels())[..., 3]
+    glyph = ImageFont.truetype(findfont("STIXGeneral"), 40).getmask(strange)
+    assert [(pixels > 0).any(axis=axis).sum() for axis in (0, 1)] == pytest.approx(glyph.size, abs=4)  # which is hinted
+    use_families()
+    with pytest.raises(UsageError, match="must be in characters of the fonts that are installed: none has "):
+        words.text_width(strange, 10)
+
+
+def has_stix(character):
+    return words._has("STIXGeneral", character)
 
 
 def test_hebrew_is_set_from_the_right_and_arabic_letters_are_joined():
-    if not features.check("raqm"):
-        pytest.skip("FriBiDi is not installed")
-    assert fonts.runs("שלום") == ((fonts.FIRST_FACE, "שלום"),)
-    plain = ImageFont.truetype(fonts.FIRST_FACE.file, 40, layout_engine=ImageFont.Layout.BASIC)
-    masks = [font.getmask(text) for font, text in ((fonts.sized(fonts.FIRST_FACE, 40), "שלום"), (plain, "םולש"), (plain, "שלום"))]
-    seen, reverse, forward = (np.frombuffer(bytes(mask), np.uint8).reshape(mask.size[::-1]).astype(int) for mask in masks)
-    assert 3 * np.abs(seen - reverse).mean() < np.abs(seen - forward).mean()  # which is hinted otherwise
-    assert lettering.width("نننن", 40) < 0.8 * 4 * lettering.width("ن", 40)
+    def ink(text):
+        drawing = Drawing(THEMES["dark"], 200, 60)
+        drawing.words(text, (10, 45), 40)
+        return np.asarray(drawing.pixels())[..., 3].astype(int)
+
+    left_to_right = "\u202d"  # overrides the direction of letters
+    assert np.array_equal(ink("שלום"), ink(f"{left_to_right}םולש"))
+    assert not np.array_equal(ink("שלום"), ink(f"{left_to_right}שלום"))
+    assert words.text_width("نننن", 40) < 0.8 * 4 * words.text_width("ن", 40)
 
 
-def test_no_other_font_is_needed_for_what_the_program_writes(use_fonts):
+def test_no_other_font_is_needed_for_what_the_program_writes(use_families):
     """Also on a machine without fonts: axes have minus signs, and great numbers are powers of two."""
-    use_fonts(lambda character: ())
-    assert fonts.obstacle("⊕ − × 2⁰¹²³⁴⁵⁶⁷⁸⁹ ≤ a⁺ éüñ αΩ Жя — … → ∑") == ""
+    use_families()
+    assert words.obstacle("⊕ − × 2⁰¹²³⁴⁵⁶⁷⁸⁹ ≤ a⁺ éüñ αΩ Жя — … → ∑") == ""
     render("fcc:4", resolution=(320, 240), engine="numpy", axes=True, legend=True, title="Nim: a ⊕ b ⊕ c")
-
-
-def test_letters_that_are_joined_need_a_library(monkeypatch):
-    monkeypatch.setattr(features, "check", lambda name: False)
-    with pytest.raises(UsageError, match=r"title with ن \(ARABIC LETTER NOON\) needs libraqm .*apt-get install libfribidi0"):
-        render("nim:3", resolution=(320, 240), engine="numpy", title="نيم")
-    assert not fonts.obstacle("e\u0301")  # one character, which needs none
 
 
 @pytest.mark.parametrize("style", ["cubes", "sections", "points"])
@@ -177,7 +167,7 @@ def test_a_title_is_above_the_body_at_every_size(style):
             if picture is None:
                 continue
             ink = assert_words_within(picture.image)
-            block = lettering.title_of(title, *size)
+            block = words.title_of(title, *size)
             assert ink[: int(block.bottom)].any()
             if style == "cubes":
                 # Between the title and the body is a gap: the body keeps clear of the words.

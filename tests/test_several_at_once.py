@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -46,8 +45,7 @@ WRITERS = {
     "m.gif": ("movie", "nim:3", *SIZE, "--seconds", "0.2", "--fps", "10", "-o", "OUT"),
     "e.stl": ("export", "nim:7", "-o", "OUT"),
 }
-needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
-MARKS = {"t.svg": [needs_matplotlib], "m.gif": [needs_ffmpeg]}
+MARKS = {"m.gif": [needs_ffmpeg]}
 EACH = [pytest.param(name, marks=MARKS.get(name, [])) for name in WRITERS]
 
 HOLDER = """

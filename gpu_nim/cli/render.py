@@ -11,11 +11,11 @@ from gpu_nim.cli.command import FILE, Command, given, json_option
 from gpu_nim.cli.output import emit_json, reserve, say, step_progress, wants_progress
 from gpu_nim.cli.pictures import listings, look_options
 from gpu_nim.model.registry import one_of
+from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
 from gpu_nim.render.figures import FIGURES, check_figure, save_figure
 from gpu_nim.render.image import draw
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
-from gpu_nim.render.vector_drawing import SUFFIXES as VECTOR_SUFFIXES
 
 _EXAMPLES = {
     "gpunim render nim:63 -o nim.png": "Draw the P-positions of Nim with piles below 64.",

@@ -123,9 +123,9 @@ def missing(need: str, distribution: str, otherwise: str = "") -> MissingDepende
         distribution: the name that the package is installed by.
         otherwise: an alternative, beginning with a comma.
 
-    >>> error = missing("plots need matplotlib", "matplotlib")
+    >>> error = missing("this graph needs networkx", "networkx")
     >>> str(error), error.extra
-    ("plots need matplotlib: install the extra plot (pip install '.[plot]' in the checkout)", 'plot')
+    ("this graph needs networkx: install the extra graph (pip install '.[graph]' in the checkout)", 'graph')
     """
     extra = _extras().get(distribution)
     if extra is None:

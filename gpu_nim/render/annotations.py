@@ -1,8 +1,9 @@
 """What a picture says beside its body: title, caption, legend and axes, laid out together, whatever draws the body.
 
-They are one drawing in vectors, which is painted over the finished pixels of a still, a frame or a page of sections.
+They are drawings that are laid over the finished pixels of a still, a frame or a page of sections.
 """
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,14 +12,13 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
 from gpu_nim.render.colourings import Legend
-from gpu_nim.render.labels import Labels, Rectangle
+from gpu_nim.render.colours import bytes_of
+from gpu_nim.render.drawing import Drawing, Rectangle, lay_over
 from gpu_nim.render.legends import LegendBox
-from gpu_nim.render.lettering import LEAST, Setting, caption_of, label_size, running_words, stamp, title_of, unit
-from gpu_nim.render.lettering import width as pixels_wide
 from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import MARGIN, Camera, Margins
+from gpu_nim.render.words import LEAST, Setting, caption_of, label_size, running_words, title_of, unit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -30,6 +30,13 @@ _SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
 _LIKE_TEXT = 0.01  # of the pixels under words: more of their colour make them hard to read
 _VEIL = 190  # of 255: how dense a veil is
 _LEAST_BODY = 6.0  # sizes of labels: the width and height that are left for the body
+
+
+def require_words(look: Look) -> None:
+    """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
+    for text, place in ((look.title, title_of), (look.caption, caption_of)):
+        if text:
+            place(text, *look.resolution)
 
 
 class Annotations:
@@ -49,6 +56,7 @@ class Annotations:
 
     def __init__(self, look: Look, legend: Legend | None = None, box: CoordinateBox | None = None, running: str = "") -> None:
         self.look, self.box = look, box if look.axes else None
+        self.size = label_size(*look.resolution)
         self._theme = THEMES[look.theme]
         self._width, self._height = look.resolution
         self._unit = unit(*look.resolution)
@@ -67,20 +75,15 @@ class Annotations:
         bottom = self._caption.top - 0.5 * _GAP * self._unit if self._caption else self._height - _FOOT * self._unit
         return running_words(text, *self.look.resolution, bottom) if text else None
 
-    def _blank(self) -> Labels:
-        drawing = VectorDrawing(self._width, self._height, measure=pixels_wide)
-        return Labels(drawing, label_size(*self.look.resolution), self._theme.text, self._theme.muted)
-
     def _fitted(self, legend: Legend) -> LegendBox:
         """The legend in letters of the size of labels, or smaller where there is no space for these."""
-        labels, edge = self._blank(), 2 * _EDGE * self._unit
+        edge, size = 2 * _EDGE * self._unit, self.size
         if self._beside:
             room, width, height = self._bottom - self._top - edge, _WIDEST * self._width, self._bottom - self._top - edge
         else:
             room, width, height = self._width - edge, self._width - edge, _WIDEST * self._height
-        size = labels.size
-        while size >= min(labels.size, LEAST):
-            found = LegendBox(legend, labels.sized(size), room, beside=self._beside)
+        while size >= min(self.size, LEAST):
+            found = LegendBox(legend, size, room, beside=self._beside)
             if found.width <= width and found.height <= height:
                 return found
             size *= _SMALLER
@@ -101,13 +104,13 @@ class Annotations:
         _, top, right, bottom = self.space
         side = over = 0.0
         if self.box is not None:
-            sideways, upwards = reach(self.box, self._blank())
+            sideways, upwards = reach(self.box, self.size)
             side, over = max(sideways / self._width - MARGIN, 0.0), max(upwards / self._height - MARGIN, 0.0)
         beside = max(1 - right / self._width - MARGIN, 0.0)
         found = Margins(top / self._height + over, 1 - bottom / self._height + over, side, side + beside)
         wide = (1 - 2 * MARGIN - found.left - found.right) * self._width
         high = (1 - 2 * MARGIN - found.head - found.foot) * self._height
-        if (self._legend or self.box) and min(wide, high) < _LEAST_BODY * label_size(*self.look.resolution):
+        if (self._legend or self.box) and min(wide, high) < _LEAST_BODY * self.size:
             asked = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
             raise UsageError(
                 f"{' and '.join(asked)} must leave space for the body, and on {self._width}x{self._height} pixels there is none: "
@@ -115,20 +118,29 @@ class Annotations:
             )
         return found
 
-    def words(self, running: str = "") -> Labels:
-        """Return the labels of a picture without axes: title, caption, legend, and the words of a frame."""
-        labels = self._blank()
-        for setting in self._settings(running):
-            for line, baseline in zip(setting.lines, setting.baselines, strict=True):
-                labels.drawing.words(line, (setting.left, self._height - baseline), setting.size, self._theme.text)
+    @cached_property
+    def words(self) -> Drawing:
+        """What is the same in all frames: title, caption and legend."""
+        drawing = Drawing(self._theme, self._width, self._height)
+        for setting in filter(None, (self._title, self._caption)):
+            drawing.set(setting)
         if self._legend:
-            self._legend.draw(labels, *self._corner(self._legend))
-        for area in self._areas(running):
-            labels.reserve(area)
-        return labels
+            self._legend.draw(drawing, *self._corner(self._legend))
+        return drawing
 
-    def _settings(self, running: str) -> list[Setting]:
-        return [setting for setting in (self._title, self._caption, self._running(running)) if setting]
+    @cached_property
+    def _pixels(self) -> "Image":
+        return self.words.pixels()
+
+    def changing(self, running: str = "", box: CoordinateBox | None = None, place: Projection | None = None) -> Drawing:
+        """Return a drawing of the words of a frame, and the axes of a box where it is seen, apart from what is the same in all."""
+        drawing = Drawing(self._theme, self._width, self._height)
+        drawing.taken = [*self.words.taken, *self._areas(running)]
+        if setting := self._running(running):
+            drawing.set(setting)
+        if box is not None and place is not None:
+            draw_axes(box, place, drawing, self.size)
+        return drawing
 
     def _corner(self, legend: LegendBox) -> tuple[float, float]:
         """The upper left corner of the legend."""
@@ -138,14 +150,15 @@ class Annotations:
 
     def _areas(self, running: str) -> list[Rectangle]:
         """The boxes of the words and of the legend, with a little space around them."""
-        boxes = [(words.left, words.top, words.width, words.bottom - words.top) for words in self._settings(running)]
+        settings = filter(None, (self._title, self._caption, self._running(running)))
+        boxes = [(words.left, words.top, words.width, words.bottom - words.top) for words in settings]
         if self._legend:
             boxes.append((*self._corner(self._legend), self._legend.width, self._legend.height))
         gap = 0.3 * _GAP * self._unit
         return [(left - gap, top - gap, left + width + gap, top + height + gap) for left, top, width, height in boxes]
 
     def annotate(self, picture: "Image", camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
-        """Paint the annotations over a picture of the look's size.
+        """Lay the annotations over a picture of the look's size.
 
         Args:
             picture: in pixels, RGB or RGBA.
@@ -154,10 +167,11 @@ class Annotations:
             box: the coordinates of what is shown of the body, by default of all.
         """
         self._veil(picture, running)
-        labels = self.words(running)
-        if self.box is not None:
-            draw_axes(box or self.box, on_picture(camera, *self.look.resolution), labels)
-        labels.drawing.paint(picture)
+        if self._title or self._caption or self._legend:
+            lay_over(picture, self._pixels)
+        if running or self.box is not None:
+            shown = None if self.box is None else box or self.box
+            lay_over(picture, self.changing(running, shown, on_picture(camera, *self.look.resolution)).pixels())
 
     def _veil(self, picture: "Image", running: str) -> None:
         """Lay a veil under words where the picture has more of their colour than of the background's, as within a body."""
@@ -169,7 +183,8 @@ class Annotations:
             pixels = np.asarray(picture.crop((left, top, right, bottom)).convert("RGBA")).reshape(-1, 4).astype(np.float64)
             near, far = (np.linalg.norm(pixels[:, :3] - colour, axis=1) for colour in (text, back))
             if ((near < far) & (pixels[:, 3] > 127)).mean() > _LIKE_TEXT:
-                stamp(picture, Image.new("L", (right - left, bottom - top), _VEIL), (left, top), self._theme.bottom)
+                veil = Image.new("RGBA", (right - left, bottom - top), (*bytes_of(self._theme.bottom), _VEIL))
+                lay_over(picture, veil, (left, top))
 
 
 def on_picture(camera: Camera, width: int, height: int) -> Projection:

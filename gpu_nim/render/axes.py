@@ -11,8 +11,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.render.drawing import DROP, RISE, Drawing
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.labels import DROP, RISE, Labels, number
+from gpu_nim.render.words import number, text_width
 
 Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 """Maps points (N, 3) to the drawing: to the right and downwards from its upper left corner, (N, 2)."""
@@ -142,42 +143,46 @@ def _outward(start: NDArray[np.floating], end: NDArray[np.floating], corners: ND
     return normal if -heights.min() >= heights.max() else -normal
 
 
-def reach(box: CoordinateBox, labels: Labels) -> tuple[float, float]:
-    """Return how far the labels of axes reach beyond a body's box at most: to the sides, and up and down."""
+def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
+    """Return how far labels of that size reach beyond a body's box at most: to the sides, and up and down."""
     values = (value for low, high in zip(box.low, box.high, strict=True) for value in tick_values(int(low), int(high)))
-    widest = max(map(labels.width, (*box.names, *map(number, values))))
-    return (TICK + 2 * _GAP) * labels.size + widest, (TICK + 2 * _GAP + RISE + DROP) * labels.size
+    widest = max(text_width(name, size) for name in (*box.names, *map(number, values)))
+    return (TICK + 2 * _GAP) * size + widest, (TICK + 2 * _GAP + RISE + DROP) * size
 
 
-def draw_axes(box: CoordinateBox, place: Projection, labels: Labels) -> None:
+def draw_axes(box: CoordinateBox, place: Projection, drawing: Drawing, size: float) -> None:
     """Draw the axes of a box; labels that would overlap others or leave the drawing are left out, with their ticks.
 
     Args:
         box: the box.
         place: where its points are seen; not finite for points behind the eye.
-        labels: draws them.
+        drawing: what they are drawn on.
+        size: of the letters.
     """
-    axes = axes_of(box, place, labels.size)
+
+    def line(start: NDArray[np.floating], end: NDArray[np.floating]) -> None:
+        drawing.line(start.tolist(), end.tolist(), drawing.theme.muted, max(0.08 * size, 1.0))
+
+    def tick(axis: Axis, value: int, at: NDArray[np.floating]) -> None:
+        end = at + axis.outward * TICK * size
+        if drawing.beside(number(value), end + axis.outward * _GAP * size, axis.outward, size):
+            line(at, end)
+
+    axes = axes_of(box, place, size)
     for axis in axes:
-        labels.line(axis.start.tolist(), axis.end.tolist())
+        line(axis.start, axis.end)
         for value, at in zip(axis.values[:2], axis.places[:2], strict=False):
-            _draw_tick(labels, axis, value, at)
+            tick(axis, value, at)
     for axis in axes:
         # The name is between two ticks where it fits.
         steps = [part for k in range(1, 8) for part in ((8 + k) / 16, (8 - k) / 16)]
         for part in (0.75, 0.5, *steps):
             at = axis.start + part * (axis.end - axis.start)
-            clear = np.linalg.norm(axis.places - at, axis=1).min() > labels.size or part not in (0.75, 0.5)
-            if clear and labels.beside(axis.name, at + axis.outward * (TICK + _GAP) * labels.size, axis.outward):
+            clear = np.linalg.norm(axis.places - at, axis=1).min() > size or part not in (0.75, 0.5)
+            if clear and drawing.beside(axis.name, at + axis.outward * (TICK + _GAP) * size, axis.outward, size):
                 break
     for axis in axes:
         for value, at in zip(axis.values[2:], axis.places[2:], strict=True):
-            _draw_tick(labels, axis, value, at)
+            tick(axis, value, at)
     for axis in axes:
-        labels.keep_off(axis.start.tolist(), axis.end.tolist())
-
-
-def _draw_tick(labels: Labels, axis: Axis, value: int, at: NDArray[np.floating]) -> None:
-    end = at + axis.outward * TICK * labels.size
-    if labels.beside(number(value), end + axis.outward * _GAP * labels.size, axis.outward):
-        labels.line(at.tolist(), end.tolist())
+        drawing.keep_off(axis.start.tolist(), axis.end.tolist())

@@ -5,26 +5,23 @@ other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import call, made_by
+from gpu_nim.render.drawing import style
 from gpu_nim.render.metadata import savefig_metadata
 from gpu_nim.storage.atomic import check_writable, replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SUFFIXES = (".pdf", ".png", ".svg")
 MAX_POINTS = 1 << 18
 """The most dots: more are indistinguishable, and a PDF of them does not open."""
 
-_PYPLOT_SETTINGS = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "gpunim",
-    "pdf.fonttype": 42,  # TrueType, whose text can be searched and copied
-}
+_SETTINGS = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 _LARGEST_FLOAT_BITS = 1000
 
 
@@ -33,16 +30,16 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
 
     Both axes are logarithmic; zero values are left out. With `rows`, each range 2^b <= n < 2^(b+1) is a line over the
     place in its row, so that the rows of d_3 lie on A016945. Raises UsageError for another ending, too many points or
-    values beyond the range of a plot, FileError where it cannot be written, MissingDependency without matplotlib.
+    values beyond the range of a plot, FileError where it cannot be written.
     """
     check(path, len(values))
     if max(values).bit_length() > _LARGEST_FLOAT_BITS:
         raise UsageError(f"plot needs values below 2^{_LARGEST_FLOAT_BITS}, {title} has longer ones")
-    figures: Any = import_module("matplotlib.figure")
-    matplotlib: Any = import_module("matplotlib")
+    from matplotlib.figure import Figure
+
     made = made_by(call("chart.draw", str(path), title, first, ..., rows))
-    with matplotlib.rc_context(_PYPLOT_SETTINGS):
-        figure = figures.Figure(figsize=(6, 4), layout="constrained")
+    with style(**_SETTINGS):
+        figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.add_subplot()
         if rows:
             _draw_rows(axes, first, values)
@@ -63,13 +60,9 @@ def check(path: Path, points: int) -> None:
     if points > MAX_POINTS:
         raise UsageError(f"plot shows at most {MAX_POINTS} values, got {points}")
     check_writable(path)
-    try:
-        import_module("matplotlib")
-    except ImportError as error:
-        raise missing("plots need matplotlib", "matplotlib") from error
 
 
-def _draw_rows(axes: Any, first: int, values: Sequence[int]) -> None:
+def _draw_rows(axes: Axes, first: int, values: Sequence[int]) -> None:
     end = first + len(values)
     for b in range(end.bit_length()):
         start, stop = max(first, 1 << b), min(end, 2 << b)

@@ -13,13 +13,13 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
+from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import defined_scene, population
 from gpu_nim.render.framing import aim, annotations, cut_open, outline_of
 from gpu_nim.render.geometry import Blocks, generations_between
-from gpu_nim.render.lettering import require_words
 from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect, style_options
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import fits, require_picture_memory

@@ -1,11 +1,13 @@
 """Legends: what the colours of a picture stand for, as a bar of values or as named swatches, laid out beside or below a body."""
 
-from collections.abc import Iterable
 from math import ceil
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpu_nim.render.colourings import Bar, Legend
-from gpu_nim.render.colours import one_colour
-from gpu_nim.render.labels import Labels, number
+from gpu_nim.render.drawing import Drawing, Point
+from gpu_nim.render.words import number, text_width
 
 _FEW = 9  # values that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
@@ -26,19 +28,18 @@ class LegendBox:
 
     Args:
         legend: the legend.
-        labels: measures the letters.
+        size: of the letters.
         room: the height of the column, or the width of the rows, in pixels.
         beside: whether it is beside the body, as a column, and not below it.
     """
 
-    def __init__(self, legend: Legend, labels: Labels, room: float, *, beside: bool) -> None:
-        self.legend, self.beside = legend, beside
-        self.size = size = labels.size
+    def __init__(self, legend: Legend, size: float, room: float, *, beside: bool) -> None:
+        self.legend, self.size, self.beside = legend, size, beside
         names = [number(value) for value in ticks(legend.values[0], legend.values[-1])] if isinstance(legend, Bar) else legend.names
-        self._named = max(labels.width(name) for name in names)
-        title = labels.width(legend.title)
+        self._named = max(text_width(name, size) for name in names)
+        title = text_width(legend.title, size)
         if isinstance(legend, Bar):
-            self._bar = _LONGEST_BAR * room
+            self._bar = round(_LONGEST_BAR * room)
             self.width = max(title, 1.9 * size + self._named) if beside else self._bar + self._named
             self.height = self._bar + 2.4 * size if beside else 4.4 * size
             return
@@ -49,45 +50,47 @@ class LegendBox:
         self.width = max(title, across * self._entry - size)
         self.height = (self._rows + 1.2) * line
 
-    def draw(self, labels: Labels, left: float, top: float) -> None:
-        """Draw the legend, its upper left corner at that place, in pixels from the picture's upper left corner."""
-        size, labels = self.size, labels.sized(self.size)
-        labels.text(self.legend.title, (left, top + size), "start")
+    def draw(self, drawing: Drawing, left: float, top: float) -> None:
+        """Draw the legend, its upper left corner at that place."""
+        size = self.size
+        drawing.label(self.legend.title, (left, top + size), size, "left")
         if isinstance(self.legend, Bar):
-            self._draw_bar(self.legend, labels, left, top + 1.7 * size)
+            self._draw_bar(self.legend, drawing, left, top + 1.7 * size)
             return
-        for k, name in enumerate(self.legend.names):
-            column, row = divmod(k, self._rows)
-            x, y = left + column * self._entry, top + (row + 1.3) * 1.5 * size
-            labels.box((x, y), (x + size, y + size), one_colour(self.legend.colours[k]))
-            labels.text(name, (x + 1.6 * size, y + 0.87 * size), "start")
+        column, row = np.divmod(np.arange(len(self.legend.names)), self._rows)
+        corners = np.column_stack([left + column * self._entry, top + (row + 1.3) * 1.5 * size])
+        drawing.polygons(_boxes(corners, corners + size), self.legend.colours, smooth=False)
+        for name, (x, y) in zip(self.legend.names, corners.tolist(), strict=True):
+            drawing.label(name, (x + 1.6 * size, y + 0.87 * size), size, "left")
 
-    def _draw_bar(self, bar: Bar, labels: Labels, left: float, top: float) -> None:
+    def _draw_bar(self, bar: Bar, drawing: Drawing, left: float, top: float) -> None:
         """Draw the bands of the values from the first, at the bottom or the left, to the last, and name some of them."""
         size, first, last = self.size, bar.values[0], bar.values[-1]
-        band = round(self._bar) / (last - first + 1)
+        band = self._bar / (last - first + 1)
         left, top = round(left if self.beside else left + self._named / 2), round(top)
-        bottom, right = top + round(self._bar), left + round(self._bar)
-        for value in self._bands(first, last, band):
-            edge = (value - first) * band
-            # Each over the one before, so that there are no gaps between them.
-            if self.beside:
-                labels.box((left, top + (last - value) * band), (left + size, bottom), bar.at(value))
-            else:
-                labels.box((left + edge, top), (right, top + size), bar.at(value))
+        bottom, right = top + self._bar, left + self._bar
+        # No closer than a pixel, with all that are named, each over the one before, so that there are no gaps between them.
+        values = sorted({*range(first, last + 1, max(1, int(1 / band))), *ticks(first, last)}, reverse=self.beside)
+        near = np.zeros((len(values), 2))
+        near[:, int(self.beside)] = [(last - value if self.beside else value - first) * band for value in values]
+        near += (left, top)
+        far = (left + size, bottom) if self.beside else (right, top + size)
+        drawing.polygons(_boxes(near, np.full_like(near, far)), [bar.at(value) for value in values], smooth=False)
         for value in ticks(first, last):
-            along = (value - first + 0.5) * band
+            middle = (value - first + 0.5) * band
             if self.beside:
-                y = bottom - along
-                if labels.text(number(value), (left + 1.9 * size, y + 0.36 * size), "start"):
-                    labels.line((left + size, y), (left + 1.5 * size, y))
+                start, reach, place = (left + size, bottom - middle), (0.5 * size, 0.0), (0.9 * size, 0.36 * size)
             else:
-                x = left + along
-                if labels.text(number(value), (x, top + 2.4 * size), "middle"):
-                    labels.line((x, top + size), (x, top + 1.4 * size))
+                start, reach, place = (left + middle, top + size), (0.0, 0.4 * size), (0.0, 1.4 * size)
+            if drawing.label(number(value), _sum(start, place), size, "left" if self.beside else "center"):
+                drawing.line(start, _sum(start, reach), drawing.theme.muted, max(0.08 * size, 1.0))
 
-    def _bands(self, first: int, last: int, band: float) -> Iterable[int]:
-        """The values that are drawn, no closer than a pixel, with all that are named, in the order in which they are drawn."""
-        step = max(1, int(1 / band))
-        chosen = sorted({*range(first, last + 1, step), *ticks(first, last)})
-        return reversed(chosen) if self.beside else chosen
+
+def _sum(one: Point, other: Point) -> Point:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _boxes(near: NDArray[np.float64], far: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rectangles between opposite corners (N, 2), as polygons (N, 4, 2)."""
+    (left, top), (right, bottom) = near.T, far.T
+    return np.stack([np.column_stack(corner) for corner in ((left, top), (right, top), (right, bottom), (left, bottom))], axis=1)

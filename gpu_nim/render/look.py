@@ -16,11 +16,11 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS
-from gpu_nim.render.fonts import JOINERS
 from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import INSIDE, Camera, View, parse_place
+from gpu_nim.render.words import JOINERS
 
 if TYPE_CHECKING:
     from PIL.Image import Image

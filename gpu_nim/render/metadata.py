@@ -19,7 +19,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree
@@ -52,12 +52,6 @@ def image_options(suffix: str, made: Provenance) -> dict[str, Any]:
     exif[_SOFTWARE] = made.software
     exif[_DESCRIPTION] = made.command.encode()  # Pillow writes a text in ASCII
     return {"exif": exif}
-
-
-def svg_metadata(made: Provenance) -> str:
-    """Return the element of an SVG document that holds its provenance."""
-    creator, description = escape(made.software), escape(made.command)
-    return f'<metadata xmlns:dc="{_DC}"><dc:creator>{creator}</dc:creator><dc:description>{description}</dc:description></metadata>'
 
 
 def savefig_metadata(suffix: str, made: Provenance) -> dict[str, Any]:

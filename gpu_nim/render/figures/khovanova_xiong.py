@@ -11,19 +11,18 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import ByMaximum
 from gpu_nim.render.axes import CoordinateBox, draw_axes
 from gpu_nim.render.colourings import Bar
-from gpu_nim.render.colours import Colour, to_linear
+from gpu_nim.render.colours import Colour, one_colour, to_linear
+from gpu_nim.render.drawing import Drawing, sheet
 from gpu_nim.render.figures.figure import figure
-from gpu_nim.render.figures.sheet import colour_of, labels_on, sheet
-from gpu_nim.render.labels import Labels
 from gpu_nim.render.legends import LegendBox
 from gpu_nim.render.themes import Theme
-from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import from_angles
 
 _GENERATIONS = 6
 _FACING = (285.0, 14.0)
 """Azimuth and elevation from which no cell of the first generations of Nim is before another or before an edge."""
 
+_LABEL = 17.0  # points: the size of the coordinates
 _ROWS = 5  # of 1, 2, 4, 8 and 16 numbers, as in the paper
 
 
@@ -36,22 +35,22 @@ def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], li
 
 
 @figure("NF1", "Khovanova and Xiong, Figure 1: the Ulam-Warburton automaton without its south branch")
-def _nf1(theme: Theme) -> VectorDrawing:
+def _nf1(theme: Theme) -> Drawing:
     cells, born, edges = _grown("ulam-warburton-3")
     margin, scale = 36.0, 48.0
     low, high = cells.min(axis=0), cells.max(axis=0)
     width, height = (scale * (high - low) + 2 * margin).tolist()
     drawing = sheet(theme, width, height, "The Ulam-Warburton automaton without its south branch, generations 0 to 6")
-    places = (cells - low) * scale + [margin, drawing.height - height + margin]
+    places = ((cells - low) * [scale, -scale] + [margin, height - margin]).tolist()
     for parent, child in edges:
-        drawing.line([places[parent], places[child]], theme.muted, 2.4)
+        drawing.line(places[parent], places[child], theme.muted, 2.4)
     for place, generation in zip(places, born.tolist(), strict=True):
-        drawing.disc(place, 8.0, colour_of(theme, generation / _GENERATIONS))
+        drawing.disc(place, 8.0, _colour(theme, generation / _GENERATIONS))
     return drawing
 
 
 @figure("NF2", "Khovanova and Xiong, Figure 2: the evolution of Nim, in space, with the coordinates of each position")
-def _nf2(theme: Theme) -> VectorDrawing:
+def _nf2(theme: Theme) -> Drawing:
     cells, born, edges = _grown("nim")
     basis, scale, edge = from_angles(*_FACING).basis(), 100.0, 70.0
     lowest, highest = (np.asarray(ends, dtype=np.int64) for ends in (cells.min(axis=0), cells.max(axis=0)))
@@ -60,7 +59,6 @@ def _nf2(theme: Theme) -> VectorDrawing:
     low, high = corners.min(axis=0), corners.max(axis=0)
     width, height = (scale * (high - low) + [2 * edge + 110, 2 * edge]).tolist()
     drawing = sheet(theme, width, height, "Three-pile Nim after 6 generations: each P-position (a, b, c), joined to its parent")
-    labels = labels_on(drawing, theme, 18.0)
 
     def place(points: NDArray[np.floating]) -> NDArray[np.floating]:
         return np.asarray((points @ basis[:2].T - [low[0], high[1]]) * [scale, -scale] + edge)
@@ -71,36 +69,36 @@ def _nf2(theme: Theme) -> VectorDrawing:
     parents = {child: parent for parent, child in edges}
     for k in order:
         if k in parents:
-            start, end = places[parents[k]], places[k]
-            drawing.line([(x, drawing.height - y) for x, y in (start, end)], theme.muted, 1.5 + 1.5 * float(near[k]))
-            labels.keep_off(start.tolist(), end.tolist())
+            start, end = places[parents[k]].tolist(), places[k].tolist()
+            drawing.line(start, end, theme.muted, 1.5 + 1.5 * float(near[k]))
+            drawing.keep_off(start, end)
     for k in order:
         radius = 6.5 + 3.0 * float(near[k])
-        (x, y), shade = places[k].tolist(), colour_of(theme, born[k] / _GENERATIONS)
-        drawing.disc((x, drawing.height - y), radius, shade)
-        labels.reserve((x - radius, y - radius, x + radius, y + radius))
-    draw_axes(box, place, labels.sized(22.0))
-    shades = np.array([colour_of(theme, n / _GENERATIONS) for n in range(_GENERATIONS + 1)], dtype=np.float32)
-    legend = LegendBox(Bar("generation", tuple(range(_GENERATIONS + 1)), shades), labels, 0.6 * height, beside=True)
-    legend.draw(labels, width - legend.width - 20, 20)
+        x, y = places[k].tolist()
+        drawing.disc((x, y), radius, _colour(theme, born[k] / _GENERATIONS))
+        drawing.reserve((x - radius, y - radius, x + radius, y + radius))
+    draw_axes(box, place, drawing, 22.0)
+    shades = theme.map(np.arange(_GENERATIONS + 1) / _GENERATIONS)
+    legend = LegendBox(Bar("generation", tuple(range(_GENERATIONS + 1)), shades), _LABEL, 0.6 * height, beside=True)
+    legend.draw(drawing, width - legend.width - 20, 20)
     for k in order[::-1]:
-        _label(labels, places[k], "({}, {}, {})".format(*cells[k].tolist()))
+        _label(drawing, places[k], "({}, {}, {})".format(*cells[k].tolist()))
     return drawing
 
 
-def _label(labels: Labels, at: NDArray[np.floating], text: str) -> None:
+def _label(drawing: Drawing, at: NDArray[np.floating], text: str) -> None:
     """Write a text as near to a disc as it is apart from all else."""
     turns = np.radians([-30, 30, 210, 150, 90, 270, 0, 180, 60, 120, 240, 300])
     for distance, turn in product((0.8, 1.1, 1.5, 2.0, 2.6), turns):
         outward = np.array([np.cos(turn), np.sin(turn)])
-        if labels.beside(text, at + distance * labels.size * outward, outward):
+        if drawing.beside(text, at + distance * _LABEL * outward, outward, _LABEL):
             return
 
 
 @figure("d3", "Khovanova and Xiong, section 4.1: d_3(n) in rows of 1, 2, 4, 8... numbers")
-def _d3(theme: Theme) -> VectorDrawing:
+def _d3(theme: Theme) -> Drawing:
     counts = ByMaximum(3)
-    cell, line, left, size = 62.0, 58.0, 190.0, 24.0
+    cell, line, left, size = 62.0, 58.0, 212.0, 24.0
     longest = 2 ** (_ROWS - 1)
     width, height = left + longest * cell + 30.0, (_ROWS + 2) * line + 30
     caption = "d₃(n), the number of P-positions of Nim whose largest pile is n: each row of 2ᵇ begins the next one"
@@ -108,20 +106,25 @@ def _d3(theme: Theme) -> VectorDrawing:
     rows = [range(1), *(range(2**b, 2 ** (b + 1)) for b in range(_ROWS))]
     largest = counts.value(2**_ROWS - 1)
     for row, numbers in enumerate(rows):
-        top = drawing.height - 20 - row * line
+        top = 20 + row * line
         label = f"n = {numbers[0]}" + (f" … {numbers[-1]}" if len(numbers) > 1 else "")
-        drawing.words(label, (left - 20, top - 0.65 * line), 20.0, theme.muted, "end")
+        drawing.words(label, (left - 20, top + 0.65 * line), 20.0, theme.muted, "right")
         for k, n in enumerate(numbers):
             value = counts.value(n)
-            x, shade = left + cell * k, colour_of(theme, value / largest)
-            box = [(x, top - line), (x + cell, top - line), (x + cell, top), (x, top)]
-            drawing.polygon([(x + 0.97 * (px - x), top + 0.97 * (py - top)) for px, py in box], shade)
-            drawing.words(str(value), (x + cell / 2, top - 0.65 * line), size, _on(shade), "middle")
-    foot = drawing.height - 20 - len(rows) * line - 0.65 * line
-    drawing.words("A016945: 6c − 3", (left - 20, foot), 20.0, theme.text, "end")
+            x, shade = left + cell * k, _colour(theme, value / largest)
+            right, bottom = x + 0.97 * cell, top + 0.97 * line
+            drawing.polygons([[(x, top), (right, top), (right, bottom), (x, bottom)]], [shade])
+            drawing.words(str(value), (x + cell / 2, top + 0.65 * line), size, _on(shade), "center")
+    foot = 20 + (len(rows) + 0.65) * line
+    drawing.words("A016945: 6c − 3", (left - 20, foot), 20.0, anchor="right")
     for c in range(1, longest + 1):
-        drawing.words(f"{6 * c - 3}", (left + cell * (c - 0.5), foot), 20.0, theme.muted, "middle")
+        drawing.words(f"{6 * c - 3}", (left + cell * (c - 0.5), foot), 20.0, theme.muted, "center")
     return drawing
+
+
+def _colour(theme: Theme, value: float) -> Colour:
+    """Return the colour of a value from 0 to 1."""
+    return one_colour(theme.map(np.array(value)))
 
 
 def _on(shade: Colour) -> Colour:

@@ -13,14 +13,12 @@ from gpu_nim.games.inequality import sheared
 from gpu_nim.render.annotations import on_picture
 from gpu_nim.render.axes import box_of, draw_axes
 from gpu_nim.render.colourings import base_colours
-from gpu_nim.render.colours import one_colour
+from gpu_nim.render.drawing import Drawing, sheet
 from gpu_nim.render.figures.figure import figure
-from gpu_nim.render.figures.sheet import FOOT, labels_on, sheet
 from gpu_nim.render.geometry import Blocks, side, visible
 from gpu_nim.render.shading import Shader
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import Theme
-from gpu_nim.render.vector_drawing import VectorDrawing
 from gpu_nim.render.views import Camera, View
 
 _SIZE = 127  # x, z <= this
@@ -60,7 +58,7 @@ def graph_camera(blocks: Blocks, degrees: float) -> Camera:
     return Camera(middle + basis[2] * (reach[2] + scale) * 2, basis, float(scale), True)
 
 
-def _graph(theme: Theme, degrees: float, caption: str) -> VectorDrawing:
+def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
     """Draw the body as polygons, the far ones first, with its axes."""
     blocks = chocolate_graph(Fraction(3), _SIZE)
     camera = graph_camera(blocks, degrees)
@@ -73,28 +71,27 @@ def _graph(theme: Theme, degrees: float, caption: str) -> VectorDrawing:
         colours = light.colours(axis, end, which, quads).mean(axis=1) / 255
         parts.append((camera.project(quads), colours, camera.distance(chosen.centres())))
     seen, shades, far = (np.concatenate(part) for part in zip(*parts, strict=True))
-    places = seen[..., :2] * (_HEIGHT / 2) + [_WIDTH / 2, _HEIGHT / 2 + FOOT]
+    places = seen[..., :2] * [_HEIGHT / 2, -_HEIGHT / 2] + [_WIDTH / 2, _HEIGHT / 2]
     nearest = np.argsort(far, kind="stable")
     # Along the first axis whole rows of sides are in one place.
     shown = nearest[np.sort(np.unique(places[nearest].round(2).reshape(len(far), -1), axis=0, return_index=True)[1])]
-    for k in shown[::-1].tolist():
-        drawing.polygon(places[k], one_colour(shades[k]))
-    draw_axes(box_of(blocks), on_picture(camera, int(_WIDTH), int(_HEIGHT)), labels_on(drawing, theme, 20.0))
+    drawing.polygons(places[shown[::-1]], shades[shown[::-1]])
+    draw_axes(box_of(blocks), on_picture(camera, int(_WIDTH), int(_HEIGHT)), drawing, 20.0)
     return drawing
 
 
 @figure("V4.1", "Matsui and others, Graph 4.1: P-positions of 3y <= x + z, from a general direction")
-def _v41(theme: Theme) -> VectorDrawing:
+def _v41(theme: Theme) -> Drawing:
     return _graph(theme, _TURNED[0], f"P-positions of 3y ≤ x + z at (x, y, z − x), for x and z up to {_SIZE}")
 
 
 @figure("V4.2", "Graph 4.2: the same, turned half of the way to the gasket")
-def _v42(theme: Theme) -> VectorDrawing:
+def _v42(theme: Theme) -> Drawing:
     return _graph(theme, _TURNED[1], f"The same, turned by {_TURNED[0] - _TURNED[1]:.0f}° towards the x axis")
 
 
 @figure("V4.3", "Graph 4.3: the same along the first axis, Sierpinski's gasket")
-def _v43(theme: Theme) -> VectorDrawing:
+def _v43(theme: Theme) -> Drawing:
     blocks = chocolate_graph(Fraction(3), _SIZE)
     points = len(np.unique(blocks.corners[:, 1:], axis=0))
     said = f"Turned by {_TURNED[1]:.0f}° more, along the x axis: {len(blocks):,} P-positions on {points:,} points"

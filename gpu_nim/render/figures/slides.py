@@ -7,10 +7,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.figures.figure import FIGURES, Figure
 from gpu_nim.render.image import render
-from gpu_nim.render.lettering import fit_words, unit
 from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.words import fit_words, unit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -56,9 +56,9 @@ def draw_slide(look: Look) -> "Image":
             raise UsageError(f"size must be larger for the words of figure:views, got {width}x{height}")
         high = about.bottom - about.top + 14 * u + said.bottom - said.top
         about = replace(about, top=upper + (box_h - high) / 2)
-        about.draw(slide, theme.text)
-        replace(said, top=about.bottom + 14 * u).draw(slide, theme.text)
-    frame.words().drawing.paint(slide)
+        frame.words.set(about)
+        frame.words.set(replace(said, top=about.bottom + 14 * u))
+    frame.words.paint(slide)
     return slide.convert("RGB")
 
 

@@ -61,7 +61,7 @@ class Panels:
         for panel, place in ((one, (0, self._top)), (other, second)):
             whole.alpha_composite(panel, place)
         image = whole.convert("RGB")
-        self._words.words().drawing.paint(image)
+        self._words.words.paint(image)
         return image
 
 

@@ -10,11 +10,10 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.labels import number
-from gpu_nim.render.lettering import unit
 from gpu_nim.render.look import STYLES, Cost, LaidOutStyle, Look
 from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.words import number, unit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -44,12 +43,11 @@ class Sections(LaidOutStyle):
         said = Annotations(look, legend_of(blocks, base, look.colour) if look.legend else None)
         _, top, right, bottom = said.space
         top += (20 if look.title else 40) * u
-        labels = said.words()
         low, high = blocks.bounds()
         wide, deep = (high - low)[:2].tolist()
-        label, gap = 1.7 * labels.size, 28 * u
+        label, gap = 1.7 * said.size, 28 * u
         box = replace(box_of(blocks), names=blocks.coordinates[:2])
-        beside, below = reach(box, labels) if look.axes else (0.0, 0.0)
+        beside, below = reach(box, said.size) if look.axes else (0.0, 0.0)
         layers = len(np.unique(blocks.corners[:, 2]))
 
         def room(columns: int, rows: int) -> tuple[float, float]:
@@ -79,11 +77,11 @@ class Sections(LaidOutStyle):
             grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
             tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((shown_w, shown_h), Image.Resampling.BOX).convert("RGBA")
             canvas.alpha_composite(tile, (round(left), round(upper)))
-            labels.text(f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * labels.size), "start")
+            said.words.label(f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * said.size), said.size, "left")
             if look.axes:
                 level = replace(box, low=box.low * _FLAT, high=box.high * _FLAT)
-                draw_axes(level, _on_section(box, round(left), round(upper), scale), labels)
-        labels.drawing.paint(canvas)
+                draw_axes(level, _on_section(box, round(left), round(upper), scale), said.words, said.size)
+        said.words.paint(canvas)
         return canvas if look.transparent else canvas.convert("RGB")
 
 

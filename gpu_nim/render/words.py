@@ -1,24 +1,34 @@
-"""Text on pictures: measured, broken into lines, sized to be read on a projected slide, and drawn."""
+"""Words on pictures: their fonts, how wide they are, and how they are broken into lines and sized to be read on a projected slide.
+
+They are set by matplotlib in DejaVu Sans, which comes with it; a character that this lacks is taken from another font of the
+machine.
+"""
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.colours import Colour, bytes_of
-from gpu_nim.render.fonts import clusters, obstacle, runs, sized
-from gpu_nim.render.look import Look
+
+if TYPE_CHECKING:
+    from matplotlib.font_manager import FontProperties
 
 LEAST = 7.0
 """Pixels: smaller letters cannot be read."""
 
-ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
-"""Where a line of text is held: the part of its width before that place."""
+FONT = "DejaVu Sans"
+"""The font that sets all characters that it has."""
 
+JOINERS = "\u200c\u200d\u200e\u200f"
+"""Characters without a glyph: between letters, and for directions."""
+
+_SELECTORS = "\ufe0e\ufe0f"
+_FURTHER = "install one that has, such as Debian's fonts-noto-core, or fonts-noto-cjk for Chinese, Japanese and Korean"
 _LEADING = 1.2  # of the size: from one line to the next, or more where letters are high or deep
 _RISE, _DROP = 0.8, 0.25  # of the size: the extent of letters above and below the line, at least
 _SMALLER = 0.94  # sizes are tried in these steps
@@ -28,52 +38,90 @@ _TITLE, _CAPTION, _LABEL = (54.0, 14.0), (36.0, 12.0), (30.0, 12.0)
 
 _NOT_FIRST = frozenset("、。，．！？：；）」』】〕｝》〉·ー")  # of a line
 _NOT_LAST = frozenset("（「『【〔｛《〈")
+_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_WRITTEN_OUT = 10_000
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
+
+def number(value: int) -> str:
+    """Return a number as a label: with a minus sign, and a great one as a power of two, or one less, where it is.
+
+    >>> number(-8), number(4095), number(2**40), number(2**16 - 1), number(123456)
+    ('−8', '4,095', '2⁴⁰', '2¹⁶ − 1', '123,456')
+    """
+    size, sign = abs(value), "−" if value < 0 else ""
+    for less in (0, 1) if size >= _WRITTEN_OUT else ():
+        power = (size + less).bit_length() - 1
+        if size + less == 1 << power:
+            return f"{sign}2{str(power).translate(_POWERS)}" + " − 1" * less
+    return f"{sign}{size:,}"
+
+
+def obstacle(text: str) -> str:
+    """Return why a text cannot be set, as the end of a sentence about it, or ""."""
+    lacking = next((c for c in unicodedata.normalize("NFC", text) if family_of(c) is None), "")
+    if not lacking:
+        return ""
+    named = f"{lacking} ({unicodedata.name(lacking, f'U+{ord(lacking):04X}')})"
+    return f"must be in characters of the fonts that are installed: none has {named}; {_FURTHER}"
+
+
+def font_of(text: str, size: float) -> "FontProperties":
+    """Return the fonts of a text, the first for what it has: matplotlib takes other characters from the others."""
+    from matplotlib.font_manager import FontProperties
+
+    found = (family_of(c) for c in unicodedata.normalize("NFC", text))
+    return FontProperties(family=list(dict.fromkeys((FONT, *filter(None, found), "sans-serif"))), size=size)
+
+
+@cache
+def family_of(character: str) -> str | None:
+    """Return the first family of fonts that has a character; whitespace and what only joins letters needs none."""
+    if character.isspace() or character in JOINERS + _SELECTORS or _has(FONT, character):
+        return FONT
+    return next((family for family in further_families() if _has(family, character)), None)
+
+
+@cache
+def further_families() -> tuple[str, ...]:
+    """Return the families of all fonts of this machine, also of those that were installed after matplotlib listed them."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    listed = {entry.fname for entry in fontManager.ttflist}
+    for file in sorted({*findSystemFonts()} - listed):
+        with suppress(OSError, RuntimeError, ValueError):
+            fontManager.addfont(file)
+    names = {entry.name for entry in fontManager.ttflist if not entry.name.startswith("Last Resort")}
+    return tuple(sorted(names, key=lambda name: ("Sans" not in name, name)))
+
+
+def _has(family: str, character: str) -> bool:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    with suppress(OSError, RuntimeError, ValueError):  # a font that FreeType does not read
+        return get_font(findfont(FontProperties(family=family))).get_char_index(ord(character)) > 0
+    return False
 
 
 @lru_cache(maxsize=4096)
-def width(text: str, size: float) -> float:
-    """Return how many pixels wide a line of text is."""
-    return float(sum(sized(face, size).getlength(part) for face, part in runs(text)))
+def _measured(text: str) -> tuple[float, float, float]:
+    """Return how wide a line of text is at size 1, and how far it reaches above and below its baseline."""
+    from matplotlib.textpath import text_to_path
+
+    if reason := obstacle(text):
+        raise UsageError(f"text {reason}")
+    wide, high, drop = text_to_path.get_text_width_height_descent(text, font_of(text, 1.0), ismath=False)
+    return float(wide), float(high - drop), float(drop)
+
+
+def text_width(text: str, size: float) -> float:
+    """Return how wide a line of text is, in the unit of its size."""
+    return size * _measured(text)[0]
 
 
 def extent(text: str, size: float) -> tuple[float, float]:
-    """Return how far a line of text reaches above and below its baseline, in pixels."""
-    boxes = [sized(face, size).getbbox(part, anchor="ls") for face, part in runs(text)]
-    return max((-float(box[1]) for box in boxes), default=0.0), max((float(box[3]) for box in boxes), default=0.0)
-
-
-def write(picture: "Image", text: str, at: tuple[float, float], size: float, colour: Colour, anchor: str = "start") -> None:
-    """Write a line of text on an RGB or RGBA picture at its baseline; `anchor` is one of `ANCHORS`."""
-    from PIL import Image, ImageDraw
-
-    long, (above, below) = width(text, size), extent(text, size)
-    x, y = at[0] - long * ANCHORS[anchor], at[1]
-    left, top, pad = int(x // 1), int((y - above) // 1), int(size)
-    mask = Image.new("L", (int(long) + 2 * pad + 2, int(above + below) + 2 * pad + 2))
-    pen, place = ImageDraw.Draw(mask), x - left + pad
-    for face, part in runs(text):
-        pen.text((place, y - top + pad), part, font=sized(face, size), fill=255, anchor="ls")
-        place += float(sized(face, size).getlength(part))
-    stamp(picture, mask, (left - pad, top - pad), colour)
-
-
-def stamp(picture: "Image", mask: "Image", at: tuple[int, int], colour: Colour) -> None:
-    """Colour an RGB or RGBA picture where a mask is, whose upper left corner is at a pixel in or beyond the picture."""
-    from PIL import Image
-
-    box = (max(at[0], 0), max(at[1], 0), min(at[0] + mask.width, picture.width), min(at[1] + mask.height, picture.height))
-    if box[0] >= box[2] or box[1] >= box[3]:
-        return
-    mask = mask.crop((box[0] - at[0], box[1] - at[1], box[2] - at[0], box[3] - at[1]))
-    if picture.mode != "RGBA":
-        picture.paste(bytes_of(colour), box, mask)
-        return
-    tile = Image.new("RGBA", mask.size, (*bytes_of(colour), 0))
-    tile.putalpha(mask)
-    picture.alpha_composite(tile, box[:2])
+    """Return how far a line of text reaches above and below its baseline."""
+    _, above, below = _measured(text)
+    return size * above, size * below
 
 
 @dataclass(frozen=True)
@@ -99,17 +147,12 @@ class Setting:
     @property
     def width(self) -> float:
         """How wide the widest line is."""
-        return max(width(line, self.size) for line in self.lines)
+        return max(text_width(line, self.size) for line in self.lines)
 
     @property
     def bottom(self) -> float:
         """The lower end of the lines, with descenders."""
         return self.baselines[-1] + self.drop
-
-    def draw(self, picture: "Image", colour: Colour) -> None:
-        """Write the lines."""
-        for line, baseline in zip(self.lines, self.baselines, strict=True):
-            write(picture, line, (self.left, baseline), self.size, colour)
 
 
 def unit(width: int, height: int) -> float:
@@ -140,7 +183,7 @@ def running_words(text: str, width: int, height: int, bottom: float) -> Setting 
     """Return the words below a frame of a movie, above `bottom`, or None where they would be illegibly small."""
     u = unit(width, height)
     box = (64 * u, 0.0, width - 128 * u, 0.2 * height)
-    found = fit_words(text, box, max(_LABEL[0] * u, _LABEL[1]))
+    found = fit_words(text, box, label_size(width, height))
     return found and _at_the_foot(found, bottom)
 
 
@@ -149,9 +192,8 @@ def _at_the_foot(setting: Setting, bottom: float) -> Setting:
 
 
 def _required(what: str, text: str, box: tuple[float, float, float, float], size: float) -> Setting:
-    for line in text.split("\n"):
-        if reason := obstacle(line):
-            raise UsageError(f"{what} {reason}")
+    if reason := obstacle(text):
+        raise UsageError(f"{what} {reason}")
     found = fit_words(text, box, size)
     if found is None:
         raise UsageError(
@@ -159,13 +201,6 @@ def _required(what: str, text: str, box: tuple[float, float, float, float], size
             f"{box[2]:.0f}x{box[3]:.0f} pixels; shorten it, or draw a larger picture"
         )
     return found
-
-
-def require_words(look: Look) -> None:
-    """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
-    for text, place in ((look.title, title_of), (look.caption, caption_of)):
-        if text:
-            place(text, *look.resolution)
 
 
 def fit_words(text: str, box: tuple[float, float, float, float], size: float) -> Setting | None:
@@ -206,16 +241,32 @@ def _broken(text: str, size: float, wide: float, split: Callable[[str], Iterable
     for part in text.split("\n"):
         line = ""
         for piece in split(part):
-            if width((line + piece).rstrip(), size) <= wide:
+            if text_width((line + piece).rstrip(), size) <= wide:
                 line += piece
                 continue
-            if width(piece.strip(), size) > wide:
+            if text_width(piece.strip(), size) > wide:
                 return None
             if line.strip():
                 lines.append(line.rstrip())
             line = piece.lstrip()
         lines.append(line.rstrip())
     return tuple(lines)
+
+
+def clusters(text: str) -> list[str]:
+    r"""Return the characters of a text, each with the accents, vowel signs and joined characters that follow it.
+
+    >>> [len(cluster) for cluster in clusters("e\u0301a")]
+    [2, 1]
+    """
+    found: list[str] = []
+    for character in text:
+        follows = character in JOINERS + _SELECTORS or unicodedata.category(character).startswith("M")
+        if found and (follows or found[-1].endswith("\u200d") or 0x1F3FB <= ord(character) <= 0x1F3FF):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
 
 
 def _phrases(text: str) -> list[str]:

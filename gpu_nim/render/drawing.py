@@ -1,0 +1,220 @@
+"""Drawings of polygons, lines, discs and words: matplotlib figures, written as SVG and PDF, rasterised, or laid over a picture.
+
+Places are points, a 72nd of an inch, from the upper left corner, downwards; over a picture a point is a pixel.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.files import made_by
+from gpu_nim.render.colours import Colour, bytes_of
+from gpu_nim.render.metadata import savefig_metadata
+from gpu_nim.render.themes import Theme
+from gpu_nim.render.words import Setting, font_of, text_width
+from gpu_nim.storage.atomic import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from PIL.Image import Image
+
+Point = tuple[float, float]
+Rectangle = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
+
+SUFFIXES = (".pdf", ".svg")
+RISE, DROP = 0.78, 0.24
+"""Of the size of labels: how far they reach above and below the line."""
+
+FOOT = 56.0
+"""Points: the height of a figure's caption with the space around it."""
+
+_CAPTION = 20.0  # points
+_SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them
+_APART = 0.25  # of the size: the least gap between labels of one line
+_SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the place where it is held
+_STYLE = {
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # an SVG's viewer may lack the first
+    "text.hinting": "none",  # letters as wide as they are measured, at any size
+    "svg.fonttype": "none",  # words, which can be searched and copied
+    "svg.hashsalt": "gpunim",
+    "pdf.fonttype": 42,  # TrueType, likewise
+}
+
+
+def style(**settings: object) -> AbstractContextManager[None]:
+    """Return the context in which gpunim draws by matplotlib: its own settings and these, whatever the user's are."""
+    import matplotlib
+
+    defaults: dict[Any, Any] = dict(matplotlib.rcParamsDefault)
+    defaults.pop("backend")
+    return matplotlib.rc_context(defaults | _STYLE | settings)
+
+
+class Drawing:
+    """A drawing in the colours of a theme: a matplotlib figure, `figure`, to which each method adds.
+
+    Labels keep apart from each other and from what is `taken`.
+
+    Args:
+        theme: the theme.
+        width: in points.
+        height: in points.
+        background: the colour of the background, or None.
+    """
+
+    def __init__(self, theme: Theme, width: float, height: float, background: Colour | None = None) -> None:
+        from matplotlib.figure import Figure
+        from matplotlib.transforms import Affine2D
+
+        self.theme, self.width, self.height, self._background = theme, width, height, background
+        self.taken: list[Rectangle] = []
+        self.call = "gpu_nim.render.drawing.Drawing"
+        with style():
+            self.figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor=background or "none")
+        self._place = Affine2D().scale(1 / 72, -1 / 72).translate(0, height / 72) + self.figure.dpi_scale_trans
+
+    def _add(self, artist: "Artist") -> None:
+        """Add what is drawn over all that was added before."""
+        artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=[])
+        self.figure.add_artist(artist)
+
+    def polygons(self, corners: ArrayLike, colours: ArrayLike, *, smooth: bool = True) -> None:
+        """Fill polygons.
+
+        Args:
+            corners: (N, K, 2).
+            colours: (N, 3), or one for all.
+            smooth: whether they have smooth edges, and hide the seams between neighbours.
+        """
+        from matplotlib.collections import PolyCollection
+
+        edges: dict[str, Any] = {"edgecolors": "face", "linewidths": _SEAM} if smooth else {"linewidths": 0, "antialiaseds": False}
+        self._add(PolyCollection([*np.asarray(corners)], facecolors=colours, **edges))
+
+    def line(self, start: Sequence[float], end: Sequence[float], colour: Colour, width: float) -> None:
+        """Draw a line."""
+        from matplotlib.lines import Line2D
+
+        (x, y), (x_, y_) = start, end
+        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"))
+
+    def disc(self, centre: Sequence[float], radius: float, colour: Colour) -> None:
+        """Fill a disc."""
+        from matplotlib.lines import Line2D
+
+        x, y = centre
+        self._add(Line2D((x,), (y,), color=colour, marker="o", markersize=2 * radius, markeredgewidth=0))
+
+    def words(self, text: str, at: Point, size: float, colour: Colour | None = None, anchor: str = "left") -> None:
+        """Write a line of text at its baseline, held at its left, center or right."""
+        from matplotlib.text import Text
+
+        colour = self.theme.text if colour is None else colour
+        font = font_of(text, size)
+        self._add(Text(*at, text, color=colour, fontproperties=font, ha=anchor, va="baseline", parse_math=False, usetex=False))
+
+    def set(self, setting: Setting) -> None:
+        """Write text in lines."""
+        for line, baseline in zip(setting.lines, setting.baselines, strict=True):
+            self.words(line, (setting.left, baseline), setting.size)
+
+    def reserve(self, box: Rectangle) -> None:
+        """Keep labels out of a box."""
+        self.taken.append(box)
+
+    def keep_off(self, start: Point, end: Point) -> None:
+        """Keep labels off a line between two points."""
+        steps = max(2, int(np.hypot(end[0] - start[0], end[1] - start[1]) / 6))
+        for x, y in np.linspace(start, end, steps).tolist():
+            self.reserve((x - 2, y - 2, x + 2, y + 2))
+
+    def label(self, text: str, at: Point, size: float, anchor: str = "center") -> bool:
+        """Write a text at its baseline, unless it would overlap another or leave the drawing; return whether it is there."""
+        left, gap = at[0] - text_width(text, size) * _SHARES[anchor], _APART * size
+        box = (left, at[1] - RISE * size, left + text_width(text, size), at[1] + DROP * size)
+        inside = box[0] >= 0 and box[1] >= 0 and box[2] <= self.width and box[3] <= self.height
+        if not inside or any(
+            box[0] < other[2] + gap and other[0] < box[2] + gap and box[1] < other[3] and other[1] < box[3] for other in self.taken
+        ):
+            return False
+        self.reserve(box)
+        self.words(text, at, size, anchor=anchor)
+        return True
+
+    def beside(self, text: str, at: NDArray[np.floating], outward: NDArray[np.floating], size: float) -> bool:
+        """Write a text next to a point, in a direction (2,) from it, so that its box touches the point; see `label`."""
+        half = np.array([text_width(text, size) / 2, (RISE + DROP) / 2 * size])
+        x, y = (at + outward * (np.abs(outward) @ half)).tolist()
+        return self.label(text, (x, y + (RISE - DROP) / 2 * size), size)
+
+    def svg(self) -> str:
+        """Return the drawing as an SVG document."""
+        return self._document(".svg").decode()
+
+    def pdf(self) -> bytes:
+        """Return the drawing as a PDF document of one page, with its fonts."""
+        return self._document(".pdf")
+
+    def _document(self, suffix: str) -> bytes:
+        document = BytesIO()
+        with style():
+            self.figure.savefig(document, format=suffix[1:], dpi=72, metadata=savefig_metadata(suffix, made_by(self.call)))
+        return document.getvalue()
+
+    def save(self, path: Path) -> None:
+        """Write the drawing as .pdf or .svg, atomically."""
+        if path.suffix.lower() not in SUFFIXES:
+            raise UsageError(f"a drawing must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+        document = self._document(path.suffix.lower())
+        with replacing(path) as scratch:
+            scratch.write_bytes(document)
+
+    def image(self, width: int, height: int) -> "Image":
+        """Return the drawing as pixels, fitted into width by height, on its background or else on white."""
+        from PIL import Image
+
+        found = self.pixels(min(width / self.width, height / self.height))
+        image = Image.new("RGB", (width, height), bytes_of(self._background or (1.0, 1.0, 1.0)))
+        image.paste(found, ((width - found.width) // 2, (height - found.height) // 2), found)
+        return image
+
+    def pixels(self, scale: float = 1.0) -> "Image":
+        """Return the drawing as pixels, so many a point, RGBA."""
+        from PIL import Image
+
+        backend: Any = import_module("matplotlib.backends.backend_agg")  # which has no types
+        size = max(1, int(self.width * scale + 1e-6)), max(1, int(self.height * scale + 1e-6))
+        renderer = backend.RendererAgg(*size, 72 * scale)
+        self.figure.set_dpi(72 * scale)
+        with style():
+            self.figure.draw(renderer)
+        return Image.frombuffer("RGBA", size, renderer.buffer_rgba(), "raw", "RGBA", 0, 1)
+
+    def paint(self, picture: "Image") -> None:
+        """Lay the drawing over an RGB or RGBA picture of its size in pixels."""
+        lay_over(picture, self.pixels())
+
+
+def lay_over(picture: "Image", over: "Image", at: tuple[int, int] = (0, 0)) -> None:
+    """Lay an RGBA picture over an RGB or RGBA one, its upper left corner at a pixel."""
+    if picture.mode == "RGBA":
+        picture.alpha_composite(over, at)
+    else:
+        picture.paste(over, at, over)
+
+
+def sheet(theme: Theme, width: float, height: float, caption: str) -> Drawing:
+    """Return a drawing with a caption below a space of that width and height, in points."""
+    drawing = Drawing(theme, width, height + FOOT, theme.top if theme.light else theme.bottom)
+    size = _CAPTION * min(1.0, 0.95 * width / text_width(caption, _CAPTION))
+    drawing.words(caption, (width / 2, height + 0.5 * FOOT), size, anchor="center")
+    drawing.reserve((0.0, height + 0.1 * FOOT, width, height + FOOT))
+    return drawing
