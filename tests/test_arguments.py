@@ -14,9 +14,9 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.reductions import Reduction
-from gpu_nim.games import heaps, inequality, lines, take_away
+from gpu_nim.games import heaps, inequality, lines
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.nim import arrays, positions, strategy, walk
+from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.model.rule import Rule
 
@@ -68,16 +68,16 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Nim": (lines.Nim, {"piles": 2, "largest": 3}),
     "LineGame": (lines.LineGame, {"piles": 2, "largest": 3, "lines": ((1, 0),)}),
     "NimWithPass": (lines.NimWithPass, {"piles": 2, "largest": 3}),
-    "SubtractionRule": (take_away.SubtractionRule, {"take": (1,)}),
-    "OctalCode": (take_away.OctalCode, {"code": "0.7"}),
-    "grundy_values": (lambda count: heaps.grundy_values(take_away.OctalCode("0.7"), count), {"count": 3}),
+    "SubtractionRule": (heaps.SubtractionRule, {"take": (1,)}),
+    "OctalCode": (heaps.OctalCode, {"code": "0.7"}),
+    "grundy_values": (lambda count: heaps.grundy_values(heaps.OctalCode("0.7"), count), {"count": 3}),
     "evolve": (evolve, {"game": lines.Nim(2, 2)}),
     "nim_sum": (positions.nim_sum, PILES),
     "winning_moves": (positions.winning_moves, PILES),
     "parents": (positions.parents, PILES),
     "children": (positions.children, PILES),
-    "reply": (strategy.reply, PILES),
-    "take": (strategy.take, {**PILES, "pile": 0, "count": 1}),
+    "reply": (positions.reply, PILES),
+    "take": (positions.take, {**PILES, "pile": 0, "count": 1}),
     "cell_of": (walk.cell_of, PILES),
     "position_of": (walk.position_of, {"cell": (1, 0)}),
     "nim_sums": (arrays.nim_sums, {"positions": [[1, 2, 3]]}),

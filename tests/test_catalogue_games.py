@@ -11,9 +11,9 @@ import pytest
 from gpu_nim import load, render, solve
 from gpu_nim.games.catalogue import CATALOGUE, RESERVED, find
 from gpu_nim.games.entries import GameEntry, Integer, Parameter, Rational
+from gpu_nim.games.heaps import SubtractionRule
 from gpu_nim.games.inequality import Inequality, InequalityGame
 from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
-from gpu_nim.games.take_away import SubtractionRule
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.source import blocks_of
 from tests.helpers import facts, option_names, printed, refused, run

@@ -8,10 +8,10 @@ import pytest
 
 from gpu_nim import load
 from gpu_nim.cli.dialogues import GameDialogue
-from gpu_nim.games.chocolates import first_difference
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
-from gpu_nim.games.nim import strategy
+from gpu_nim.games.laws import chocolate_first_difference
+from gpu_nim.games.nim import positions
 from gpu_nim.model.errors import UsageError
 from tests.helpers import facts, printed, refused, run
 
@@ -62,11 +62,11 @@ def test_nim_wants_a_pile():
 def test_a_perfect_player_beats_a_perfect_opponent_from_an_n_position():
     table, lines = (5, 7, 9), []
     while any(table):
-        move = strategy.reply(table)
+        move = positions.reply(table)
         lines.append(f"{move.pile + 1} {move.take}")
         table = move.leaves
         if any(table):
-            table = strategy.reply(table).leaves
+            table = positions.reply(table).leaves
     result = run("play", "5", "7", "9", text="\n".join(lines) + "\n")
     assert result.exit_code == 0
     assert result.output.endswith("You took the last counter: you win.\n")
@@ -110,7 +110,7 @@ def test_play_refuses_an_empty_table():
     assert "position must have a move, got 0 0" in refused("play", "0", "0")
     for move in ((3, 1), (-1, 1), (0, 0), (0, 6)):
         with pytest.raises(UsageError, match="must be"):
-            strategy.take((5, 7, 9), *move)
+            positions.take((5, 7, 9), *move)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_solve_ends_at_the_first_difference():
         if a % 4 == 3 or a == 8:  # there is none, or a larger size is needed
             assert row["size"] == 63
         else:
-            assert tuple(difference) == first_difference(Fraction(a))
+            assert tuple(difference) == chocolate_first_difference(Fraction(a))
             assert sum(difference) <= row["size"] <= max(15, 2 * sum(difference) + 1)
     one = facts("solve", "chocolate", "--a", "8", "--until-difference", "--size", "1e6")
     assert (one["size"], one["first_difference"]) == (127, [25, 7, 32])

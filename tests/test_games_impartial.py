@@ -10,13 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.games import breaking
-from gpu_nim.games.arithmetic_periods import is_proved
+from gpu_nim.games.breaking import is_proved
 from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.heaps import Period, apparent_period, extended_values, find_period, grundy_values, repeated_from
+from gpu_nim.games.heaps import (
+    GrundysGame,
+    HeapGame,
+    OctalCode,
+    Period,
+    SubtractionRule,
+    apparent_period,
+    extended_values,
+    find_period,
+    grundy_values,
+    repeated_from,
+)
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy, unit_lines
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.solvers import solve_game, solve_heap
-from gpu_nim.games.take_away import GrundysGame, HeapGame, OctalCode, SubtractionRule
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.heaps import HeapGame, OctalCode
 from gpu_nim.games.inequality import bar, chocolate
-from gpu_nim.games.take_away import HeapGame, OctalCode
 from gpu_nim.model.errors import UsageError
 from gpu_nim.theorems.check_result import CheckResult
 from gpu_nim.theorems.papers import chocolate_bars as bars

@@ -11,7 +11,7 @@ import pytest
 from gpu_nim import solve
 from gpu_nim.games.catalogue import find
 from gpu_nim.games.explain import Analysis
-from gpu_nim.games.nim import strategy
+from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.positions import winning_moves
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.look import Look
@@ -139,11 +139,11 @@ ANSWERS = """
 const { board } = gpunim, told = each => each && [each.move, each.leaves.map(Number)];
 return arguments[0].map(text => {
   const position = text.map(BigInt), strategy = new Strategy(board.rules, board.body, data.game);
-  if (arguments[2]) strategy.study(position);
-  const longest = strategy.longest(position);
+  if (arguments[2]) positions.study(position);
+  const longest = positions.longest(position);
   return {
-    isP: strategy.isP(position), longest: longest === null ? null : String(longest), best: told(strategy.best(position)),
-    winning: strategy.winning(position).map(told), options: arguments[1] ? [...options(board.rules, position)].map(told) : null,
+    isP: positions.isP(position), longest: longest === null ? null : String(longest), best: told(positions.best(position)),
+    winning: positions.winning(position).map(told), options: arguments[1] ? [...options(board.rules, position)].map(told) : null,
   };
 });
 """
@@ -207,7 +207,7 @@ class TestInTheBrowser:
         some = [position for position in some if any(position)]
         answers = blind.play("nim").do(ANSWERS, [[str(x) for x in position] for position in some], False, True)
         for position, answer in zip(some, answers, strict=True):
-            move = strategy.reply(position)
+            move = positions.reply(position)
             assert answer["best"] == [f"{move.take} from pile {move.pile + 1}", list(map(float, move.leaves))], position
             winning = [f"{each.take} from pile {each.pile + 1}" for each in winning_moves(position)]
             assert [each[0] for each in answer["winning"]] == winning, position
@@ -233,10 +233,10 @@ class TestInTheBrowser:
         for _ in range(30):
             if not any(table):
                 break
-            table = list(strategy.reply(table).leaves)
+            table = list(positions.reply(table).leaves)
             wait_for(lambda: blind.position() == table, f"the program to leave {table}")  # noqa: B023
             assert "Your move." in blind.text("turn")
-            move = strategy.reply(table)
+            move = positions.reply(table)
             self.reach(blind, "from")
             here = blind.do("return gpunim.board.direction")
             blind.key(*["arrow_right" if move.pile > here else "arrow_left"] * abs(move.pile - here))
@@ -301,7 +301,7 @@ class TestInTheBrowser:
         assert player.text("leaves") == "9 from pile 1, leaving (4, 12, 8)"
         assert player.position() == [13, 12, 8]
         player.fingers([(x, y)])
-        reply = strategy.reply([4, 12, 8]).leaves
+        reply = positions.reply([4, 12, 8]).leaves
         wait_for(lambda: player.position() == list(reply), "the program's move")
         assert player.do("return document.getElementById('played').getAttribute('d').split('L').length") == 3
         player.key("u")

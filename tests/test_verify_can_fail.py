@@ -17,16 +17,16 @@ from gpu_nim.automata import catalogue, formulas
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.family import Family
-from gpu_nim.games import arithmetic_periods, breaking, chocolates, heaps, inequality, laws, take_away
-from gpu_nim.games.nim import arrays, positions, strategy, walk
+from gpu_nim.games import breaking, heaps, inequality, laws
+from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.theorems import StatementResult, digit_by_digit, recursions, run_checks, statements
 from gpu_nim.theorems import catalogue as theorems
 
 pytestmark = pytest.mark.thorough
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
-ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk, strategy)
-ROOMS += (heaps, breaking, arithmetic_periods, take_away, laws, chocolates)
+ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk)
+ROOMS += (heaps, breaking, laws)
 MORE = (
     catalogue._total_births,
     Family.value,
@@ -52,23 +52,23 @@ LEFT_OUT = {
     positions._p_position: "reads arguments",
     walk._three_piles: "reads arguments",
     walk._unborn: "words an error",
-    take_away.OctalCode.describe: "shown to people alone",
-    take_away.SubtractionRule.describe: "shown to people alone",
-    take_away.GrundysGame.describe: "shown to people alone",
-    take_away.TakeAndBreak.proof_length: "a longer proof is one, too",
+    heaps.OctalCode.describe: "shown to people alone",
+    heaps.SubtractionRule.describe: "shown to people alone",
+    heaps.GrundysGame.describe: "shown to people alone",
+    heaps.TakeAndBreak.proof_length: "a longer proof is one, too",
     heaps.apparent_period: "claims nothing; its own example holds it",
     breaking.sparse_mask: "the values are exact for every mask",
     breaking._by_sparse_space: "fills an array in place; what it calls is broken",
     breaking._require_table: "plans memory; its own test holds it",
     breaking._with_triples: "fills an array in place; what it calls is broken",
-    take_away.SubtractionRule.proof_length: "a longer proof is one, too",
-    take_away.HeapGame.positions: "serves evolve; its own tests hold it",
-    take_away.partitions_up_to: "plans memory; its own example holds it",
-    take_away.HeapGame.options: "serves evolve; its own tests hold it",
+    heaps.SubtractionRule.proof_length: "a longer proof is one, too",
+    heaps.HeapGame.positions: "serves evolve; its own tests hold it",
+    heaps.partitions_up_to: "plans memory; its own example holds it",
+    heaps.HeapGame.options: "serves evolve; its own tests hold it",
     closed_forms._few_runs: "chooses between two ways",
     formulas.ulam_warburton_births_of_weight: "fills a table on import; what reads the table is broken, and its own tests hold it",
     positions._piles: "reads arguments",
-    chocolates.beside_nim: "names the statements that say it; its own tests hold it",
+    laws.chocolate_beside_nim: "names the statements that say it; its own tests hold it",
     closed_forms._stirling: "remembered from before it was broken",
 }
 

@@ -5,8 +5,7 @@ from typing import Any, Protocol
 
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.games.explain import Analysis
-from gpu_nim.games.nim.positions import Move, as_position, is_p_position, nim_sum, winning_moves
-from gpu_nim.games.nim.strategy import missed, reply, take
+from gpu_nim.games.nim.positions import Move, as_position, is_p_position, missed, nim_sum, reply, take, winning_moves
 from gpu_nim.games.rulesets import Option
 from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.errors import UsageError

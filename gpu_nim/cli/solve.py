@@ -13,9 +13,9 @@ from gpu_nim.cli.game_options import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, wants_progress
 from gpu_nim.cli.scans import print_scan, scan, scan_columns, scanned_values
 from gpu_nim.games.catalogue import CATALOGUE, chosen, parameter_owners, read_values
-from gpu_nim.games.comparison import Comparison, compare
 from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
+from gpu_nim.games.solve import Comparison, compare
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of

@@ -11,14 +11,13 @@ A new game is a `GameEntry`: its name, its parameters, and a function of these t
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gpu_nim.games.chocolates import beside_nim
 from gpu_nim.games.entries import GameEntry, Integer, IntegerList, Parameter, Rational, Text
 from gpu_nim.games.game_graph import MAX_COORDINATES
+from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
-from gpu_nim.games.laws import WYTHOFF
+from gpu_nim.games.laws import WYTHOFF, chocolate_beside_nim
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
-from gpu_nim.games.take_away import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
@@ -38,7 +37,7 @@ _GAMES: tuple[GameEntry, ...] = (
         rules=lambda a: Inequalities(chocolate(a)),
         parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
         literal_parameters=tuple({"a": a} for a in ("1", "2", "3", "5/2")),
-        beside_nim=beside_nim,
+        beside_nim=chocolate_beside_nim,
     ),
     GameEntry(
         name="bar",

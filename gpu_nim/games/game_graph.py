@@ -187,7 +187,7 @@ def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]
     Raises:
         UsageError: the game has a loop, or an option that is not among its positions.
 
-    >>> from gpu_nim.games.take_away import HeapGame, SubtractionRule
+    >>> from gpu_nim.games.heaps import HeapGame, SubtractionRule
     >>> evolution = evolve(HeapGame(SubtractionRule((1, 2, 3)), 4))
     >>> dict(zip(evolution.positions, evolution.grundy.tolist()))[(1, 3)]
     2

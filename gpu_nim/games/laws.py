@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isqrt
+from fractions import Fraction
+from itertools import count
+from math import ceil, isqrt
 
 from gpu_nim.games.heaps import HeapRule, extended_values
 from gpu_nim.games.inequality import InequalityGame, Vector
@@ -100,7 +102,7 @@ def law_of_inequalities(game: InequalityGame) -> Law | None:
 class SumOfHeaps:
     """The Grundy value of several heaps, the nim-sum of those of each.
 
-    >>> from gpu_nim.games.take_away import OctalCode
+    >>> from gpu_nim.games.heaps import OctalCode
     >>> kayles = SumOfHeaps(OctalCode("0.77"))
     >>> kayles((4, 4)), kayles((3, 5, 1000))
     (0, 6)
@@ -116,3 +118,43 @@ class SumOfHeaps:
         if largest >= len(self._values):
             self._values = extended_values(self._rule, largest + 1)[0]
         return nim_sum([int(self._values[heap]) for heap in heaps])
+
+
+def chocolate_equals_nim(a: Fraction) -> bool:
+    """Whether the P-positions of a y <= x + z are its positions of nim-sum 0: for the integers that are 3 mod 4 alone.
+
+    >>> [a for a in range(1, 16) if chocolate_equals_nim(Fraction(a))], chocolate_equals_nim(Fraction(7, 2))
+    ([3, 7, 11, 15], False)
+    """
+    return a.denominator == 1 and a % 4 == 3
+
+
+def chocolate_first_difference(a: Fraction) -> Vector | None:
+    """The first position, by total and then lexicographically, that is P in just one of a y <= x + z and Nim; None for a = 3 mod 4.
+
+    Let r be the integer nearest to (a - 1) y / 2, the smaller of two, and y >= 1 the least with r AND y = 0. It is (r, y, r + y),
+    an N-position of nim-sum 0, where r is not below (a - 1) y / 2, else (r + 1, y, r + y + 1), a P-position of another nim-sum.
+
+    >>> [chocolate_first_difference(Fraction(a)) for a in (1, 2, 4, 5, 7, 8)]
+    [(0, 1, 1), (1, 1, 2), (5, 3, 8), (2, 1, 3), None, (25, 7, 32)]
+    >>> chocolate_first_difference(Fraction(5, 2)), chocolate_first_difference(Fraction(7, 2))
+    ((2, 2, 4), (4, 3, 7))
+    """
+    if chocolate_equals_nim(a):
+        return None
+    for y in count(1):
+        middle = (a - 1) * y / 2
+        r = ceil(middle - Fraction(1, 2))
+        if r & y == 0:
+            return (r, y, r + y) if r >= middle else (r + 1, y, r + y + 1)
+    raise AssertionError
+
+
+def chocolate_beside_nim(a: Fraction) -> BesideNim:
+    """The theorem that says whether the P-positions of a y <= x + z are Nim's, and where they first differ.
+
+    >>> chocolate_beside_nim(Fraction(8))
+    BesideNim(statement='chocolate-first-difference', equals_nim=False, first_difference=(25, 7, 32))
+    """
+    first = chocolate_first_difference(a)
+    return BesideNim("v-remark-4.1" if first is None else "chocolate-first-difference", first is None, first)

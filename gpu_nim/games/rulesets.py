@@ -13,12 +13,11 @@ from typing import ClassVar
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.games.game_graph import Game
-from gpu_nim.games.heaps import HEAP, HeapRule
+from gpu_nim.games.heaps import HEAP, HeapGame, HeapRule, partitions_up_to, replaced
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.laws import Law, SumOfHeaps, law_of_inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
-from gpu_nim.games.take_away import HeapGame, partitions_up_to, replaced
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep
 
@@ -212,7 +211,7 @@ class Vectors(Ruleset):
 class Heaps(Ruleset):
     """A heap game, solved for single heaps; a position is its heaps, none empty, in increasing order.
 
-    >>> from gpu_nim.games.take_away import OctalCode
+    >>> from gpu_nim.games.heaps import OctalCode
     >>> rules = Heaps(OctalCode("0.77"))
     >>> [option.move for option in rules.moves(rules.position([4, 0, 1]))]
     ['a heap of 1 to nothing', 'a heap of 4 to 3', 'a heap of 4 to 1 and 2', 'a heap of 4 to 2', 'a heap of 4 to 1 and 1']

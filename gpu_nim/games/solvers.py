@@ -118,7 +118,7 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
 def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
     """Solve the single heaps of 0 to `size` counters of a heap game, with the period that their values prove, if any.
 
-    >>> from gpu_nim.games.take_away import OctalCode
+    >>> from gpu_nim.games.heaps import OctalCode
     >>> solution = solve_heap(OctalCode("0.77"), "kayles", 1000)
     >>> solution.largest_grundy, solution.period
     (8, Period(preperiod=71, length=12, saltus=0))

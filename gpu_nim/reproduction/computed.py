@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from gpu_nim.games.game_graph import Evolution, evolve
+from gpu_nim.games.heaps import HeapGame, Heaps, OctalCode
 from gpu_nim.games.inequality import chocolate
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.games.solve import solve
-from gpu_nim.games.take_away import HeapGame, Heaps, OctalCode
 from gpu_nim.oeis.catalogue import find
 from gpu_nim.reproduction.item import Comparison, Item
 

@@ -26,8 +26,8 @@ from gpu_nim.bench.device import HEADER, Device, open_device, rows
 from gpu_nim.bench.device_works import Work, works
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.games.chocolates import first_difference
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
+from gpu_nim.games.laws import chocolate_first_difference
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays
 from scripts.lib.part_process import end_with_parent, tell
@@ -284,7 +284,7 @@ def large_chocolate(a: int, size: int, count: int | None) -> bool:
         print(f"not run: {refusal}")
         return True
     print(f"{solution.seconds:.3f} s, {len(solution.p_positions):,} P-positions, first difference {solution.first_difference}")
-    return count in (None, len(solution.p_positions)) and solution.first_difference == first_difference(Fraction(a))
+    return count in (None, len(solution.p_positions)) and solution.first_difference == chocolate_first_difference(Fraction(a))
 
 
 def without_pool() -> None:

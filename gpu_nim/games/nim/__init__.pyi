@@ -7,8 +7,8 @@ from gpu_nim.games.nim.positions import generation as generation
 from gpu_nim.games.nim.positions import is_p_position as is_p_position
 from gpu_nim.games.nim.positions import nim_sum as nim_sum
 from gpu_nim.games.nim.positions import parents as parents
+from gpu_nim.games.nim.positions import reply as reply
 from gpu_nim.games.nim.positions import winning_moves as winning_moves
-from gpu_nim.games.nim.strategy import reply as reply
 from gpu_nim.games.nim.walk import Leg as Leg
 from gpu_nim.games.nim.walk import cell_of as cell_of
 from gpu_nim.games.nim.walk import position_of as position_of

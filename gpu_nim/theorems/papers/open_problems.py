@@ -8,8 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from gpu_nim.games.chocolates import equals_nim, first_difference
 from gpu_nim.games.inequality import Vector, chocolate
+from gpu_nim.games.laws import chocolate_equals_nim, chocolate_first_difference
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
@@ -33,8 +33,8 @@ _LARGEST_DENOMINATOR = 8
 def only_three_mod_four(upto: int) -> Iterator[Case]:
     """For each other a there is a position in which nim-sum 0 and "no option has nim-sum 0" differ; looked at option by option."""
     for a in _rationals(_below(upto)):
-        game, position = chocolate(a), first_difference(a)
-        yield f"whether a = {a} has Nim's P-positions", equals_nim(a), position is None
+        game, position = chocolate(a), chocolate_first_difference(a)
+        yield f"whether a = {a} has Nim's P-positions", chocolate_equals_nim(a), position is None
         if position is None:
             yield f"the first difference of a = {a} up to size 15", solve(game, 15).first_difference, None
         else:
@@ -51,7 +51,7 @@ def only_three_mod_four(upto: int) -> Iterator[Case]:
 @compared_cases(lambda upto: f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR} and totals to {upto}")
 def first_differences(upto: int) -> Iterator[Case]:
     for a in _rationals(_below(upto)):
-        expected = first_difference(a)
+        expected = chocolate_first_difference(a)
         if expected is not None and sum(expected) <= upto:
             yield f"the first difference of a = {a}", solve(chocolate(a), sum(expected)).first_difference, expected
 
@@ -68,7 +68,7 @@ def integers(upto: int) -> Iterator[Case]:
         elif a % 2 == 0:
             q = (a & -a) - 1
             expected = (a * q // 2 - (q + 1) // 2 + 1, q, a * q // 2 + (q + 1) // 2)
-        yield f"the least y of a = {a}", first_difference(Fraction(a)), expected
+        yield f"the least y of a = {a}", chocolate_first_difference(Fraction(a)), expected
         if expected is not None and sum(expected) <= 2 * upto:
             yield f"the first difference of a = {a}", solve(chocolate(a), sum(expected)).first_difference, expected
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from gpu_nim.games import heaps
 from gpu_nim.games.catalogue import CATALOGUE
+from gpu_nim.games.heaps import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
-from gpu_nim.games.take_away import GrundysGame, HeapGame, OctalCode, SubtractionRule, TakeAndBreak
 from gpu_nim.model.rule import Cell
 from gpu_nim.theorems import by_definition
 from gpu_nim.theorems.catalogue import Case, check_cases, compared_cases, statement

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from gpu_nim.games.nim import arrays, strategy, walk
+from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.theorems.catalogue import Case, compared_cases, statement
 from gpu_nim.theorems.exhaustive import max_pile, p_positions, pile_scope
@@ -41,12 +41,12 @@ def positions(upto: int) -> Iterator[Case]:
             half = sum(position) // 2 if position in known else None
             yield f"the generation of {position}", nim.generation(position), half
             if any(position):
-                reply = strategy.reply(position)
+                reply = nim.reply(position)
                 yield f"that the reply to {position} wins where one can", reply.leaves in known, bool(winning)
                 yield f"that the reply to {position} is a move", (reply.pile, reply.take, reply.leaves) in moves, True
                 yield f"the moves left by the reply to {position}", longest[reply.leaves], longest[position] - 1
                 for move in moves[:2]:
-                    missed = strategy.missed(position, strategy.take(position, *move[:2]))
+                    missed = nim.missed(position, nim.take(position, *move[:2]))
                     found = [(better.pile, better.take, better.leaves) for better in missed]
                     yield f"what {move} misses at {position}", found, [] if move in winning else winning
         table = np.array(everything)
