@@ -1,13 +1,20 @@
 """`gpunim count` as its users see it."""
 
+import inspect
 import json
+from collections.abc import Iterator
 from functools import partial
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
+from gpu_nim.jobs import CountJob
+from gpu_nim.model.arguments import arguments_written
+from gpu_nim.model.errors import UsageError
 from tests import helpers
 
 OEIS = Path(__file__).parent / "oeis"
@@ -15,6 +22,54 @@ OEIS = Path(__file__).parent / "oeis"
 
 _COUNT = ("count", *helpers.ON_NUMPY)
 run, printed, refused = (partial(function, *_COUNT) for function in (helpers.run, helpers.printed, helpers.refused))
+
+
+OPTIONS = {
+    "reduce": "sum",
+    "records": 3,
+    "method": "enumerate",
+    "device": True,
+    "scheduler": "tcp://nowhere:1",
+    "workers": 2,
+    "out": "t.npy",
+    "resume": True,
+    "plot": "t.svg",
+}
+"""Each option of `CountJob` that may contradict what is counted, or another option."""
+
+IN_PYTHON = {"device"}
+COUNTED: tuple[tuple[str, int | range, int | None], ...] = (("D", 5, 3), ("D", range(9), 3), ("A048833", range(9), None))
+
+
+def refusals() -> Iterator[tuple[str, int | range, int | None, tuple[str, ...]]]:
+    """What the library refuses: each option, and each pair of options, with an index, a range, and an entry that is no family."""
+    options = [name for name in inspect.signature(CountJob).parameters if name not in ("sequence", "n", "piles", "backend")]
+    for (sequence, n, piles), size in product(COUNTED, (1, 2)):
+        for names in combinations([name for name in options if name not in IN_PYTHON], size):
+            try:
+                CountJob(sequence, n, piles=piles, **{name: OPTIONS[name] for name in names})
+            except UsageError:
+                yield sequence, n, piles, names
+
+
+def test_each_option_is_one_of_the_library() -> None:
+    taken = {param.name for param in main.get_command(None, "count").params}
+    assert taken - {"at", "span", "form", "as_json", "plan", "quiet", "memory"} == inspect.signature(CountJob).parameters.keys() - {
+        "n",
+        *IN_PYTHON,
+    }
+
+
+@pytest.mark.parametrize(("sequence", "n", "piles", "names"), [*refusals()])
+def test_what_the_library_refuses_the_command_refuses(
+    sequence: str, n: int | range, piles: int | None, names: tuple[str, ...]
+) -> None:
+    given = {name: OPTIONS[name] for name in names}
+    words = [word for name, value in given.items() for word in ((f"--{name}",) if value is True else (f"--{name}", value))]
+    where = ("--at", n) if isinstance(n, int) else ("--range", f"{n.start}:{n.stop}")
+    with arguments_written({name: f"--{name}" for name in OPTIONS}), pytest.raises(UsageError) as error:
+        CountJob(sequence, n, piles=piles, **given)
+    assert refused(sequence, *(() if piles is None else ("--piles", piles)), *where, *words) == f"gpunim: {error.value}\n"
 
 
 def test_one_value() -> None:
@@ -152,10 +207,7 @@ def test_entries_without_formula_are_written_as_text(tmp_path: Path) -> None:
     assert printed("A048833", "--range", "0:9", "--out", str(tmp_path / "b.txt")) == ""
     assert (tmp_path / "b.txt").read_text().splitlines()[-1] == "8 43"
     assert "write them to .txt or .csv" in refused("A048833", "--range", "0:9", "--out", str(tmp_path / "b.npy"))
-    for option in (("--reduce", "sum"), ("--method", "enumerate"), ("--plan",), ("--workers", "2"), ("--scheduler", "x")):
-        words = f"{' '.join(option[: 1 + (option[0] == '--method')])} is for D, A, d, a and entries that are one of them"
-        assert words in refused("A048833", "--range", "0:9", *option)
-    assert "--resume is for" in refused("A048833", "--range", "0:9", "--out", str(tmp_path / "b.txt"), "--resume")
+    assert "--plan is for a range of D, A, d or a" in refused("A048833", "--range", "0:9", "--plan")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +248,7 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
         (("D", "--piles", "3", "--range", "5:3"), "expected STOP beyond START, got 5:3"),
         (("D", "--piles", "3", "--range", "5"), "expected START:STOP"),
         (("D", "--piles", "0", "--at", "3"), "'--piles': expected an integer of at least 1, got 0"),
-        (("D", "--piles", "1001", "--at", "3"), "piles must be an integer from 1 to 1000, got 1001"),
+        (("D", "--piles", "1001", "--at", "3"), "--piles must be an integer from 1 to 1000, got 1001"),
         (("D", "--piles", "3", "--at", "-1"), "--at must be at least 0, where D_3 begins, got -1"),
         (("D", "--piles", "3", "--at", "x"), "'--at': expected an integer such as"),
         (("D", "--at", "3"), "piles is needed"),
@@ -206,11 +258,8 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
         (("E", "--at", "3"), "sequence must be one of D, A, d, a, A000007"),
         (("D", "--piles", "3"), "either --at N or --range START:STOP"),
         (("D", "--piles", "3", "--at", "1", "--range", "0:3"), "either --at N or --range START:STOP"),
-        (("D", "--piles", "3", "--at", "1", "--reduce", "sum"), "--reduce needs --range"),
-        (("D", "--piles", "3", "--at", "1", "--out", "x.npy"), "--out needs --range"),
-        (("D", "--piles", "3", "--range", "0:3", "--reduce", "median"), "reduce must be among sum, max"),
-        (("D", "--piles", "3", "--range", "0:3", "--reduce", "sum", "--out", "x.npy"), "takes no --out"),
-        (("D", "--piles", "3", "--range", "0:3", "--resume"), "--resume needs --out"),
+        (("D", "--piles", "3", "--at", "1", "--plan"), "--plan is for a range of D, A, d or a"),
+        (("D", "--piles", "3", "--range", "0:3", "--reduce", "median"), "--reduce must be among sum, max"),
         (("D", "--piles", "3", "--range", "0:3", "--out", "x.xls"), "must end in .npy, .zarr, .csv, .txt"),
         (("D", "--piles", "3", "--range", "0:3", "--format", "bfile", "--out", "x.csv"), "a file ending in .txt"),
         (("D", "--piles", "3", "--range", "0:10^9", "--json"), "at most 10000000 values"),

@@ -25,9 +25,10 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 import distributed
 
 from gpu_nim.counting.enumeration import Enumeration
-from gpu_nim.counting.reductions import Reduction, residue_counts
+from gpu_nim.counting.ranges import Range
+from gpu_nim.counting.reductions import Reduction, ValueScan, residue_counts
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.jobs.count_job import fill_chunk, reduce_chunk, try_chunk
+from gpu_nim.jobs.count import do_chunk
 from tests.helpers import gpunim
 
 pytestmark = pytest.mark.thorough
@@ -85,7 +86,7 @@ def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
     if piece[0] == victim and not Path(marker).exists():
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return fill_chunk((find_family("D", 4), 0, 4096, "numpy", piece))
+    return do_chunk((Range, (find_family("D", 4), 0, 4096), "numpy", piece))
 
 
 def test_a_killed_worker_changes_nothing(workers: Cluster, tmp_path: Path) -> None:
@@ -123,7 +124,7 @@ def test_advice_after_a_lost_scheduler_fits_the_command(
         yield
 
     monkeypatch.setattr(Cluster, "map", lost)
-    monkeypatch.setattr("gpu_nim.jobs.clusters.cluster", lambda *_, **__: contextlib.nullcontext(workers))
+    monkeypatch.setattr("gpu_nim.jobs.count.cluster", lambda *_, **__: contextlib.nullcontext(workers))
     args = ["count", "D", "--piles", "4", "--range", "0:2000", "--backend", "numpy", "--quiet", "--workers", "2"]
     result = CliRunner().invoke(main, [*args, *(option.format(folder=tmp_path) for option in options)])
     assert (result.exit_code, result.stdout) == (1, "")
@@ -171,10 +172,10 @@ def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
     for size in (5000, 900, 1):
         step = max(size, 250)
         jobs = [
-            (counts, 7, stop, Reduction("residues", 12), "numpy", (first, min(first + step, stop)))
+            (ValueScan, (counts, 7, stop, Reduction("residues", 12)), "numpy", (first, min(first + step, stop)))
             for first in range(7, stop, step)
         ]
-        totals = sum(workers.map(reduce_chunk, jobs))
+        totals = sum(workers.map(do_chunk, jobs))
         assert {r: int(n) for r, n in enumerate(totals) if n} == expected
 
 
@@ -182,12 +183,12 @@ def test_trying_is_shared(workers: Cluster) -> None:
     from gpu_nim.backends.numpy.counting import NumpyCounting
 
     trial = Enumeration(find_family("d", 4), 40, NumpyCounting())
-    jobs = [(trial.family, 40, "numpy", (first, first + 1)) for first in range(41)]
-    assert trial.combine(list(workers.map(try_chunk, jobs))).tolist() == [find_family("d", 4).value(n) for n in range(41)]
+    jobs = [(Enumeration, (trial.family, 40), "numpy", (first, first + 1)) for first in range(41)]
+    assert trial.combine(list(workers.map(do_chunk, jobs))).tolist() == [find_family("d", 4).value(n) for n in range(41)]
 
 
 def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.jobs.count_job._CHUNK", 1000)
+    monkeypatch.setattr("gpu_nim.jobs.count._CHUNK", 1000)
     address = workers._client.scheduler.address
     path = tmp_path / "t.zarr"
     args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address, "--range", "100:10100"]
@@ -206,7 +207,7 @@ def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, mon
 
 def test_an_error_in_a_worker_is_the_error(workers: Cluster) -> None:
     with pytest.raises(UsageError, match="got 5:3"):
-        list(workers.map(fill_chunk, [(find_family("D", 4), 5, 3, "numpy", (5, 3))]))
+        list(workers.map(do_chunk, [(Range, (find_family("D", 4), 5, 3), "numpy", (5, 3))]))
 
 
 def test_an_unreachable_scheduler_is_one_sentence() -> None:
@@ -227,7 +228,7 @@ def test_gpus_get_a_worker_each_from_dask_cuda(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "dask_cuda", SimpleNamespace(LocalCUDACluster=LocalCUDACluster))
     with cluster(workers=2, gpus=True) as started:
         assert started.workers == 2
-        (values,) = started.map(fill_chunk, [(find_family("D", 4), 0, 9, "numpy", (0, 9))])
+        (values,) = started.map(do_chunk, [(Range, (find_family("D", 4), 0, 9), "numpy", (0, 9))])
         assert values.tolist() == [find_family("D", 4).value(n) for n in range(9)]
     assert [(options["n_workers"], options["threads_per_worker"]) for options in asked] == [(2, 1)]
 
@@ -237,7 +238,7 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
         name = "cuda"
 
     monkeypatch.setitem(sys.modules, "dask_cuda", None)  # not installed
-    monkeypatch.setattr("gpu_nim.backends.selection.select", lambda name="auto": Gpu())
+    monkeypatch.setattr("gpu_nim.jobs.count.select", lambda name="auto": Gpu())
     result = CliRunner().invoke(main, ["count", "D", "--piles", "3", "--range", "0:9", "--workers", "2"])
     assert result.exit_code == 1
     assert result.stderr == (

@@ -117,7 +117,7 @@ def engine(request: pytest.FixtureRequest) -> Backend:
 @pytest.fixture
 def words(made_up: type[Family], engine: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The beginning of a command line that counts this family with three piles, on each backend in turn."""
-    monkeypatch.setattr("gpu_nim.backends.selection.select", lambda _: engine)
+    monkeypatch.setattr("gpu_nim.jobs.count.select", lambda _: engine)
     return ["count", made_up.name, "--piles", "3"]
 
 
@@ -239,7 +239,7 @@ def test_help_and_messages_know_it(made_up: type[Family]) -> None:
     assert f"one of D, A, d, a, {name}, A000007" in refused("count", "E", "--at", 3)
     assert f"piles is needed with the sequence {name}" in refused("count", name, "--at", 3)
     assert f"piles belongs to D, A, d, a and {name}" in refused("count", "A237711", "--piles", 3, "--at", 3)
-    assert f"is for D, A, d, a, {name} and entries" in refused("count", "A048833", "--range", "0:9", "--reduce", "sum")
+    assert f"is for a range of D, A, d, a or {name} or of" in refused("count", "A048833", "--range", "0:9", "--reduce", "sum")
     assert f"D, A, d, a or {name}, and a b-file" in refused("verify", "all", "--piles", 3)
     with pytest.raises(UsageError, match=f"sequence must be one of D, A, d, a, {name}, got 'E'"):
         find_family("E", 3)

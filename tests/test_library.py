@@ -182,12 +182,13 @@ def test_a_file_is_loaded_as_what_it_holds(tmp_path) -> None:
         ({"reduce": "sums"}, "reduce must be among sum, max, .*, got 'sums'"),
         ({"reduce": 5}, "reduce must hold reductions, got 5"),
         ({"reduce": ["sum", 5]}, "reduce must be among .*, got 5"),
-        ({"reduce": "sum", "device": True}, "reduce must be given without device and method"),
-        ({"reduce": "sum", "method": "enumerate"}, "reduce must be given without device and method"),
+        ({"reduce": "sum", "device": True}, "reduce must be given without device"),
+        ({"reduce": "sum", "method": "enumerate"}, "reduce must be given without method"),
+        ({"reduce": "sum", "records": 5}, "records is for reduce with records, got 5"),
         ({"method": "guess"}, "method must be formula or enumerate, got 'guess'"),
-        ({"method": "enumerate", "device": True}, "device must be False with method 'enumerate'"),
+        ({"method": "enumerate", "device": True}, "device must be given without method"),
         ({"workers": 0}, "workers must be an integer of at least 1, got 0"),
-        ({"workers": 1, "device": True}, "device must be False with workers or a scheduler"),
+        ({"workers": 1, "device": True}, "device must be given without workers"),
     ],
 )
 def test_contradictions_of_counts_are_refused(options: dict[str, object], words: str) -> None:

@@ -27,6 +27,12 @@ _DESCRIBED = 28  # columns that descriptions have beside names, at least
 Listings = Mapping[str, Iterable[tuple[str, str]]]
 
 
+def option_names() -> dict[str, str]:
+    """Return the options of the command that runs, by the names of the arguments that they are in Python."""
+    options = (param for param in click.get_current_context().command.params if isinstance(param, click.Option))
+    return {option.name: max(option.opts, key=len) for option in options if option.name is not None}
+
+
 class Formatter(click.HelpFormatter):
     """Help at the width of the terminal, which click takes to have 50 columns at least."""
 

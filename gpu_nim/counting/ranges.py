@@ -66,6 +66,10 @@ class Range:
         self.fill(first, out)
         return out
 
+    def do(self, chunk: tuple[int, int]) -> U64:
+        """The values of one chunk (first, stop)."""
+        return self.values(*chunk)
+
     def device_values(self) -> Any:
         """The values of the whole range in a new array of the engine's device, uint64 of shape `self.shape(self.size)`."""
         skip, rows = self._rows(self.start, self.size)

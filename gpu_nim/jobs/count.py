@@ -1,35 +1,60 @@
-"""Counting P-positions of Nim: exact values of any size, ranges, reductions, and the OEIS entries that hold them."""
+"""Counting P-positions of Nim: exact values of any size, ranges, reductions, and the OEIS entries that hold them.
+
+A `CountJob` is a count with its options: it refuses those that contradict each other, tells the cost of the work, counts in parts,
+in this process or on the workers of a cluster, and writes and draws what it has counted. `count` is the short way to its results.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any, Literal, Protocol, TypeAlias, overload
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Backend
+from gpu_nim.backends.interface import Backend, Counting
+from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.selection import check_backend, select
+from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES
+from gpu_nim.counting.family import Family
 from gpu_nim.counting.limits import MAX_RECORDS
-from gpu_nim.counting.ranges import limbs_needed
-from gpu_nim.counting.reductions import Reduced, Reduction
-from gpu_nim.jobs.clusters import cluster
-from gpu_nim.jobs.count_job import CountJob
-from gpu_nim.model.arguments import Whole, integer, items, shown
+from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, with_checked_sum
+from gpu_nim.counting.reductions import Reduction, Result, ValueScan, reduce_range, scanned_values
+from gpu_nim.jobs.clusters import Cluster, cluster
+from gpu_nim.model.arguments import Whole, argument, integer, items, shown
 from gpu_nim.model.arrays import to_integers
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.oeis.entry import OeisEntry
 
-__all__ = ["DeviceArray", "Values", "count"]
+if TYPE_CHECKING:
+    from gpu_nim.storage.sequence_files import TableWriter
 
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
 """Exact values of a range: uint64, or Python integers where those may not fit."""
 
 Method: TypeAlias = Literal["formula", "enumerate"]
+Task: TypeAlias = tuple[Callable[..., "Work"], tuple[Any, ...], str, tuple[int, int]]
+"""A chunk of work for a worker: the class of the whole work, its arguments but for the engine, the backend, and the chunk."""
+
+Work: TypeAlias = Range | ValueScan | Enumeration
+
+_OF_FAMILIES = ("reduce", "method", "device", "scheduler", "workers")
+_OF_RANGES = ("out", "plot")
+_EXCLUDED = {"reduce": ("device", "method", "out", "plot"), "device": ("method", "scheduler", "workers", "out", "plot")}
+_TEXTS = (".txt", ".csv")  # which hold terms of any size
+_CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
+_LONG = 1 << 32  # values; about ten seconds
+_TERMS = 1 << 10  # of an entry without a formula that are put together, at most
 _INTEGER_BYTES = 48  # of a short Python integer in an array: itself, and where it is
 
 
@@ -55,6 +80,22 @@ class DeviceArray(Protocol):
 def count(sequence: str, n: Whole, *, piles: Whole | None = None, backend: str | Backend = "auto") -> int: ...
 @overload
 def count(
+    sequence: str, n: range, *, piles: Whole | None = None, backend: str | Backend = "auto", device: Literal[True]
+) -> DeviceArray: ...
+@overload
+def count(
+    sequence: str,
+    n: range,
+    *,
+    piles: Whole | None = None,
+    reduce: str | list[str] | tuple[str, ...],
+    records: Whole | None = None,
+    backend: str | Backend = "auto",
+    scheduler: str | None = None,
+    workers: Whole | None = None,
+) -> Any: ...
+@overload
+def count(
     sequence: str,
     n: range,
     *,
@@ -65,82 +106,22 @@ def count(
     scheduler: str | None = None,
     workers: Whole | None = None,
 ) -> Values: ...
-@overload
-def count(
-    sequence: str, n: range, *, piles: Whole | None = None, backend: str | Backend = "auto", device: Literal[True]
-) -> DeviceArray: ...
-@overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: Literal["sum", "max", "argmax", "min", "argmin"],
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> int: ...
-@overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: Literal["histogram"],
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> dict[int, int]: ...
-@overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: Literal["records"],
-    records: Whole = MAX_RECORDS,
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> list[tuple[int, int]]: ...
-@overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: str,
-    records: Whole = MAX_RECORDS,
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> Reduced: ...
-@overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: list[str] | tuple[str, ...],
-    records: Whole = MAX_RECORDS,
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> dict[str, Reduced]: ...
 def count(
     sequence: str,
     n: Whole | range,
     *,
     piles: Whole | None = None,
     reduce: str | list[str] | tuple[str, ...] | None = None,
-    records: Whole = MAX_RECORDS,
+    records: Whole | None = None,
     method: Method = "formula",
     backend: str | Backend = "auto",
     device: bool = False,
     scheduler: str | None = None,
     workers: Whole | None = None,
-) -> int | Values | DeviceArray | Reduced | dict[str, Reduced]:
+) -> Any:
     """Count P-positions: one value, the values over a range of consecutive indices, or reductions of these.
+
+    `gpu_nim.jobs.CountJob` also writes files, draws, and tells the cost before.
 
     Args:
         sequence: the name of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
@@ -149,7 +130,7 @@ def count(
         piles: k, 1 to 1000, with a family.
         reduce: the name of a reduction of `gpu_nim.counting.REDUCTIONS`, or a list of names. Most are fast over any range; a
             histogram and residues may have to visit every value.
-        records: the most records to list; they are the first ones.
+        records: the most records to list, by default 1000; they are the first ones.
         method: "formula", or "enumerate" to check every tuple of piles and compare with the formula.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
         device: leave the values of a range on the device, for other libraries.
@@ -169,7 +150,7 @@ def count(
         (len(n), limbs), with the limbs of a value, digits to the base 2^64, least significant first.
 
     Raises:
-        UsageError: an argument is wrong, or values are to stay on the device that are not counted there.
+        UsageError: an argument is wrong or contradicts another.
         BackendError: the backend cannot run here.
         InsufficientMemoryError: the values would not fit; raised before anything is counted.
         VerificationError: the enumeration, or a sum of values, differs from the formula.
@@ -185,80 +166,425 @@ def count(
     >>> count("D", range(10**18, 10**18 + 2), piles=4, backend="numpy", device=True).shape  # two limbs each
     (2, 2)
     """
-    check_backend(backend)
-    entry = resolve(sequence, piles)
-    if not isinstance(n, range):
-        _require_plain(reduce, method, device, scheduler, workers, f"{sequence} at {shown(n)}")
-        n = integer("n", n)
-        entry.check_index(n, "n")
-        return entry.term(n)
-    if n.step != 1 or not n:
-        raise UsageError(f"n must be an integer or a range of step 1, not empty, got {shown(n)}")
-    entry.check_index(n.start, "n")
-    if entry.family is None:
-        _require_plain(reduce, method, device, scheduler, workers, entry.name)
-        require_memory(_INTEGER_BYTES * _size(n), host_memory(), f"{shown(_size(n))} terms of {entry.name}")
-        return np.array(list(entry.terms(n.start, n.stop)), object)
-    if method not in ("formula", "enumerate"):
-        raise UsageError(f"method must be formula or enumerate, got {shown(method)}")
-    chosen = select(backend)
-    with ExitStack() as held:
-        distributed = None
-        if scheduler is not None or workers is not None:
-            if device:
-                raise UsageError("device must be False with workers or a scheduler, which return the values")
-            number = None if workers is None else integer("workers", workers, 1)
-            distributed = held.enter_context(cluster(scheduler, number, gpus=chosen.name == "cuda"))
-        job = CountJob(entry.family, n.start - entry.shift, n.stop - entry.shift, chosen, distributed)
+    job = CountJob(
+        sequence,
+        n,
+        piles=piles,
+        reduce=reduce,
+        records=records,
+        method=method,
+        backend=backend,
+        device=device,
+        scheduler=scheduler,
+        workers=workers,
+    )
+    if job.is_index:
+        return job.value()
+    with job:
         if reduce is not None:
-            if device or method == "enumerate":
-                raise UsageError("reduce must be given without device and method")
-            return _reduced(job, entry, reduce, integer("records", records, 1))
-        if device:
-            if method == "enumerate":
-                raise UsageError("device must be False with method 'enumerate'")
-            on_device: DeviceArray = job.values.device_values()
-            return on_device
-        if method == "enumerate":
-            return job.enumerate()[job.start :].astype(np.uint64)
-        return _values(job, entry)
+            results = {str(result.reduction): result.value for result in job.reductions()}
+            return results.popitem()[1] if isinstance(reduce, str) else results
+        return job.device_values() if device else job.values()
 
 
-def _require_plain(reduce: object, method: object, device: object, scheduler: object, workers: object, found: str) -> None:
-    """Refuse what is for ranges of families alone."""
-    given = {
-        "reduce": reduce is not None,
-        "method": method != "formula",
-        "device": device,
-        "scheduler": scheduler is not None,
-        "workers": workers is not None,
-    }
-    for name, is_given in given.items():
-        if is_given:
-            raise UsageError(f"{name} is for a range of {one_of(FAMILIES)} or of an entry that equals one, got {found}")
+@dataclass(frozen=True)
+class Plan:
+    """The cost of a count.
+
+    Attributes:
+        values: how many values are counted, or visited for reductions; None where tuples are tried.
+        tuples: how many tuples are tried; None where none are.
+        bytes: the size of the values; None for reductions and tuples.
+        seconds: about how long one process takes, without writing; None for tuples.
+        memory: the bytes that are needed at a time; None for reductions and tuples.
+        engine: the counting engine.
+    """
+
+    values: int | None = None
+    tuples: int | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+    memory: int | None = None
+    engine: str = ""
+
+    def summary(self) -> dict[str, float]:
+        """Return the costs that apply, by name.
+
+        >>> Plan(tuples=64).summary()
+        {'tuples': 64}
+        """
+        costs = {"values": self.values, "tuples": self.tuples, "bytes": self.bytes, "seconds": self.seconds, "memory": self.memory}
+        return {name: cost for name, cost in costs.items() if cost is not None}
 
 
-def _size(n: range) -> int:
-    return n.stop - n.start  # len() is refused beyond 63 bits
+class CountJob:
+    """A count with its options, which are refused here where they contradict each other.
+
+    The count of a range is done in a `with` block, which opens the file, reserves its name, and starts or connects to the workers.
+
+    Args:
+        sequence: as for `gpu_nim.count`, like the following ones.
+        n: an index or a range.
+        piles: the number of piles.
+        reduce: the name of a reduction, or a list of names.
+        records: the most records to list.
+        method: "formula" or "enumerate".
+        backend: where to count.
+        device: whether the values stay on the device.
+        scheduler: the address of a Dask scheduler.
+        workers: a number of processes.
+        out: a file for the values of a range, of a format of `gpu_nim.storage.sequence_files`.
+        resume: continue the file that an interrupted job left.
+        plot: a file for a figure of the values: .pdf, .png or .svg.
+
+    Raises:
+        UsageError: an argument is wrong or contradicts another.
+        BackendError: the backend cannot run here.
+
+    >>> CountJob("D", range(10**9), piles=4, reduce="sum").plan().values  # none has to be visited
+    0
+    >>> CountJob("D", 5, piles=4, workers=2)
+    Traceback (most recent call last):
+    gpu_nim.model.errors.UsageError: workers is for a range of D, A, d or a or of an entry that equals one, got D at 5
+    """
+
+    def __init__(
+        self,
+        sequence: str,
+        n: Whole | range,
+        *,
+        piles: Whole | None = None,
+        reduce: str | Iterable[str] | None = None,
+        records: Whole | None = None,
+        method: Method = "formula",
+        backend: str | Backend = "auto",
+        device: bool = False,
+        scheduler: str | None = None,
+        workers: Whole | None = None,
+        out: str | Path | None = None,
+        resume: bool = False,
+        plot: str | Path | None = None,
+    ) -> None:
+        check_backend(backend)
+        if method not in ("formula", "enumerate"):
+            raise UsageError(f"{argument('method')} must be formula or enumerate, got {shown(method)}")
+        self.entry = resolve(sequence, piles)
+        self.sequence = sequence if sequence in FAMILIES else self.entry.name
+        self.n = n if isinstance(n, range) else integer("n", n)
+        self.method, self.resume = method, resume
+        self.reduce = None if reduce is None else _parsed(reduce)
+        self.records = MAX_RECORDS if records is None else integer("records", records, 1)
+        self.workers = None if workers is None else integer("workers", workers, 1)
+        self.scheduler = scheduler
+        self.out, self.plot = (None if path is None else Path(path) for path in (out, plot))
+        options = {
+            "reduce": reduce,
+            "records": records,
+            "method": None if method == "formula" else method,
+            "device": device or None,
+            "scheduler": scheduler,
+            "workers": workers,
+            "out": out,
+            "resume": resume or None,
+            "plot": plot,
+        }
+        self._check([name for name, value in options.items() if value is not None])
+        self._backend = backend
+        self._held = ExitStack()
+        self._cluster: Cluster | None = None
+        self._table: TableWriter | None = None
+
+    def _check(self, given: list[str]) -> None:
+        """Raise UsageError where an option that was given is not for this count."""
+        if isinstance(self.n, range) and (self.n.step != 1 or not self.n):
+            raise UsageError(f"{argument('n')} must be an integer or a range of step 1, not empty, got {shown(self.n)}")
+        for name in given:
+            if self.is_index and name in _OF_RANGES:
+                raise UsageError(f"{argument(name)} is for a range, got {self._asked}")
+            if (self.is_index or self.entry.family is None) and name in _OF_FAMILIES:
+                raise self._not_of_family(name)
+            for other in _EXCLUDED.get(name, ()):
+                if other in given:
+                    raise UsageError(f"{argument(name)} must be given without {argument(other)}")
+        if "resume" in given and self.out is None:
+            raise UsageError(f"{argument('resume')} needs {argument('out')}, the file to resume")
+        if "records" in given and all(each.entry.gives != "records" for each in self.reduce or ()):
+            raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
+        if self.entry.family is None and self.out is not None and self.out.suffix not in _TEXTS:
+            wanted = f"{self.entry.name} has terms of any size: write them to {one_of(_TEXTS)}"
+            raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
+        self.entry.check_index(self.n.start if isinstance(self.n, range) else self.n, "n")
+
+    def _not_of_family(self, name: str) -> UsageError:
+        wanted = f"{argument(name)} is for a range of {one_of(FAMILIES)} or of an entry that equals one"
+        return UsageError(f"{wanted}, got {self._asked if self.is_index else self.entry.name}")
+
+    @property
+    def _asked(self) -> str:
+        return f"{self.sequence} at {shown(self.n)}"
+
+    @property
+    def is_index(self) -> bool:
+        """Whether one value is counted, at an index."""
+        return not isinstance(self.n, range)
+
+    @property
+    def indices(self) -> range:
+        """The range of indices."""
+        return self.n if isinstance(self.n, range) else range(self.n, self.n + 1)
+
+    @property
+    def size(self) -> int:
+        """The number of values, of any size."""
+        return self.indices.stop - self.indices.start  # len() is refused beyond 63 bits
+
+    @property
+    def family(self) -> Family:
+        """The family that the entry equals; UsageError where there is none."""
+        if self.entry.family is None:
+            raise UsageError(f"{self.entry.name} is none of {one_of(FAMILIES)}")
+        return self.entry.family
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the values are of: the sequence, the number of piles, and the index or the range."""
+        piles = self.entry.family and self.entry.family.piles
+        where = {"start": self.indices.start, "stop": self.indices.stop} if isinstance(self.n, range) else {"n": self.n}
+        return {"sequence": self.sequence, "piles": piles, **where}
+
+    @cached_property
+    def backend(self) -> Backend:
+        """The backend that counts."""
+        return select(self._backend)
+
+    @property
+    def _span(self) -> tuple[Family, int, int]:
+        """The family, and the range in its indices."""
+        return self.family, self.indices.start - self.entry.shift, self.indices.stop - self.entry.shift
+
+    @cached_property
+    def _range(self) -> Range:
+        return Range(*self._span, self.backend.counting())
+
+    @cached_property
+    def _enumeration(self) -> Enumeration:
+        family, _, stop = self._span
+        return Enumeration(family, stop - 1, self.backend.counting())
+
+    @property
+    def limbs(self) -> int:
+        """How many 64-bit numbers hold a value; 1 for Python integers of any size."""
+        return 1 if self.entry.family is None else limbs_needed(*self._span)
+
+    @property
+    def digits(self) -> int:
+        """How many decimal digits the largest value has; 0 where that is not known before it is counted."""
+        return 0 if self.entry.family is None else len(str(self.family.maximum(*self._span[1:])))
+
+    @property
+    def visited(self) -> int:
+        """How many values the reductions have to visit."""
+        return sum(scanned_values(*self._span, reduction) for reduction in self.reduce or ())
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the work may take so long that one wants to read its plan."""
+        if self.reduce is not None:
+            return self.visited > 0
+        return self.method == "enumerate" or (self.entry.family is not None and self.size >= _LONG)
+
+    def plan(self) -> Plan:
+        """Return the cost of the work, without doing it.
+
+        Raises:
+            UsageError: it is known for ranges of families alone.
+        """
+        if self.is_index or self.entry.family is None:
+            raise self._not_of_family("plan")
+        self._check_files()
+        if self.method == "enumerate":
+            return Plan(tuples=self._enumeration.tuples)
+        engine = self.backend.counting().name
+        if self.reduce is not None:
+            return Plan(values=self.visited, seconds=seconds_for(self._range, self.visited) if self.visited else 0.0, engine=engine)
+        size, memory = 8 * self.limbs * self.size, self._range.planned_memory()
+        return Plan(values=self.size, bytes=size, seconds=seconds_for(self._range, self.size), memory=memory, engine=engine)
+
+    def _check_files(self) -> None:
+        """Raise UsageError or FileError where a file could not be written."""
+        if self.out is not None:
+            from gpu_nim.storage.sequence_files import check_table
+
+            check_table(self.out)
+        if self.plot is not None:
+            from gpu_nim.render.chart import check
+
+            check(self.plot, self.size)
+
+    def __enter__(self) -> CountJob:
+        self._check_files()
+        with ExitStack() as held:
+            if self.scheduler is not None or self.workers is not None:
+                self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self.backend.name == "cuda"))
+            if self.plot is not None:
+                from gpu_nim.storage.atomic import claim
+
+                held.enter_context(claim(self.plot))
+            if self.out is not None:
+                from gpu_nim.storage.sequence_files import open_table
+
+                self._table = held.enter_context(open_table(self.out, self.facts, self.limbs, resume=self.resume))
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._held.__exit__(kind, error, trace)
+        if isinstance(error, SchedulerLost):
+            resumable = self.out is not None and self.method == "formula"
+            again = f"resume with {argument('resume')}" if resumable else "run this command again"
+            raise SchedulerLost(f"{error}, then {again}") from error
+
+    @property
+    def first(self) -> int:
+        """The first index that is not in the file yet."""
+        return self.indices.start if self._table is None else self._table.next
+
+    def value(self, on_step: OnStep = unreported) -> int:
+        """Return the value at an index.
+
+        Args:
+            on_step: called for progress.
+        """
+        start = self.indices.start
+        return self.entry.term(start) if self.entry.family is None else self.entry.family.value(start - self.entry.shift, on_step)
+
+    def reductions(self, on_step: OnStep = unreported) -> list[Result]:
+        """Return the reductions, each with its value, in the order in which they were given.
+
+        Args:
+            on_step: called for progress.
+        """
+
+        def run(scan: ValueScan) -> Iterator[NDArray[np.int64]]:
+            whole = scan.family, scan.start, scan.stop, scan.reduction
+            return self._done(scan, whole, "values", 1, on_step)
+
+        wanted, engine = self.reduce or [], self.backend.counting()
+        found = reduce_range(*self._span, wanted, engine, records=self.records, run=run, on_step=on_step)
+        return [result.shifted(self.entry.shift) for result in found]
+
+    def device_values(self) -> DeviceArray:
+        """Return the values of the range in an array of the backend's own."""
+        values: DeviceArray = self._range.device_values()
+        return values
+
+    def values(self, on_step: OnStep = unreported) -> Values:
+        """Return the values of the range in an array.
+
+        Args:
+            on_step: called for progress.
+        """
+        plain = 8 if self.entry.family is not None and self.limbs == 1 else 0
+        needed = plain or (16 * self.limbs if self.entry.family is not None else 0) + _INTEGER_BYTES
+        require_memory(needed * self.size, host_memory(), f"{shown(self.size)} values of {self.entry.name}")
+        if self.entry.family is not None and self.method == "formula" and self._cluster is None and self.plot is None:
+            values = self._range.values()
+        else:
+            shape = (self.size,) if self.limbs == 1 else (self.size, self.limbs)
+            values = np.empty(shape, object if self.entry.family is None else np.uint64)
+            at = 0
+            for part in self.parts(on_step):
+                values[at : at + len(part)] = part
+                at += len(part)
+        return values if values.ndim == 1 else np.array(to_integers(values), object)
+
+    def write(self, on_step: OnStep = unreported) -> None:
+        """Write the values to the file, from the index `first` on.
+
+        Args:
+            on_step: called for progress.
+        """
+        assert self._table is not None
+        for part in self.parts(on_step):
+            self._table.append(part)
+
+    def parts(self, on_step: OnStep = unreported) -> Iterator[NDArray[Any]]:
+        """Yield the values from the index `first` on, in arrays that the next one may overwrite, and draw the plot after the last.
+
+        Arrays have the shape (m,), or (m, limbs) where values may need more than 64 bits, least significant first; those of entries
+        without a family hold Python integers.
+
+        Args:
+            on_step: called for progress.
+
+        Raises:
+            VerificationError: the sum of the values is not the exact one, or the enumeration differs from the formula.
+        """
+        done = self.first - self.indices.start
+        drawn = list(self.entry.terms(self.indices.start, self.first)) if self.plot is not None and done else []
+        for part in self._parts(on_step):
+            done += len(part)
+            if self.method == "formula":
+                on_step("values", done, self.size)
+            if self.plot is not None:
+                drawn += to_integers(part)
+            yield part
+        if self.plot is not None:
+            from gpu_nim.render.chart import draw
+
+            rows = self.entry.family is not None and self.entry.family.drawn_by_rows
+            draw(self.plot, f"{self.entry.name}: {self.entry.summary}", self.indices.start, drawn, rows=rows)
+
+    def _parts(self, on_step: OnStep) -> Iterator[NDArray[Any]]:
+        if self.entry.family is None:
+            terms, size = self.entry.terms(self.first, self.indices.stop), 1
+            while part := list(islice(terms, size)):
+                yield np.array(part, object)
+                size = min(2 * size, _TERMS)  # the first ones at once, where each takes long
+            return
+        family, start, stop = self._span
+        first = self.first - self.entry.shift
+        if self.method == "enumerate":
+            trial = self._enumeration
+            share = trial.tuples // trial.chunks()[-1][1]
+            counted = trial.combine(self._done(trial, (family, trial.limit), "tuples", share, on_step))
+            yield counted[first:].astype(np.uint64)
+            return
+        if self._cluster is None:
+            parts: Iterable[NDArray[np.uint64]] = (part for _, part in self._range.chunks(first))
+        else:
+            chunks = ((at, min(at + _CHUNK, stop)) for at in range(first, stop, _CHUNK))
+            parts = self._cluster.map(do_chunk, ((Range, (family, start, stop), self.backend.name, chunk) for chunk in chunks))
+        yield from with_checked_sum(family, first, parts)
+
+    def _done(
+        self, work: ValueScan | Enumeration, whole: tuple[Any, ...], unit: str, share: int, on_step: OnStep
+    ) -> Iterator[NDArray[np.int64]]:
+        """The counts of each chunk, in order.
+
+        `whole` are the arguments of the work, and the chunk (first, stop) is (stop - first) `share` units of it.
+        """
+        chunks = work.chunks()
+        tasks = ((type(work), whole, self.backend.name, chunk) for chunk in chunks)
+        parts = map(work.do, chunks) if self._cluster is None else self._cluster.map(do_chunk, tasks)
+        for (_, stop), part in zip(chunks, parts, strict=True):
+            on_step(unit, share * (stop - chunks[0][0]), share * (chunks[-1][1] - chunks[0][0]))
+            yield part
 
 
-def _reduced(job: CountJob, entry: OeisEntry, names: object, records: int) -> Reduced | dict[str, Reduced]:
-    wanted = [Reduction.parse(each) for each in ([names] if isinstance(names, str) else items("reduce", names, "reductions"))]
-    results = [result.shifted(entry.shift) for result in job.reduce(wanted, records)]
-    return results[0].value if isinstance(names, str) else {str(result.reduction): result.value for result in results}
+def _parsed(reduce: object) -> list[Reduction]:
+    return [Reduction.parse(each) for each in ([reduce] if isinstance(reduce, str) else items("reduce", reduce, "reductions"))]
 
 
-def _values(job: CountJob, entry: OeisEntry) -> Values:
-    assert entry.family is not None
-    size, limbs = job.stop - job.start, limbs_needed(entry.family, job.start, job.stop)
-    a_value = 8 if limbs == 1 else 16 * limbs + _INTEGER_BYTES
-    require_memory(a_value * size, host_memory(), f"{shown(size)} values of {entry.name}")
-    if job.cluster is None:
-        values = job.values.values()
-    else:
-        values = np.empty(job.values.shape(size), np.uint64)
-        at = 0
-        for part in job.chunks(job.start):
-            values[at : at + len(part)] = part
-            at += len(part)
-    return values if values.ndim == 1 else np.array(to_integers(values), object)
+def do_chunk(task: Task) -> NDArray[Any]:
+    """Do a chunk of work on a worker."""
+    kind, whole, backend, chunk = task
+    return _work(kind, whole, backend).do(chunk)
+
+
+@lru_cache(maxsize=2)
+def _work(kind: Callable[..., Work], whole: tuple[Any, ...], backend: str) -> Work:
+    chosen = select(backend)
+    # A worker has as many chunks as threads, so the engine uses one thread.
+    engine: Counting = NumpyCounting(threads=1) if chosen.name == "numpy" else chosen.counting()
+    return kind(*whole, engine)

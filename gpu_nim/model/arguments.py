@@ -6,8 +6,11 @@ also accepts others, such as ² and ٣.
 
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
+from types import MappingProxyType
 from typing import SupportsIndex, TypeAlias
 
 from gpu_nim.model.errors import UsageError
@@ -16,6 +19,29 @@ Whole: TypeAlias = int | SupportsIndex
 """An integer of Python or of NumPy."""
 
 _SHOWN = 80  # characters of an argument that a message quotes
+
+
+_written: ContextVar[Mapping[str, str]] = ContextVar("written", default=MappingProxyType({}))
+
+
+def argument(name: str) -> str:
+    """An argument as its caller writes it, for messages: by its name, or as the option of a command.
+
+    >>> with arguments_written({"workers": "--workers"}):
+    ...     argument("workers"), argument("device")
+    ('--workers', 'device')
+    """
+    return _written.get().get(name, name)
+
+
+@contextmanager
+def arguments_written(names: Mapping[str, str]) -> Iterator[None]:
+    """For the duration of the block, messages name the arguments as given here, by their names in Python."""
+    token = _written.set(names)
+    try:
+        yield
+    finally:
+        _written.reset(token)
 
 
 def shown(value: object) -> str:
@@ -56,7 +82,7 @@ def integer(name: str, value: object, least: int | None = None, most: int | None
         number = None
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise UsageError(f"{name} must be an integer{bounds}, got {shown(value)}")
+        raise UsageError(f"{argument(name)} must be an integer{bounds}, got {shown(value)}")
     return number
 
 
@@ -87,7 +113,7 @@ def items(name: str, values: object, what: str) -> list[object]:
             return list(values)
         except (TypeError, OverflowError):  # an array of no dimension, a range without end
             pass
-    raise UsageError(f"{name} must hold {what}, got {shown(values)}")
+    raise UsageError(f"{argument(name)} must hold {what}, got {shown(values)}")
 
 
 LONGEST_DIGITS = 1_000_000

@@ -25,7 +25,7 @@ from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import Whole, shown
+from gpu_nim.model.arguments import Whole, argument, shown
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -72,12 +72,12 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
     """
     if isinstance(name, str) and name in FAMILIES:
         if piles is None:
-            raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
+            raise UsageError(f"{argument('piles')} is needed with the sequence {name}: how many piles are played with")
         family = find_family(name, piles)
         return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
-        raise UsageError(f"piles belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {shown(piles)}")
+        raise UsageError(f"{argument('piles')} belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {shown(piles)}")
     return entry
 
 

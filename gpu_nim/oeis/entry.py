@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gpu_nim.counting.family import Family
-from gpu_nim.model.arguments import integer, shown
+from gpu_nim.model.arguments import argument, integer, shown
 from gpu_nim.model.errors import UsageError
 
 Terms = Callable[[int, int | None], Iterator[int]]
@@ -65,7 +65,7 @@ class OeisEntry:
             UsageError: it is below the offset.
         """
         if n < self.offset:
-            raise UsageError(f"{name} must be at least {self.offset}, where {self.name} begins, got {shown(n)}")
+            raise UsageError(f"{argument(name)} must be at least {self.offset}, where {self.name} begins, got {shown(n)}")
 
     def term(self, n: int) -> int:
         """Return a(n), exact.
