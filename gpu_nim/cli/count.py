@@ -1,7 +1,7 @@
 """`gpunim count`: numbers of P-positions, at one index or over a range, printed, saved, reduced, enumerated or plotted."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,12 +17,11 @@ from gpu_nim.model.errors import UsageError
 if TYPE_CHECKING:
     from gpu_nim.counting.reductions import Result
     from gpu_nim.jobs.count import CountJob, Plan
+    from gpu_nim.model.arrays import U64
     from gpu_nim.model.work import OnStep
 
 _FORMATS = ("table", "bfile", "csv", "json")
 _ENDINGS = {"bfile": ".txt", "csv": ".csv"}
-_MAX_JSON = 10_000_000  # values; the object is one line in memory
-_JSON_BYTES = 120  # for each value, in addition to its digits
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:
@@ -98,8 +97,6 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
 
 def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
     printed = job.reduce is None and job.out is None
-    if printed and form == "json" and job.size > _MAX_JSON:
-        raise UsageError(f"--format json prints at most {_MAX_JSON} values, got {job.size}: use --out FILE")
     notes = _no_notes if quiet else _note
     with job, step_progress(wants_progress(quiet) and not (printed and job.method == "formula")) as step:
         if job.is_long:
@@ -157,33 +154,26 @@ def _print_value(job: "CountJob", value: int, form: str) -> None:
     elif form == "table":
         click.echo(text(value))
     else:
-        from gpu_nim.storage.sequence_files import TEXTS
+        from gpu_nim.storage.tables import printed
 
-        separator, header = TEXTS[_ENDINGS[form]]
-        click.echo(f"{header}{job.n}{separator}{text(value)}")
+        click.echo("".join(printed(form, job.facts, [(job.indices.start, [text(value)])])), nl=False)
 
 
 def _print_values(job: "CountJob", form: str, step: "OnStep") -> None:
-    from gpu_nim.model.arrays import to_integers
-    from gpu_nim.model.memory import host_memory, require_memory
-    from gpu_nim.storage.sequence_files import TEXTS, lines
+    from gpu_nim.storage.tables import printed
 
-    if form == "json":
-        needed = job.size * (_JSON_BYTES + 4 * job.digits)
-        require_memory(needed, host_memory(), f"--format json of {job.size:,} values", "--format csv or --out FILE takes less")
-        emit_json({**job.facts, "values": [str(value) for part in job.parts(step) for value in to_integers(part)]})
-        return
-    separator, header = TEXTS[_ENDINGS[form]] if form in _ENDINGS else ("", "")
-    sys.stdout.write(header)
-    n, widths = job.indices.start, (len(str(job.indices.stop - 1)), job.digits if form == "table" else 0)
-    for part in job.parts(step):
-        if form == "table":
-            rows = (f"{i:>{widths[0]}}  {value:>{widths[1]}}\n" for i, value in enumerate(to_integers(part), n))
-            sys.stdout.write("".join(rows))
-        else:
-            sys.stdout.write(lines(n, part, separator))
+    parts = job.parts(step)
+    for text in _aligned(job, parts) if form == "table" else printed(form, job.facts, parts):
+        sys.stdout.write(text)
         sys.stdout.flush()
-        n += len(part)
+
+
+def _aligned(job: "CountJob", parts: "Iterable[tuple[int, U64]]") -> Iterator[str]:
+    from gpu_nim.model.arrays import to_integers
+
+    widths = len(str(job.indices.stop - 1)), job.digits
+    for first, part in parts:
+        yield "".join(f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in enumerate(to_integers(part), first))
 
 
 def _print_reductions(job: "CountJob", results: "list[Result]", form: str) -> None:

@@ -37,7 +37,7 @@ from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.oeis.catalogue import resolve
 
 if TYPE_CHECKING:
-    from gpu_nim.storage.sequence_files import TableWriter
+    from gpu_nim.storage.tables import TableWriter
 
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
 """Exact values of a range: uint64, or Python integers where those may not fit."""
@@ -51,7 +51,6 @@ Work: TypeAlias = Range | ValueScan | Enumeration
 _OF_FAMILIES = ("reduce", "method", "device", "scheduler", "workers")
 _OF_RANGES = ("out", "plot")
 _EXCLUDED = {"reduce": ("device", "method", "out", "plot"), "device": ("method", "scheduler", "workers", "out", "plot")}
-_TEXTS = (".txt", ".csv")  # which hold terms of any size
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG = 1 << 32  # values; about ten seconds
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
@@ -233,7 +232,7 @@ class CountJob:
         device: whether the values stay on the device.
         scheduler: the address of a Dask scheduler.
         workers: a number of processes.
-        out: a file for the values of a range, of a format of `gpu_nim.storage.sequence_files`.
+        out: a file for the values of a range, of a format of `gpu_nim.storage.table_formats`.
         resume: continue the file that an interrupted job left.
         plot: a file for a figure of the values: .pdf, .png or .svg.
 
@@ -310,9 +309,12 @@ class CountJob:
             raise UsageError(f"{argument('resume')} needs {argument('out')}, the file to resume")
         if "records" in given and all(each.entry.gives != "records" for each in self.reduce or ()):
             raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
-        if self.entry.family is None and self.out is not None and self.out.suffix not in _TEXTS:
-            wanted = f"{self.entry.name} has terms of any size: write them to {one_of(_TEXTS)}"
-            raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
+        if self.entry.family is None and self.out is not None:
+            from gpu_nim.storage.table_formats import endings
+
+            if self.out.suffix not in (known := endings(any_size=True)):
+                wanted = f"{self.entry.name} has terms of any size: write them to {one_of(known)}"
+                raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
         self.entry.check_index(self.n.start if isinstance(self.n, range) else self.n, "n")
 
     def _not_of_family(self, name: str) -> UsageError:
@@ -413,9 +415,9 @@ class CountJob:
     def _check_files(self) -> None:
         """Raise UsageError or FileError where a file could not be written."""
         if self.out is not None:
-            from gpu_nim.storage.sequence_files import check_table
+            from gpu_nim.storage.tables import check_table
 
-            check_table(self.out)
+            check_table(self.out, resumable=self.resume)
         if self.plot is not None:
             from gpu_nim.render.chart import check
 
@@ -431,7 +433,7 @@ class CountJob:
 
                 held.enter_context(claim(self.plot))
             if self.out is not None:
-                from gpu_nim.storage.sequence_files import open_table
+                from gpu_nim.storage.tables import open_table
 
                 self._table = held.enter_context(open_table(self.out, self.facts, self.limbs, resume=self.resume))
             self._held = held.pop_all()
@@ -493,7 +495,7 @@ class CountJob:
             shape = (self.size,) if self.limbs == 1 else (self.size, self.limbs)
             values = np.empty(shape, object if self.entry.family is None else np.uint64)
             at = 0
-            for part in self.parts(on_step):
+            for _, part in self.parts(on_step):
                 values[at : at + len(part)] = part
                 at += len(part)
         return values if values.ndim == 1 else np.array(to_integers(values), object)
@@ -505,14 +507,15 @@ class CountJob:
             on_step: called for progress.
         """
         assert self._table is not None
-        for part in self.parts(on_step):
+        for _, part in self.parts(on_step):
             self._table.append(part)
 
-    def parts(self, on_step: OnStep = unreported) -> Iterator[NDArray[Any]]:
-        """Yield the values from the index `first` on, in arrays that the next one may overwrite, and draw the plot after the last.
+    def parts(self, on_step: OnStep = unreported) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the values from the index `first` on, in parts, and draw the plot after the last one.
 
-        Arrays have the shape (m,), or (m, limbs) where values may need more than 64 bits, least significant first; those of entries
-        without a family hold Python integers.
+        A part is an index and an array of the values from there on, which the next one may overwrite. Arrays have the shape (m,), or
+        (m, limbs) where values may need more than 64 bits, least significant first; those of entries without a family hold Python
+        integers.
 
         Args:
             on_step: called for progress.
@@ -520,20 +523,20 @@ class CountJob:
         Raises:
             VerificationError: the sum of the values is not the exact one, or the enumeration differs from the formula.
         """
-        done = self.first - self.indices.start
-        drawn = list(self.entry.terms(self.indices.start, self.first)) if self.plot is not None and done else []
+        start, n = self.indices.start, self.first
+        drawn = list(self.entry.terms(start, n)) if self.plot is not None and n > start else []
         for part in self._parts(on_step):
-            done += len(part)
-            if self.method == "formula":
-                on_step("values", done, self.size)
             if self.plot is not None:
                 drawn += to_integers(part)
-            yield part
+            yield n, part
+            n += len(part)
+            if self.method == "formula":
+                on_step("values", n - start, self.size)
         if self.plot is not None:
             from gpu_nim.render.chart import draw
 
             rows = self.entry.family is not None and self.entry.family.drawn_by_rows
-            draw(self.plot, f"{self.entry.name}: {self.entry.summary}", self.indices.start, drawn, rows=rows)
+            draw(self.plot, f"{self.entry.name}: {self.entry.summary}", start, drawn, rows=rows)
 
     def _parts(self, on_step: OnStep) -> Iterator[NDArray[Any]]:
         if self.entry.family is None:

@@ -23,7 +23,7 @@ from gpu_nim.model.files import Damaged, parse_json, printable, read_regular
 from gpu_nim.storage.atomic import check_output, replacing, resumable
 from gpu_nim.storage.file_checks import seal, store_of
 from gpu_nim.storage.table_formats import TABLE_FORMATS, endings, write_table
-from gpu_nim.storage.table_interface import KIND, SEQUENCE, Columns, Extent, Heading, TableData, TableFormat
+from gpu_nim.storage.table_interface import KIND, SEQUENCE, Column, Columns, Extent, Heading, TableData, TableFormat
 
 _JOB = "job.json"
 _NOTE = 1 << 20  # bytes of it
@@ -40,7 +40,7 @@ def forms() -> dict[str, TableFormat]:
     return {each.text.form: each for each in TABLE_FORMATS.values() if each.text is not None}
 
 
-def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, U64 | list[int]]]) -> Iterator[str]:
+def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Column]]) -> Iterator[str]:
     r"""Yield the text of a sequence, in pieces.
 
     Args:
@@ -61,7 +61,7 @@ def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, U64 
     yield text.end(heading)
 
 
-def _sequence(first: int, values: U64 | list[int]) -> Columns:
+def _sequence(first: int, values: Column) -> Columns:
     return {"n": range(first, first + len(values)), "value": values}
 
 
