@@ -264,7 +264,7 @@ def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> No
         (("D", "--piles", "3", "--range", "0:3", "--format", "bfile", "--out", "x.csv"), "a file ending in .txt"),
         (("D", "--piles", "9", "--range", "0:10^9", "--method", "enumerate"), "give a smaller range"),
         (("D", "--piles", "3", "--range", "0:3", "--workers", "0"), "expected an integer of at least 1, got 0"),
-        (("D", "--piles", "3", "--range", "0:3", "--format", "xml"), "'--format': expected table, bfile, csv or json, got 'xml'"),
+        (("D", "--piles", "3", "--range", "0:3", "--format", "xml"), "'--format': expected table, csv, bfile or json, got 'xml'"),
     ],
 )
 def test_wrong_use(args: tuple[str, ...], words: str) -> None:

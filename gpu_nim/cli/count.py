@@ -13,15 +13,15 @@ from gpu_nim.cli.output import duration, emit_json, print_table, say, step_progr
 from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import one_of
+from gpu_nim.storage.table_formats import endings
+from gpu_nim.storage.tables import forms, printed
 
 if TYPE_CHECKING:
     from gpu_nim.counting.reductions import Result
     from gpu_nim.jobs.count import CountJob, Plan
     from gpu_nim.model.arrays import U64
     from gpu_nim.model.work import OnStep
-
-_FORMATS = ("table", "bfile", "csv", "json")
-_ENDINGS = {"bfile": ".txt", "csv": ".csv"}
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:
@@ -57,9 +57,9 @@ _EXAMPLES = {
 )
 @click.option("--records", type=AMOUNT, help=f"How many records to list, the first ones.  [default: {MAX_RECORDS}]")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
-@click.option("--format", "form", type=Choice(_FORMATS), default="table", help="How to print.")
+@click.option("--format", "form", type=Choice(("table", *forms())), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
-@click.option("--out", type=FILE, help="Write to .npy, .zarr, .csv or .txt (a b-file) and print nothing.")
+@click.option("--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
 @click.option("--resume", is_flag=True, help="Resume a file that an interrupted run left.")
 @click.option("--plot", type=FILE, help="Draw the range as .pdf, .png or .svg.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
@@ -82,9 +82,8 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
         raise UsageError("give either --at N or --range START:STOP")
     with arguments_written({**option_names(), "n": "--at" if span is None else "--range START"}):
         job = CountJob(n=range(*span) if span is not None else at, **options)  # type: ignore[arg-type]  # one of them is given
-        ending = _ENDINGS.get(form)
-        if job.out is not None and job.out.suffix != (ending or job.out.suffix):
-            raise UsageError(f"--format {form} is written to a file ending in {ending}, got --out {job.out}")
+        if job.out is not None and form not in ("table", "json") and job.out.suffix != forms()[form].name:
+            raise UsageError(f"--format {form} is written to a file ending in {forms()[form].name}, got --out {job.out}")
         if plan:
             _print_plan(job, form)
         elif job.is_index:
@@ -96,9 +95,9 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
 
 
 def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
-    printed = job.reduce is None and job.out is None
+    is_printed = job.reduce is None and job.out is None
     notes = _no_notes if quiet else _note
-    with job, step_progress(wants_progress(quiet) and not (printed and job.method == "formula")) as step:
+    with job, step_progress(wants_progress(quiet) and not (is_printed and job.method == "formula")) as step:
         if job.is_long:
             notes(_cost(job.plan()))
         if job.first > job.indices.start:
@@ -154,14 +153,10 @@ def _print_value(job: "CountJob", value: int, form: str) -> None:
     elif form == "table":
         click.echo(text(value))
     else:
-        from gpu_nim.storage.tables import printed
-
         click.echo("".join(printed(form, job.facts, [(job.indices.start, [text(value)])])), nl=False)
 
 
 def _print_values(job: "CountJob", form: str, step: "OnStep") -> None:
-    from gpu_nim.storage.tables import printed
-
     parts = job.parts(step)
     for text in _aligned(job, parts) if form == "table" else printed(form, job.facts, parts):
         sys.stdout.write(text)

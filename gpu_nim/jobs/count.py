@@ -513,9 +513,9 @@ class CountJob:
     def parts(self, on_step: OnStep = unreported) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the values from the index `first` on, in parts, and draw the plot after the last one.
 
-        A part is an index and an array of the values from there on, which the next one may overwrite. Arrays have the shape (m,), or
-        (m, limbs) where values may need more than 64 bits, least significant first; those of entries without a family hold Python
-        integers.
+        A part is an index and an array of the values from there on, which the next one may overwrite. Arrays have the shape (m,),
+        or (m, limbs) where values may need more than 64 bits, least significant first; those of entries without a family hold
+        Python integers.
 
         Args:
             on_step: called for progress.
