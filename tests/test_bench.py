@@ -38,7 +38,6 @@ def test_ceilings_are_bandwidths(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bench_grow_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.bench.grow.find_spec", lambda _: None)
     monkeypatch.setattr("gpu_nim.bench.grow._WORKS", (("nim", 15, ("python set", "scipy convolve")),))
-    monkeypatch.setattr("gpu_nim.bench.grow._CUDA_WORKS", ())
     monkeypatch.setattr("gpu_nim.bench.harness._CEILING_BYTES", 1 << 16)
     result = CliRunner().invoke(main, ["bench", "grow", "--runs", "1", "--json"])
     assert {timing["name"] for timing in json.loads(result.stdout)["timings"]} >= {"gpunim numpy", "python set"}
@@ -50,7 +49,6 @@ def test_bench_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("scipy", reason="scipy is not installed")
     works = (("nim", 15, ("python set", "scipy convolve", "general engine")),)
     monkeypatch.setattr("gpu_nim.bench.grow._WORKS", works)
-    monkeypatch.setattr("gpu_nim.bench.grow._CUDA_WORKS", ())
     monkeypatch.setattr("gpu_nim.bench.harness._CEILING_BYTES", 1 << 16)
     output = CliRunner().invoke(main, ["bench", "grow", "--runs", "1"]).output
     assert "gpunim numpy" in output

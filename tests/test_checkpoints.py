@@ -436,7 +436,7 @@ def test_a_resumed_growth_prints_the_columns_that_were_asked_for_when_it_was_beg
     assert table[0] == table[1] or not asked
 
 
-def test_states_are_mapped_and_compared_with_their_seals_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_are_mapped_and_compared_with_their_checksums_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "run")
     sealed = []
 
@@ -456,7 +456,7 @@ def test_a_rank_that_cannot_read_what_rank_0_reads_says_so(tmp_path: Path, monke
 
     def read_on_rank_0(checkpoints: Checkpoints, *more: object) -> tuple[str, Snapshot]:
         if checkpoints._ranks.rank:
-            raise Damaged("its contents do not agree with its seal")
+            raise Damaged("its contents do not agree with its checksum")
         return read(checkpoints, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Checkpoints, "_read", read_on_rank_0)

@@ -17,8 +17,7 @@ from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.bench import device as timing
 from gpu_nim.bench import device_works
 from gpu_nim.bench.count import doubling
-from gpu_nim.bench.device import Device, Row, rows
-from gpu_nim.bench.device_clock import DeviceClock
+from gpu_nim.bench.device import Device, DeviceClock, Row, rows
 from gpu_nim.bench.device_works import Work, works
 from gpu_nim.bench.floors import Floor, Rates, exactly_one_floor, measured_rates, nim_floor, range_floor
 from gpu_nim.bench.harness import Contender
@@ -89,7 +88,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for name, value in sizes.items():
         monkeypatch.setattr(device_works, name, value)
-    monkeypatch.setattr(device_works, "_cold", lambda: Work("cold", "nim", lambda: 7, lambda _: nim_floor(9), int))
+    monkeypatch.setattr(device_works, "_cold", lambda: Work("cold", "nim", lambda: 7, nim_floor(9)))
 
 
 @needs_compiler
@@ -168,7 +167,7 @@ def test_rates_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def work_of(*rivals: Contender, ours: object = lambda: 7) -> Work:
-    return Work("seven", "nim", ours, lambda _: Floor(launches=1), int, "1 ms", "2 ms", rivals)
+    return Work("seven", "nim", ours, Floor(launches=1), None, "1 ms", "2 ms", rivals)
 
 
 def test_wall_and_device_are_apart(ranges: list[str]) -> None:

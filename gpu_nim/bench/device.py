@@ -1,16 +1,17 @@
 """Timing the works on a GPU: a row for each contender, with wall time and device time apart, and how near the floor it comes."""
 
 import statistics
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.bench.device_clock import DeviceClock
 from gpu_nim.bench.device_works import Work
-from gpu_nim.bench.floors import Rates, measured_rates
+from gpu_nim.bench.floors import Floor, Rates, measured_rates
 from gpu_nim.bench.peers import DENSE_CUBE, dense_cube_sources
 from gpu_nim.model.errors import InsufficientMemoryError, VerificationError
 
@@ -50,6 +51,41 @@ HEADER = (
     *("work", "kernel", "contender", "runs", "wall s", "device s", "results/s", "target", "predicted"),
     *("floor s", "floor by", "% of floor", "remark"),
 )
+
+
+class DeviceClock:
+    """Times work on the current stream of CuPy, `xp`.
+
+    The time between two events on the stream is the device's: it includes the kernels and the gaps in which the device waits for
+    the host.
+    """
+
+    def __init__(self, xp: Any) -> None:
+        self._cuda = xp.cuda
+
+    def time(self, work: Callable[[], int]) -> tuple[int, float, float]:
+        """Do the work once and return its result, the seconds on the wall, and those between events before and after it."""
+        before, after = self._cuda.Event(), self._cuda.Event()
+        self._cuda.get_current_stream().synchronize()
+        began = time.perf_counter()
+        before.record()
+        result = work()
+        after.record()
+        after.synchronize()
+        return result, time.perf_counter() - began, self._cuda.get_elapsed_time(before, after) / 1000
+
+    @contextmanager
+    def named(self, name: str) -> Iterator[None]:
+        """Inside, the profiler shows the work under this name, as an NVTX range where CuPy has them."""
+        nvtx = getattr(self._cuda, "nvtx", None)
+        if nvtx is None or not getattr(nvtx, "available", True):
+            yield
+            return
+        nvtx.RangePush(name)
+        try:
+            yield
+        finally:
+            nvtx.RangePop()
 
 
 @dataclass(frozen=True)
@@ -94,10 +130,10 @@ def rows(work: Work, device: Device, runs: int) -> Iterator[Row]:
             raise VerificationError(f"{work.name}: the contenders disagree ({OURS} {found}, {name} {result})")
         found = result if name == OURS else found
         wall, seconds = statistics.median(walls), statistics.median(between)
-        floor, bound = work.floor(result).seconds(device.rates)
+        floor, bound = (work.floor if isinstance(work.floor, Floor) else work.floor(result)).seconds(device.rates)
         cold = "one run, compiling included" if len(walls) == 1 else ""
         yield Row(
-            *(work.name, work.kernel, name, len(walls), wall, seconds, work.size(result) / wall),
+            *(work.name, work.kernel, name, len(walls), wall, seconds, (work.size or result) / wall),
             *((work.aimed, work.predicted) if name == OURS else ("", "")),
             *(floor, bound, 100 * floor / seconds if seconds else None, cold),
         )

@@ -84,8 +84,8 @@ class Work:
         name: for people.
         kernel: how the names of the kernels begin in which it spends its time.
         ours: what does it by gpunim and returns its result as one number.
-        floor: its floor, from the result.
-        size: what a rate counts, from the result: births, values, tuples or positions.
+        floor: its floor; a function where it depends on the result.
+        size: how many births, values, tuples or positions a rate counts; by default the result.
         aimed: the target, a time or rate.
         predicted: the time or rate that was predicted by counting instructions and simulating kernels.
         rivals: others who do the same.
@@ -94,8 +94,8 @@ class Work:
     name: str
     kernel: str
     ours: Callable[[], int]
-    floor: Callable[[int], Floor]
-    size: Callable[[int], int]
+    floor: Floor | Callable[[int], Floor]
+    size: int | None = None
     aimed: str = ""
     predicted: str = ""
     rivals: tuple[Contender, ...] = ()
@@ -135,7 +135,7 @@ def _growth(
         return nim_floor(generations) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
 
     kernel = "nim" if name == "nim" else "exactly_one"
-    return Work(f"{name} {generations}", kernel, ours, floor, int, aimed, predicted, rivals)
+    return Work(f"{name} {generations}", kernel, ours, floor, None, aimed, predicted, rivals)
 
 
 def _general(cuda: Backend, name: str, generations: int) -> Work:
@@ -146,7 +146,7 @@ def _general(cuda: Backend, name: str, generations: int) -> Work:
     def floor(births: int) -> Floor:
         return general_floor(generations, births, len(find(name).rule.offsets))
 
-    return Work(f"{name} {generations}, general engine", "general", ours, floor, int)
+    return Work(f"{name} {generations}, general engine", "general", ours, floor)
 
 
 def _cold() -> Work:
@@ -161,7 +161,7 @@ def _cold() -> Work:
             raise BackendError(f"gpunim {' '.join(arguments)}: {done.stderr.strip()[:300]}")
         return int(json.loads(done.stdout)["population"])
 
-    return Work(f"gpunim {' '.join(arguments)}, cold", "nim", ours, lambda _: nim_floor(_COLD_GENERATIONS), int, "2 s")
+    return Work(f"gpunim {' '.join(arguments)}, cold", "nim", ours, nim_floor(_COLD_GENERATIONS), aimed="2 s")
 
 
 def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
@@ -184,7 +184,7 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         ours = partial(_try, tried)
         name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
         tuples = (_TRIED + 1) ** 3
-        yield Work(name, kernel, ours, partial(_always, tuples_floor(tuples)), partial(_always, tuples), "5e11/s", "2-6e11/s")
+        yield Work(name, kernel, ours, tuples_floor(tuples), tuples, "5e11/s", "2-6e11/s")
 
 
 def _range(
@@ -196,12 +196,10 @@ def _range(
     predicted: str = "",
     rivals: tuple[Contender, ...] = (),
 ) -> Work:
-    def floor(_: int) -> Floor:
-        dimension = values.family.blocks().dimension
-        return range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
-
+    dimension = values.family.blocks().dimension
+    floor = range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
     title = f"{name}, 2^{values.size.bit_length() - 1} indices"
-    return Work(title, kernel, ours, floor, lambda _: values.size, aimed, predicted, rivals)
+    return Work(title, kernel, ours, floor, values.size, aimed, predicted, rivals)
 
 
 def _games(cuda: Backend) -> Iterator[Work]:
@@ -216,7 +214,7 @@ def _games(cuda: Backend) -> Iterator[Work]:
         cells = (size + 1) ** piles * (2 * size // 3 + 1) // (size + 1) if piles == 3 else (size + 1) ** piles
         floor = sweep_floor(cells, piles * size, bytes_a_cell)
         ours = partial(_solve, cuda, game, size, grundy)
-        yield Work(f"{name}, to {size}", kernel, ours, partial(_always, floor), partial(_always, cells), aimed, predicted)
+        yield Work(f"{name}, to {size}", kernel, ours, floor, cells, aimed, predicted)
 
 
 def _bricks_of_nim(bits: int) -> BrickScene:
@@ -243,7 +241,7 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
         return int(np.isfinite(tracer.trace(rays).distances).sum())
 
     name = f"{width}x{height} rays within {where}"
-    yield Work(name, f"trace_{kind}", trace, partial(_always, rays_floor(len(rays))), partial(_always, len(rays)))
+    yield Work(name, f"trace_{kind}", trace, rays_floor(len(rays)), len(rays))
     hits = tracer.trace(rays)
     places = surface(rays, hits, hits.met)
     cones = Cones(*places, hits.levels[hits.met], _CONES)
@@ -252,13 +250,7 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
         return int(tracer.blocked(cones).sum())
 
     floor = cones_floor(len(cones), len(_CONES))
-    yield Work(
-        f"light of the places that these hit, {where}", f"look_{kind}", look, partial(_always, floor), partial(_always, len(cones))
-    )
-
-
-def _always(value: Any, _: int) -> Any:
-    return value
+    yield Work(f"light of the places that these hit, {where}", f"look_{kind}", look, floor, len(cones))
 
 
 def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:

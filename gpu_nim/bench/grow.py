@@ -16,7 +16,7 @@ from gpu_nim.model.work import OnStep, unreported
 
 SCIPY = "scipy convolve"
 
-# Automaton, generation, and the peers that finish it in a time worth waiting for; the large ones are CUDA's alone.
+# Automaton, generation, and the peers that finish it in a time worth waiting for; `bench device` has the large ones.
 _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("nim", 64, ("python set", SCIPY)),
     ("nim", 256, ("python set",)),
@@ -27,9 +27,6 @@ _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("edge", 512, ()),
     ("fcc", 512, ()),
 )
-_CUDA_WORKS: tuple[tuple[str, int], ...] = (
-    ("nim", 16384), ("nim", 65536), ("edge", 1024), ("edge", 4096), ("fcc", 1024), ("fcc", 4096),
-)  # fmt: skip
 
 
 def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unreported) -> Iterator[list[Timing]]:
@@ -40,9 +37,6 @@ def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unr
         contenders = [_ours(backend, name, generations) for backend in (numpy, cuda) if backend is not None]
         contenders += [Contender(peer, partial(_PEERS[peer], rule, generations)) for peer in peers if peer in here]
         yield race(f"{name} {generations}", contenders, runs, on_step)
-    if cuda is not None:
-        for name, generations in _CUDA_WORKS:
-            yield race(f"{name} {generations}", [_ours(cuda, name, generations)], runs, on_step)
 
 
 def present() -> set[str]:

@@ -6,16 +6,16 @@
         checkpoint-0000000400-rank-1.npz   on several ranks: the state of the engine of rank 1; that of rank 0 is in the snapshot
         cells.zarr/                   the cells so far, if a file that holds cells was requested
 
-On several ranks, rank 0 writes the snapshot after the other ranks have written their parts. It has their seals, and counts only
-with all of them, so that parts of different checkpoints are never joined. Any number of ranks resumes from it.
+On several ranks, rank 0 writes the snapshot after the other ranks have written their parts. It has their checksums, and counts
+only with all of them, so that parts of different checkpoints are never joined. Any number of ranks resumes from it.
 
-A growth locks the folder.  Checkpoints are atomic writes, flushed to the disk.  The record has a seal over itself and all arrays,
-which is compared before any of them is used, so that damage is detected.  When a checkpoint is written, the store has all cells in
-complete chunks, which are never written again, and the checkpoint has the rest.  So cells are neither lost nor duplicated, from
-whichever checkpoint a growth resumes.
+A growth locks the folder.  Checkpoints are atomic writes, flushed to the disk.  The record has a checksum over itself and all
+arrays, called its seal there, which is compared before any of them is used, so that damage is detected.  When a checkpoint is
+written, the store has all cells in complete chunks, which are never written again, and the checkpoint has the rest.  So cells are
+neither lost nor duplicated, from whichever checkpoint a growth resumes.
 
-The states are mapped to memory. Rank 0 reads all of them once, to compare the seals; an engine then reads the layers that its rank
-owns.
+The states are mapped to memory. Rank 0 reads all of them once, to compare the checksums; an engine then reads the layers that its
+rank owns.
 """
 
 from __future__ import annotations
@@ -118,12 +118,12 @@ class Checkpoints:
             FileError: there is none, and the message says what is wrong with the newest; or this rank cannot read what rank 0 can.
         """
         # Rank 0 finds the checkpoint, and the others read the same one.
-        path, sealed, snapshot = (self.folder, "", None) if self._ranks.rank else self._latest(automaton)
-        path, sealed = share(self._ranks, (path, sealed))[0]
+        path, checksum, snapshot = (self.folder, "", None) if self._ranks.rank else self._latest(automaton)
+        path, checksum = share(self._ranks, (path, checksum))[0]
         if snapshot is not None:
             return snapshot
         try:
-            return self._read(path, automaton, sealed)[1]
+            return self._read(path, automaton, checksum)[1]
         except (Damaged, OSError) as error:
             raise FileError(f"rank {self._ranks.rank} cannot read {path}, which rank 0 can: {_why(error)}") from error
 
@@ -181,7 +181,7 @@ class Checkpoints:
         if extent is not None:
             arrays["waiting"] = extent.waiting
         with self._failures_named(path):
-            _write_sealed(path, record, arrays)
+            _write_file(path, record, arrays)
             before = [other for other in self._paths() if other <= path]
             kept = {*before[-_KEPT:]}
             for other in {*self._paths()} - kept:
@@ -205,23 +205,23 @@ class Checkpoints:
             raise FileError(f"cannot write the checkpoint {path}: {_why(error)}; {self.left}") from error
 
     def _save_part(self, path: Path, state: State) -> list[str]:
-        """Write the state of this rank, which rank 0 does not, and return the seals of the parts of all others."""
-        rank, sealed = self._ranks.rank, ""
+        """Write the state of this rank, which rank 0 does not, and return the checksums of the parts of all others."""
+        rank, checksum = self._ranks.rank, ""
         if rank:
             part = _part(path, rank)
             with self._failures_named(part):
-                sealed = _write_sealed(part, {"kind": PART, "format": FORMAT, "rank": rank}, state)
-        return share(self._ranks, sealed)[1:]
+                checksum = _write_file(part, {"kind": PART, "format": FORMAT, "rank": rank}, state)
+        return share(self._ranks, checksum)[1:]
 
     def _read(self, path: Path, automaton: Automaton | None, intact: str | None = None) -> tuple[str, Snapshot]:
-        """Return a seal and the snapshot; Damaged or OSError where it is not intact, UsageError where it is of another automaton.
+        """Return the checksum and the snapshot; Damaged or OSError where it is not intact, UsageError where it is another growth's.
 
-        With `intact`, the seal that rank 0 has compared with the contents of the checkpoint and of all parts, it is compared with
-        that seal alone.
+        With `intact`, the checksum that rank 0 has compared with the contents of the checkpoint and of all parts, it is compared
+        with that alone.
         """
-        record, arrays, sealed = _read_sealed(path, KIND, intact)
+        record, arrays, checksum = _read_file(path, KIND, intact)
         try:
-            return sealed, self._snapshot(path, record, arrays, automaton, compared=intact is not None)
+            return checksum, self._snapshot(path, record, arrays, automaton, compared=intact is not None)
         except UsageError:
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -237,7 +237,7 @@ class Checkpoints:
             raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
         state = _state(arrays)
         if record["parts"]:
-            parts = (_read_part(path, rank, sealed, compared=compared) for rank, sealed in enumerate(record["parts"], 1))
+            parts = (_read_part(path, rank, checksum, compared=compared) for rank, checksum in enumerate(record["parts"], 1))
             state = join([state, *parts])
         for name in ("births", "checksums"):
             if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
@@ -276,14 +276,14 @@ def _part(path: Path, rank: int) -> Path:
     return path.with_name(f"{path.stem}-rank-{rank}.npz")
 
 
-def _read_part(path: Path, rank: int, sealed: str, *, compared: bool) -> State:
+def _read_part(path: Path, rank: int, checksum: str, *, compared: bool) -> State:
     """Return the state of a rank other than 0; Damaged where it is missing or of another checkpoint."""
     part = _part(path, rank)
     try:
-        _, arrays, found = _read_sealed(part, PART, sealed if compared else None)
+        _, arrays, found = _read_file(part, PART, checksum if compared else None)
     except (Damaged, OSError) as error:
         raise Damaged(f"{part.name}: {_why(error)}") from error
-    if found != sealed:
+    if found != checksum:
         raise Damaged(f"{part.name} is of another checkpoint")
     return _state(arrays)
 
@@ -292,18 +292,18 @@ def _state(arrays: Mapping[str, NDArray[Any]]) -> State:
     return {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
 
 
-def _write_sealed(path: Path, record: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Write a record and arrays with a seal over both, and return the seal."""
+def _write_file(path: Path, record: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Write a record and arrays with a checksum over both, and return the checksum."""
     found = seal(record, arrays)
     with placing(path) as scratch:
         np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
     return found
 
 
-def _read_sealed(path: Path, kind: str, intact: str | None = None) -> tuple[dict[str, Any], dict[str, NDArray[Any]], str]:
-    """Return the record, the arrays and the seal of a file; Damaged or OSError where it is not intact.
+def _read_file(path: Path, kind: str, intact: str | None = None) -> tuple[dict[str, Any], dict[str, NDArray[Any]], str]:
+    """Return the record, the arrays and the checksum of a file; Damaged or OSError where it is not intact.
 
-    Arrays of a state are mapped. With `intact`, the seal of a file whose contents were compared with it, they are not read.
+    Arrays of a state are mapped. With `intact`, the checksum of a file whose contents were compared with it, they are not read.
     """
     with NpzArrays(path, compressed=False) as members:
         record = parse_json(members.read_text("record"))
@@ -315,7 +315,7 @@ def _read_sealed(path: Path, kind: str, intact: str | None = None) -> tuple[dict
         read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
         require_room(path, read)
         arrays = {name: members.read(name) for name in read} | {name: members.mapped(name) for name in mapped}
-    sealed = record.pop("seal", None)
-    if sealed != (seal(record, arrays) if intact is None else intact):
-        raise Damaged("its contents do not agree with its seal")
-    return record, arrays, sealed
+    checksum = record.pop("seal", None)
+    if checksum != (seal(record, arrays) if intact is None else intact):
+        raise Damaged("its contents do not agree with its checksum")
+    return record, arrays, checksum
