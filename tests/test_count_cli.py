@@ -62,8 +62,9 @@ def test_each_option_is_one_of_the_library() -> None:
 
 @pytest.mark.parametrize(("sequence", "n", "piles", "names"), [*refusals()])
 def test_what_the_library_refuses_the_command_refuses(
-    sequence: str, n: int | range, piles: int | None, names: tuple[str, ...]
+    sequence: str, n: int | range, piles: int | None, names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     given = {name: OPTIONS[name] for name in names}
     words = [word for name, value in given.items() for word in ((f"--{name}",) if value is True else (f"--{name}", value))]
     where = ("--at", n) if isinstance(n, int) else ("--range", f"{n.start}:{n.stop}")
