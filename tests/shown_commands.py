@@ -24,7 +24,6 @@ NOT_RUN = {
     'pip install ".[cuda13]"': "installs; held by scripts/check-package",
     ".venv/bin/python scripts/gpu-check REPORT.md": "needs a GPU; held in test_gpu_check.py",
     "scripts/docs --links": "needs a network",
-    "mpirun -n 2 gpunim grow edge --gen 512 --backend cuda": "needs a GPU; scripts/gpu-check runs it",
     "gpunim oeis NAME -o docs/oeis": "NAME stands for a draft; held in test_oeis_drafts.py",
     "gpunim verify all": "long; test_verify.py holds each statement, and checks all of a made-up catalogue",
     "gpunim verify all --thorough": "takes minutes; held in test_verify.py",
@@ -40,9 +39,7 @@ NOT_RUN = {
     "gpunim bench count": "long; held in test_count_bench.py",
     "gpunim bench count --runs 1": "long; held in test_count_bench.py",
     "mpirun -n 8 gpunim grow edge --gen 4096": ANOTHER_MACHINE,
-    "mpirun -n GPUS gpunim grow": "GPUS stands for a number",
-    "mpirun -n GPUS gpunim grow edge --gen 512": "GPUS stands for a number",
-    "mpirun -n RANKS": "RANKS stands for a number",
+    "mpirun -n 3 ./scripts/gpunim grow edge --gen 1024": "needs MPI; held in test_mpi.py",
     "docker build -t gpunim .": ANOTHER_MACHINE,
     'docker run --rm --gpus all -v gpunim-kernels:/cache -v "$PWD":/work --user "$(id -u):$(id -g)" '
     "gpunim grow --gen 1024 --out nim.zarr": ANOTHER_MACHINE,
