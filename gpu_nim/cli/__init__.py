@@ -5,13 +5,14 @@ it under the same name, and an entry of `THEMES`.
 """
 
 import os
+import shlex
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from contextvars import copy_context
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -24,7 +25,7 @@ from gpu_nim.cli.output import report, say
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
-from gpu_nim.model.files import command_line
+from gpu_nim.model.files import COMMAND
 
 THEMES = {
     "Automata": {
@@ -106,20 +107,21 @@ class LazyGroup(Group):
             from gpu_nim.cli.completion import complete
 
             sys.exit(complete(self, asked, os.environ.get(_SCRIPT, "gpunim")))
-        run = partial(self._outcome, sys.argv[1:] if args is None else args)
+        words = sys.argv[1:] if args is None else args
         if (here := place()) is not None:
             from gpu_nim.cli.ranks import run_as_rank
 
-            run_as_rank(here, run)
-        outcome = run()
+            run_as_rank(here, lambda: self._outcome(words))
+        outcome = copy_context().run(self._outcome, words)
         report(outcome)
         sys.exit(outcome.status)
 
     def _outcome(self, words: Sequence[str]) -> Outcome:
         """Run the command line and return how it ended."""
         status = None
+        COMMAND.set(shlex.join(("gpunim", *words)))
         try:
-            with terminations_raised(), command_line(words), self.make_context("gpunim", list(words)) as context:
+            with terminations_raised(), self.make_context("gpunim", list(words)) as context:
                 status = self.invoke(context)
                 sys.stdout.flush()
         except Terminated as error:

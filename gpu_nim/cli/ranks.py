@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from gpu_nim.cli.output import report
-from gpu_nim.jobs import ranks
+from gpu_nim.jobs.mpi import joined
 from gpu_nim.jobs.ranks import Outcome, Place
 from gpu_nim.model.errors import UsageError
 
@@ -25,7 +25,7 @@ def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
     if here.rank:
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     outcome = run()
-    communicator = ranks.joined()
+    communicator = joined()
     if communicator is not None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # this rank ends already

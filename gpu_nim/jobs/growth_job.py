@@ -19,7 +19,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.layers import table_bytes
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, growth_plan
-from gpu_nim.jobs.ranks import join, place
+from gpu_nim.jobs.ranks import place
 from gpu_nim.model.errors import FileError, RanksLost, UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
@@ -220,7 +220,7 @@ class GrowthJob:
             raise UsageError(f"ranks is for a plan: mpirun starts ranks, and has started {started}, got {self.ranks}")
         if here is None or not isinstance(self.backend, str):
             return select(self.backend, disk=disk), None
-        from gpu_nim.jobs.mpi import select_on_rank
+        from gpu_nim.jobs.mpi import join, select_on_rank
 
         communicator = join(here)
         return select_on_rank(self.backend, communicator, disk), communicator

@@ -40,8 +40,17 @@ _PATIENCE = 0.3  # seconds that a rank waits for others after a signal; mpirun, 
 _LARGEST = 1 << 30  # bytes of a message; MPI counts with 31 bits
 
 
-def connect(place: Place) -> MpiCommunicator:
-    """Start MPI and return the communicator of all ranks; see `gpu_nim.jobs.ranks.join`."""
+_joined: MpiCommunicator | None = None
+
+
+def join(place: Place) -> MpiCommunicator:
+    """Start MPI and return the communicator of the ranks; this waits for all of them.
+
+    Raises:
+        MissingDependency: mpi4py or an MPI library is not installed.
+        BackendError: mpi4py uses another MPI than mpirun.
+    """
+    global _joined
     try:
         import mpi4py
 
@@ -59,7 +68,13 @@ def connect(place: Place) -> MpiCommunicator:
         )
     machine = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
     beside = machine.rank, machine.size
-    return MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, beside, device_buffers=takes_device_buffers())
+    _joined = MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, beside, device_buffers=takes_device_buffers())
+    return _joined
+
+
+def joined() -> MpiCommunicator | None:
+    """Return the communicator of the ranks, None where they have not joined."""
+    return _joined
 
 
 class MpiCommunicator:

@@ -1,21 +1,17 @@
 """The ranks of this run: processes that mpirun started, each with its part of one growth.
 
 A rank that fails tells the others at their next exchange, so that all of them end, and one of them says why. Rank 0 prints for all.
-This module loads no MPI: `join` does, once a command wants to use several ranks.
+This module loads no MPI: `gpu_nim.jobs.mpi` does, once a command wants to use several ranks.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from gpu_nim.jobs.mpi import MpiCommunicator
+from typing import NamedTuple
 
 # What Open MPI, and MPICH or Intel MPI, tell the processes that they start.
 _VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
-_joined: MpiCommunicator | None = None
 
 
 @dataclass(frozen=True)
@@ -43,22 +39,3 @@ def place() -> Place | None:
         if all(map(str.isdecimal, numbers)) and int(numbers[1]) > 1:
             return Place(*map(int, numbers))
     return None
-
-
-def join(place: Place) -> MpiCommunicator:
-    """Return the communicator of the ranks; this waits for all of them.
-
-    Raises:
-        MissingDependency: mpi4py or an MPI library is not installed.
-        BackendError: mpi4py uses another MPI than mpirun.
-    """
-    global _joined
-    from gpu_nim.jobs.mpi import connect
-
-    _joined = connect(place)
-    return _joined
-
-
-def joined() -> MpiCommunicator | None:
-    """Return the communicator of the ranks, None where they have not joined."""
-    return _joined

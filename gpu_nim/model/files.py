@@ -6,10 +6,7 @@ are regular ones, their JSON has a bounded size, and their texts are made printa
 
 import json
 import os
-import shlex
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +15,8 @@ from typing import Any, BinaryIO
 from gpu_nim._version import __version__
 
 _LONGEST = 8192  # characters of a command: JPEG holds 65,533 bytes
-_command: ContextVar[str] = ContextVar("command", default="")
+COMMAND: ContextVar[str] = ContextVar("command", default="")
+"""The command line that runs, which files are made by."""
 
 
 @dataclass(frozen=True)
@@ -37,34 +35,13 @@ class Provenance:
         return f"{self.software}: {self.command}"
 
 
-@contextmanager
-def command_line(words: Sequence[str]) -> Iterator[None]:
-    """For the duration of the block, files are made by the command line `gpunim` with these words.
-
-    >>> with command_line(["render", "nim:7", "--title", "Nim, grown"]):
-    ...     str(made_by("render('nim:7')")).partition(": ")[2]
-    "gpunim render nim:7 --title 'Nim, grown'"
-    """
-    token = _command.set(shlex.join(("gpunim", *words)))
-    try:
-        yield
-    finally:
-        _command.reset(token)
-
-
-def command_words() -> list[str]:
-    """Return the words of the command line that runs, without the program; none where the library is called.
-
-    >>> with command_line(["grow", "--gen", "8"]):
-    ...     command_words()
-    ['grow', '--gen', '8']
-    """
-    return shlex.split(_command.get())[1:]
-
-
 def made_by(call: str) -> Provenance:
-    """Return the provenance of a file that is made now: by the command line that runs, or else by that call of the library."""
-    return Provenance(one_line(_command.get() or call))
+    """Return the provenance of a file that is made now: by the command line that runs, or else by that call of the library.
+
+    >>> str(made_by("render('nim:7')")).partition(": ")[2]
+    "render('nim:7')"
+    """
+    return Provenance(one_line(COMMAND.get() or call))
 
 
 def call(function: str, *arguments: object, **named: object) -> str:
