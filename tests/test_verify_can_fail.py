@@ -52,6 +52,7 @@ LEFT_OUT = {
     positions._p_position: "reads arguments",
     walk._three_piles: "reads arguments",
     walk._unborn: "words an error",
+    walk.summary: "puts together what is compared; the command's tests hold it",
     heaps.OctalCode.describe: "shown to people alone",
     heaps.SubtractionRule.describe: "shown to people alone",
     heaps.GrundysGame.describe: "shown to people alone",

@@ -1,16 +1,16 @@
 """`gpunim evolution`: the evolution graph of Nim or of another game, counted and exported."""
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpu_nim.cli.command import FILE, SIZE, Command, json_option
-from gpu_nim.cli.game_options import chosen_game, game_argument, parameter_options
+from gpu_nim.cli.games import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, wants_progress, work_progress
-from gpu_nim.games.catalogue import check_parameters, find
+from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import Integer
 from gpu_nim.model.errors import UsageError
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gpu_nim.games.evolution import GameEvolution
     from gpu_nim.games.nim.evolution_graph import Drawable
 
+_Table = tuple[Sequence[tuple[object, ...]], Sequence[str]]
+"""Rows and their header."""
 
 _EXAMPLES = {
     "gpunim evolution --piles 4 --gen 15": "Count the kinds of P-positions of four piles.",
@@ -53,24 +55,24 @@ def evolution(
     longest optimal play; in Nim they are the steps of the standard algorithm, in other games not always.
     """
     texts = {name: text for name, text in options.items() if text is not None}
+    if game is None and (size is not None or misere):
+        raise UsageError(f"{'--size' if size is not None else '--misere'} must be given with a GAME, got none")
+    if game is not None and generations is not None:
+        raise UsageError(f"--gen must be given without a GAME, which has a --size, got {game}")
     if out is not None:
         from gpu_nim.storage.graphs import check_graph
 
         check_graph(out)
         reserve(out)
-    if game is None and (size is not None or misere):
-        raise UsageError(f"{'--size' if size is not None else '--misere'} must be given with a GAME, got none")
     if game is None:
-        facts, print_rows = _nim(_piles(texts), 6 if generations is None else generations, out)
+        facts, tables = _nim(_piles(texts), 6 if generations is None else generations, out)
     else:
-        if generations is not None:
-            raise UsageError(f"--gen must be given without a GAME, which has a --size, got {game}")
-        entry, values = chosen_game(game, texts)
-        facts, print_rows = _game(entry.name, 7 if size is None else size, misere, values, out)
+        facts, tables = _game(game, texts, 7 if size is None else size, misere, out)
     if as_json:
         emit_json({**facts, "saved": None if out is None else str(out)})
         return
-    print_rows()
+    for rows, header in tables:
+        print_table(rows, header)
     if out is not None:
         say(f"saved {out}")
 
@@ -82,8 +84,8 @@ def _piles(texts: dict[str, str]) -> int:
     return piles
 
 
-def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any], Callable[[], None]]:
-    """The facts of Nim's graph, and what prints its table."""
+def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
+    """The facts of Nim's graph, and the table of its kinds."""
     from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table, positions, require_graph
 
     shown = wants_progress(quiet=False)
@@ -94,45 +96,26 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
     with work_progress(positions(piles, generations), "P-positions", shown) as advance:
         table = kind_table(piles, generations, on_done=advance)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
-    keys = ("parents", "children", "positions", "first")
-    facts = {
-        "piles": piles,
-        "generations": generations,
-        "positions": sum(row[2] for row in rows),
-        "kinds": [dict(zip(keys, row, strict=True)) for row in rows],
-    }
-    lines = [(parents, children, count, ",".join(map(str, example))) for parents, children, count, example in rows]
-    return facts, lambda: print_table(lines, ("parents", "children", "P-positions", "first"))
+    kinds = [dict(zip(("parents", "children", "positions", "first"), row, strict=True)) for row in rows]
+    facts = {"piles": piles, "generations": generations, "positions": sum(row[2] for row in rows), "kinds": kinds}
+    lines = [(*row[:3], ",".join(map(str, row[3]))) for row in rows]
+    return facts, [(lines, ("parents", "children", "P-positions", "first"))]
 
 
-def _game(
-    name: str, size: int, misere: bool, values: dict[str, Any], out: Path | None
-) -> tuple[dict[str, Any], Callable[[], None]]:
-    """The facts of a game's graph, and what prints its table."""
+def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
+    """The facts of a game's graph, and the tables of its generations and of its steps."""
     from gpu_nim.games.evolution import game_evolution
 
+    name, values = read_game(game, texts, "--")
     found = game_evolution(name, size, misere=misere, **values)
     if out is not None:
         _write(found, out)
-    rows = list(found.rows())
-    apart = found.first_step_apart()
-    facts = {
-        **found.facts,
-        "misere": misere,
-        "positions": len(found.evolution.positions),
-        "p_positions": len(found.positions),
-        "generations": list(map(asdict, rows)),
-        "first_step_apart": None if apart is None else found.positions[apart],
-    }
     lines = [
-        (row.generation, row.births, _span(row.steps), _span(row.parents), _span(row.children), point(row.first)) for row in rows
+        (row.generation, row.births, _span(row.steps), _span(row.parents), _span(row.children), point(row.first))
+        for row in found.rows()
     ]
-
-    def print_rows() -> None:
-        print_table(lines, ("generation", "P-positions", "steps", "parents", "children", "first"))
-        print_table([("step = generation", _apart(found))])
-
-    return facts, print_rows
+    header = ("generation", "P-positions", "steps", "parents", "children", "first")
+    return found.summary(), [(lines, header), ([("step = generation", _apart(found))], ())]
 
 
 def _apart(found: "GameEvolution") -> str:

@@ -1,11 +1,12 @@
-"""`gpunim games`: the catalogue."""
+"""`gpunim games`: the catalogue; and arguments and options of commands on games, from it."""
 
 import click
 
-from gpu_nim.cli.command import Command, json_option
+from gpu_nim.cli.catalogues import GAME_NAME
+from gpu_nim.cli.command import Command, Parsed, json_option
 from gpu_nim.cli.output import emit_json, print_table
-from gpu_nim.games.catalogue import CATALOGUE
-from gpu_nim.games.entries import Parameter
+from gpu_nim.games.catalogue import CATALOGUE, parameter_owners
+from gpu_nim.games.entries import GameEntry, Parameter, Rational
 
 _EXAMPLES = {
     "gpunim games": "List the games.",
@@ -42,3 +43,31 @@ def games(as_json: bool) -> None:
 
 def _written(parameter: Parameter) -> str:
     return f"{parameter.name}={parameter.default or parameter.type.word.upper()}"
+
+
+def game_argument(*, required: bool = True) -> click.Argument:
+    """The argument GAME: a name, or inequalities."""
+    return click.Argument(["game"], type=GAME_NAME, required=required)
+
+
+def parameter_options(rational: str = "") -> list[click.Parameter]:
+    """The options for the parameters of all games, values as texts.
+
+    Args:
+        rational: what the help texts of rational parameters add.
+    """
+    return [_parameter_option(name, owners, rational) for name, owners in parameter_owners().items()]
+
+
+def _parameter_option(name: str, owners: list[GameEntry], rational: str) -> click.Option:
+    """The option for a parameter's name; its help has a part for each different parameter of that name."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    words = []
+    for game in owners:
+        (parameter,) = (parameter for parameter in game.parameters if parameter.name == name)
+        text = f"{parameter.help}{rational * isinstance(parameter.type, Rational)}."
+        default = "" if parameter.default is None else f"  [default: {parameter.default}]"
+        parts.setdefault((text, default), []).append(game.name)
+        words.append(parameter.type.word)
+    help_text = "  ".join(f"{', '.join(games)}: {text}{default}" for (text, default), games in parts.items())
+    return click.Option([f"--{name}", name], type=Parsed("|".join(dict.fromkeys(words)), str), help=help_text)

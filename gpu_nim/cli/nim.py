@@ -1,6 +1,6 @@
 """`gpunim nim`: one position of Nim explained."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,15 +30,12 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
     Any number of piles, written 13, 1_000_000, 1e6, 2^20 or 2^64+5.
     """
     from gpu_nim.games.nim import positions as nim_position
-    from gpu_nim.games.nim.walk import cell_of, walk
+    from gpu_nim.games.nim.walk import cell_of, summary, walk
 
     position = nim_position.as_position(piles)
     is_p = nim_position.is_p_position(position)
-    parents = nim_position.parents(position) if is_p else []
-    children = nim_position.children(position) if is_p else []
-    walks = is_p and len(position) == 3
     if as_json:
-        emit_json(_facts(position, parents, children, walk(position) if walks else None))
+        emit_json(summary(position))
         return
     click.echo(columns(position))
     click.echo()
@@ -48,12 +45,14 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
         return
     click.echo("A P-position: the player who moved last wins.")
     click.echo(f"generation {nim_position.generation(position)}")
-    _print_relatives("parent", parents, "take 1 from", "ending in", "0")
-    _print_relatives("child", children, "add 1 to", "ending in", "1")
-    if walks and (count := (sum(position) // 2).bit_count()) > _SHOWN:
+    _print_relatives("parent", nim_position.parents(position), "take 1 from", "ending in", "0")
+    _print_relatives("child", nim_position.children(position), "add 1 to", "ending in", "1")
+    if len(position) != 3:
+        return
+    if (count := (sum(position) // 2).bit_count()) > _SHOWN:
         click.echo("cell ({},{}) of the Ulam-Warburton automaton, ".format(*cell_of(position)), nl=False)
         click.echo(f"by a walk of {count} legs that --json prints")
-    elif walks:
+    else:
         click.echo(_walk_text(walk(position)))
 
 
@@ -99,30 +98,6 @@ def _walk_text(legs: "list[Leg]") -> str:
         for leg in legs
     ]
     return "\n".join([head, *steps])
-
-
-def _facts(position: "Position", parents: "list[Relative]", children: "list[Relative]", legs: "list[Leg] | None") -> dict[str, Any]:
-    from gpu_nim.games.nim import positions as nim_position
-
-    return {
-        "position": position,
-        "nim_sum": nim_position.nim_sum(position),
-        "outcome": "P" if nim_position.is_p_position(position) else "N",
-        "moves": [
-            {"pile": move.pile + 1, "take": move.take, "leaves": move.leaves} for move in nim_position.winning_moves(position)
-        ],
-        "generation": nim_position.generation(position),
-        "parents": [_relative(parent, "trailing_zeros") for parent in parents],
-        "children": [_relative(child, "trailing_ones") for child in children],
-        "cell": None if legs is None else legs[-1].to if legs else (0, 0),
-        "walk": None
-        if legs is None
-        else [{"piles": [p + 1 for p in leg.piles], "direction": leg.direction, "steps": leg.steps, "to": leg.to} for leg in legs],
-    }
-
-
-def _relative(relative: "Relative", rule: str) -> dict[str, Any]:
-    return {"position": relative.position, "piles": [p + 1 for p in relative.piles], rule: relative.trailing}
 
 
 def spaced(position: "Position") -> str:

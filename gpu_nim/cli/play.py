@@ -10,9 +10,9 @@ import click
 from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, integer
 from gpu_nim.cli.dialogues import Dialogue, GameDialogue, NimDialogue
-from gpu_nim.cli.game_options import chosen_game, parameter_options
+from gpu_nim.cli.games import parameter_options
 from gpu_nim.cli.output import reserve, say
-from gpu_nim.games.catalogue import is_inequalities
+from gpu_nim.games.catalogue import is_inequalities, read_game
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.themes import THEMES
 
@@ -125,8 +125,7 @@ def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tu
     """The game, its position and the values of its parameters."""
     ctx = click.get_current_context()
     named = is_inequalities(words[0]) or (not words[0][:1].isdigit() and not words[0].startswith(("-", "+")))
-    entry, values = chosen_game(words[0] if named else "nim", texts)
-    game = entry.name
+    game, values = read_game(words[0] if named else "nim", texts, "--")
     (argument,) = (param for param in ctx.command.params if param.name == "words")
     kind: Any = PILE if game == "nim" and not misere and not texts else SIZE
     numbers = [kind.convert(word, argument, ctx) for word in words[named:]]

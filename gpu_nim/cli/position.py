@@ -1,12 +1,11 @@
 """`gpunim position`: one position of any game explained."""
 
-from typing import Any
-
 import click
 
 from gpu_nim.cli.command import SIZE, Command, json_option
-from gpu_nim.cli.game_options import chosen_game, game_argument, parameter_options
+from gpu_nim.cli.games import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table
+from gpu_nim.games.catalogue import read_game
 from gpu_nim.games.explain import Explanation, explain
 
 _SHOWN = 40  # moves that are printed; --json has all of them
@@ -39,10 +38,10 @@ def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, *
     game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in `gpunim position kayles 4 4`.
     """
     texts = {name: text for name, text in options.items() if text is not None}
-    entry, values = chosen_game(game, texts)
-    explained = explain(entry.name, numbers, misere=misere, **values)
+    name, values = read_game(game, texts, "--")
+    explained = explain(name, numbers, misere=misere, **values)
     if as_json:
-        emit_json(_facts(explained))
+        emit_json(explained.summary())
         return
     print_table(_rows(explained))
     _print_moves(explained)
@@ -87,35 +86,12 @@ def _print_moves(explained: Explanation) -> None:
     what = "winning " if winning else ""
     head = f"{len(shown):,} {what}move{'s' * (len(shown) > 1)}"
     click.echo(f"{head}, of {len(explained.options):,}:" if winning else f"{head}, none of which wins:")
-    rows = [(option.move, point(option.leaves), "NP"[option.is_p], option.grundy) for option in shown[:_SHOWN]]
+    rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in shown[:_SHOWN]]
     header = ("move", "leaves", "outcome", "Grundy value")
     without = all(option.grundy is None for option in shown)  # misere play has no Grundy values
     print_table([row[:3] for row in rows] if without else rows, header[:3] if without else header)
     if len(shown) > _SHOWN:
         click.echo(f"and {len(shown) - _SHOWN:,} more, which --json prints")
-
-
-def _facts(explained: Explanation) -> dict[str, Any]:
-    return {
-        "game": explained.game,
-        "parameters": {name: str(value) for name, value in explained.parameters.items()},
-        "position": explained.position,
-        "misere": explained.misere,
-        "outcome": explained.outcome,
-        "grundy": explained.grundy,
-        "generation": explained.generation,
-        "longest_optimal_play": explained.longest,
-        "longest_play": explained.birthday,
-        "step": explained.step,
-        "parents": explained.parents,
-        "positions_below": explained.below,
-        "theorem": explained.by,
-        "statement": explained.statement,
-        "moves": [
-            {"move": option.move, "leaves": option.leaves, "outcome": "NP"[option.is_p], "grundy": option.grundy}
-            for option in explained.options
-        ],
-    }
 
 
 def _moves(count: int) -> str:

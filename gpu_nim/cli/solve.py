@@ -1,7 +1,7 @@
 """`gpunim solve`: P-positions and Grundy values of games, and how they compare with Nim."""
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,12 @@ import click
 
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
-from gpu_nim.cli.game_options import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, wants_progress
-from gpu_nim.cli.scans import print_scan, scan, scan_columns, scanned_values
-from gpu_nim.games.catalogue import CATALOGUE, chosen, parameter_owners, read_values
+from gpu_nim.cli.games import game_argument, parameter_options
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, wants_progress, work_progress
+from gpu_nim.games.catalogue import CATALOGUE, read_scan
 from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
-from gpu_nim.games.solve import Comparison, compare
+from gpu_nim.games.solve import Comparison, compare, scan
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
@@ -80,48 +79,49 @@ def solve(
     A game of your own is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate at
     the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
     """
-    given = {name: options[name] for name in parameter_owners() if options[name] is not None}
-    entry, texts = chosen(game, given, "--")
-    size = entry.default_size if size is None else size
-    scanned = scanned_values(entry, texts)
-    values = read_values(entry, {name: text for name, text in texts.items() if scanned is None or name != scanned[0]}, "--")
+    texts = {name: text for name, text in options.items() if text is not None}
+    name, values, scanned = read_scan(game, texts, "--")
+    size = CATALOGUE[name].default_size if size is None else size
     if against is not None:
         if scanned or grundy or out:
             which = "a range to scan" if scanned else "--grundy" if grundy else "--out"
             raise UsageError(f"--against must be given without {which}: it compares the P-positions of two games")
-        found = compare(entry.name, against, size, until_difference=until_difference, backend=backend, **values)
+        found = compare(name, against, size, until_difference=until_difference, backend=backend, **values)
         emit_json(found.summary()) if as_json else _print_comparison(found)
         return
-    solver = partial(solve_up_to, entry.name, size, grundy=grundy, backend=backend, until_difference=until_difference)
+    values |= {"grundy": grundy, "until_difference": until_difference, "backend": backend}
     if scanned:
-        _scan(partial(scan, entry, solver, *scanned, values), entry.name, size, out, as_json)
+        _scan(name, size, scanned, values.pop(scanned), values, out, as_json)
     else:
-        _solve(partial(solver, **values), out, as_json)
+        _solve(name, size, values, out, as_json)
 
 
-def _scan(rows_of: Callable[[], list[dict[str, Any]]], game: str, size: int, out: Path | None, as_json: bool) -> None:
+def _scan(
+    game: str, size: int, parameter: str, several: list[Any], options: dict[str, Any], out: Path | None, as_json: bool
+) -> None:
     from gpu_nim.storage.tables import check_table, save_table
 
     if out is not None:
         check_table(out, columns=True)
         reserve(out)
-    rows = rows_of()
+    with work_progress(len(several), "games", wants_progress(quiet=False)) as advance:
+        rows = scan(game, size, parameter, several, on_done=advance, **options)
     if out is not None:
-        save_table(scan_columns(rows), out)
+        save_table(_scan_columns(rows), out)
     if as_json:
         emit_json({"game": game, "size": size, "solutions": rows})
     else:
-        print_scan(rows)
+        _print_scan(rows)
 
 
-def _solve(solver: Callable[..., Solution], out: Path | None, as_json: bool) -> None:
+def _solve(game: str, size: int, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     from gpu_nim.storage.solutions import check_solution, save_solution
 
     if out is not None:
         check_solution(out)
         reserve(out)
     with step_progress(wants_progress(quiet=False)) as step:
-        solution = solver(on_step=step)
+        solution = solve_up_to(game, size, on_step=step, **options)
     if out is not None:
         save_solution(solution, out)
     if as_json:
@@ -172,3 +172,26 @@ def _print(solution: Solution, out: Path | None) -> None:
         rows.append(("period of the Grundy values", f"{solution.period}, proved" if solution.period else none))
     rows += [("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
     print_table(rows + ([("saved", str(out))] if out is not None else []))
+
+
+def _print_scan(rows: list[dict[str, Any]]) -> None:
+    """Print the facts of a scan as a table."""
+    (name, *_), header = rows[0], ["size", "positions", "P-positions", "first difference from Nim"]
+    columns: list[Iterable[object]] = [[row[key] for row in rows] for key in (name, "size", "positions", "p_positions")]
+    columns.append(_points(rows, "first_difference"))
+    if "grundy_first_difference" in rows[0]:
+        header += ["largest Grundy value", "first that is no nim-sum"]
+        columns += [[row["largest_grundy"] for row in rows], _points(rows, "grundy_first_difference")]
+    if "theorem" in rows[0]:
+        header += ["proved", "theorem"]
+        columns += [_points(rows, "theorem_first_difference"), [row["theorem"] for row in rows]]
+    print_table(list(zip(*columns, strict=True)), [name, *header])
+
+
+def _scan_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The facts of a scan as the columns of a file; positions as in (1,2,3), None where there is none."""
+    return {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
+
+
+def _points(rows: list[dict[str, Any]], key: str) -> list[str]:
+    return [point(row[key]) or "none" for row in rows]

@@ -234,6 +234,34 @@ def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") ->
     return entry.read(texts, prefix)
 
 
+def read_game(game: object, texts: Mapping[str, str], prefix: str = "") -> tuple[str, dict[str, Any]]:
+    """A game, by name or by inequalities, and the parameters that are given as texts: its name and the values.
+
+    Raises UsageError for a wrong one, named after `prefix`.
+
+    >>> read_game("2y <= z", {}), read_game("chocolate", {"a": "5/2"})
+    (('inequalities', {'where': '2y <= z'}), ('chocolate', {'a': Fraction(5, 2)}))
+    """
+    entry, texts = chosen(game, texts, prefix)
+    values = entry.read(texts, prefix)
+    return entry.name, {name: values[name] for name in texts}
+
+
+def read_scan(game: object, texts: Mapping[str, str], prefix: str = "") -> tuple[str, dict[str, Any], str | None]:
+    """The same, but a rational may have several values: the name, the values, and the parameter that has a list of them.
+
+    >>> read_scan("chocolate", {"a": "1:3"}), read_scan("wythoff", {})
+    (('chocolate', {'a': [Fraction(1, 1), Fraction(2, 1)]}, 'a'), ('wythoff', {}, None))
+    """
+    entry, texts = chosen(game, texts, prefix)
+    several = {each.name: each.read_several(texts[each.name], prefix) for each in entry.parameters if each.name in texts}
+    scanned = [name for name, values in several.items() if len(values) > 1]
+    for name in scanned[1:]:
+        raise UsageError(f"{prefix}{name} must be one value where {prefix}{scanned[0]} is scanned, got {len(several[name])}")
+    values = {name: found if name in scanned else found[0] for name, found in several.items()}
+    return entry.name, entry.values(values, prefix), scanned[0] if scanned else None
+
+
 def read_source(text: str) -> tuple[str, dict[str, Any]]:
     """A game with parameters, written NAME or NAME:PARAMETER=VALUE,...: its name and the values; inequalities as they stand.
 

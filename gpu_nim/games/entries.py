@@ -3,13 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.laws import BesideNim
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.model.arguments import parse_integer, parse_rational, shown
 from gpu_nim.model.errors import UsageError
+
+T = TypeVar("T")
+
+_MAX_SCANNED = 100_000  # values of a parameter
 
 
 class ParameterType(Protocol):
@@ -50,6 +54,26 @@ class Rational:
         if value <= 0:
             raise ValueError("greater than 0")
         return value
+
+    def read_several(self, text: str) -> list[Fraction]:
+        """The rationals of a text: one, or those of START:STOP or START:STOP:STEP, STOP excluded.
+
+        >>> [str(value) for value in Rational().read_several("1:5/2:1/2")]
+        ['1', '3/2', '2']
+        """
+        try:
+            numbers = [parse_rational(part) for part in text.split(":")]
+        except ValueError:
+            numbers = []
+        if not 1 <= len(numbers) <= 3 or min(numbers) <= 0:
+            raise ValueError("a positive rational such as 5/2, or START:STOP[:STEP]")
+        if len(numbers) == 1:
+            return numbers
+        start, stop, step = (*numbers, Fraction(1))[:3]
+        count = -((start - stop) // step)
+        if not 1 <= count <= _MAX_SCANNED:
+            raise ValueError(f"START:STOP[:STEP] with STOP beyond START, and at most {_MAX_SCANNED:,} values")
+        return [start + step * i for i in range(count)]
 
 
 @dataclass(frozen=True)
@@ -154,8 +178,25 @@ class Parameter:
         Traceback (most recent call last):
         gpu_nim.model.errors.UsageError: --piles must be an integer from 1 to 32, got '40'
         """
+        return self._read(self.type.read, text, prefix)
+
+    def read_several(self, text: str, prefix: str = "") -> list[Any]:
+        """The values that a text names: one, or of a rational those of a range.
+
+        Args:
+            text: the text.
+            prefix: written before the parameter's name in messages.
+
+        Raises:
+            UsageError: it names none.
+        """
+        if isinstance(self.type, Rational):
+            return self._read(self.type.read_several, text, prefix)
+        return [self.read(text, prefix)]
+
+    def _read(self, reader: Callable[[str], T], text: str, prefix: str) -> T:
         try:
-            return self.type.read(text)
+            return reader(text)
         except ValueError as error:
             raise UsageError(f"{prefix}{self.name} must be {error}, got {shown(text)}") from None
 

@@ -1,7 +1,7 @@
 """The evolution of the P-positions of any game of the catalogue [NF 5.3]: generations, parents and children."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -97,6 +97,18 @@ class GameEvolution:
         """
         apart = np.flatnonzero(self.step != self.generation)
         return int(apart[0]) if len(apart) else None
+
+    def summary(self) -> dict[str, Any]:
+        """The results as plain values, as `gpunim evolution GAME --json` prints them."""
+        apart = self.first_step_apart()
+        return {
+            **self.facts,
+            "misere": self.misere,
+            "positions": len(self.evolution.positions),
+            "p_positions": len(self.positions),
+            "generations": list(map(asdict, self.rows())),
+            "first_step_apart": None if apart is None else self.positions[apart],
+        }
 
     def rows(self) -> Iterator[GenerationRow]:
         """The generations, in order.

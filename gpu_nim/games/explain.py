@@ -34,6 +34,11 @@ class ExplainedOption:
     is_p: bool
     grundy: int | None
 
+    @property
+    def outcome(self) -> str:
+        """P or N."""
+        return "P" if self.is_p else "N"
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -83,6 +88,29 @@ class Explanation:
         N-position, or where it was not found.
         """
         return (self.longest + 1) // 2 if self.is_p and self.longest is not None else None
+
+    def summary(self) -> dict[str, Any]:
+        """The results as plain values, as `gpunim position --json` prints them."""
+        return {
+            "game": self.game,
+            "parameters": {name: str(value) for name, value in self.parameters.items()},
+            "position": self.position,
+            "misere": self.misere,
+            "outcome": self.outcome,
+            "grundy": self.grundy,
+            "generation": self.generation,
+            "longest_optimal_play": self.longest,
+            "longest_play": self.birthday,
+            "step": self.step,
+            "parents": self.parents,
+            "positions_below": self.below,
+            "theorem": self.by,
+            "statement": self.statement,
+            "moves": [
+                {"move": option.move, "leaves": option.leaves, "outcome": option.outcome, "grundy": option.grundy}
+                for option in self.options
+            ],
+        }
 
     @property
     def winning(self) -> tuple[ExplainedOption, ...]:

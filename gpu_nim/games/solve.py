@@ -1,6 +1,6 @@
 """`gpu_nim.solve`: solve a game of the catalogue, inequalities as a text, or an inequality game, up to a size."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
-from gpu_nim.games.catalogue import chosen, read_source
+from gpu_nim.games.catalogue import chosen, find, read_source
 from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.rulesets import Inequalities
@@ -111,6 +111,42 @@ def sizes_until_difference(size: int) -> Iterator[int]:
 def settles(difference: Vector | None, size: int) -> bool:
     """Whether a difference found up to a size is the first: no position of a smaller total has a larger coordinate."""
     return difference is not None and sum(difference) <= size
+
+
+def scan(
+    game: str,
+    size: Whole,
+    parameter: str,
+    values: Iterable[Any],
+    *,
+    on_done: Callable[[int], object] = lambda _: None,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    """Solve the games of several values of a parameter: the facts on each, with those of the theorem that compares it with Nim.
+
+    Args:
+        game: a name of `gpu_nim.games.catalogue.CATALOGUE`.
+        size: as for `solve`.
+        parameter: the name of the parameter.
+        values: its values.
+        on_done: called with 1 after each game.
+        options: as for `solve`, with the other parameters.
+
+    >>> [(row["a"], row["first_difference"], row["theorem"]) for row in scan("chocolate", 15, "a", [3, 4])]
+    [('3', None, 'v-remark-4.1'), ('4', (5, 3, 8), 'chocolate-first-difference')]
+    """
+    entry = find(game)
+    rows = []  # not the solutions, which may not fit into memory together
+    for value in values:
+        here = {**options, parameter: value}
+        row = {parameter: str(value)} | solve(game, size, **here).summary()
+        if entry.beside_nim is not None:
+            known = entry.beside_nim(**entry.values({each.name: here[each.name] for each in entry.parameters if each.name in here}))
+            row["theorem"] = known.statement
+            row["theorem_equals_nim"], row["theorem_first_difference"] = known.equals_nim, known.first_difference
+        rows.append(row)
+        on_done(1)
+    return rows
 
 
 def expected_points(game: str, size: int, largest: int = 0, **parameters: Any) -> float:

@@ -19,7 +19,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpu_nim.games.nim import arrays
+from gpu_nim.games.nim import arrays, positions
 from gpu_nim.games.nim.positions import Position, as_position, is_p_position
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
@@ -248,3 +248,34 @@ def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
 def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
     coordinates = tuple(int(coordinate) for coordinate in cell)
     return UsageError(f"cell must be one that the automaton ever gives birth to, got {shown(coordinates)}")
+
+
+def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
+    """What is known of a position as plain values, as `gpunim nim --json` prints it; piles are counted from 1.
+
+    >>> found = summary([14, 11, 5])
+    >>> found["generation"], found["cell"], [leg["direction"] for leg in found["walk"]]
+    (15, (10, -3), ['east', 'south', 'east', 'north'])
+    """
+    position = as_position(piles)
+    is_p = is_p_position(position)
+    legs = walk(position) if is_p and len(position) == 3 else None
+
+    def relatives(found: Iterable[positions.Relative], rule: str) -> list[dict[str, Any]]:
+        return [{"position": each.position, "piles": [p + 1 for p in each.piles], rule: each.trailing} for each in found]
+
+    def described(leg: Leg) -> dict[str, Any]:
+        return {"piles": [p + 1 for p in leg.piles], "direction": leg.direction, "steps": leg.steps, "to": leg.to}
+
+    moves = positions.winning_moves(position)
+    return {
+        "position": position,
+        "nim_sum": positions.nim_sum(position),
+        "outcome": "P" if is_p else "N",
+        "moves": [{"pile": move.pile + 1, "take": move.take, "leaves": move.leaves} for move in moves],
+        "generation": positions.generation(position),
+        "parents": relatives(positions.parents(position) if is_p else (), "trailing_zeros"),
+        "children": relatives(positions.children(position) if is_p else (), "trailing_ones"),
+        "cell": None if legs is None else legs[-1].to if legs else (0, 0),
+        "walk": None if legs is None else list(map(described, legs)),
+    }
