@@ -19,7 +19,7 @@ from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
-from gpu_nim.render.colourings import COLOURINGS, VALUES, Colouring, Value, bar
+from gpu_nim.render.colourings import COLOURINGS, Colouring, bar
 from gpu_nim.render.colours import Map
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import EXPORTS, Printing, export
@@ -27,6 +27,7 @@ from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat
 from gpu_nim.render.exports.triangles import cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS, Cut
+from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
 from gpu_nim.render.motions.sweep import Sweep
@@ -68,24 +69,36 @@ def entry(request, monkeypatch):
     return request.param, made.name
 
 
-def test_a_made_up_value_is_computed_where_a_colouring_needs_it(monkeypatch, tmp_path):
-    made = Value("depth", "the height", of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
-    monkeypatch.setitem(VALUES, "depth", made)
-    deep = Colouring("deep", "by depth", lambda blocks, theme: theme.map(blocks.values["depth"] / 9), HEIGHT, needs="depth")
-    monkeypatch.setitem(COLOURINGS, "deep", deep)
+def test_a_made_up_value_is_computed_where_a_colouring_reads_it(monkeypatch, tmp_path):
+    deep = Colouring("deep", "by depth", lambda blocks, theme: theme.map(blocks.values["deep"] / 9), HEIGHT)
+    of_growth = replace(deep, of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
+    monkeypatch.setitem(COLOURINGS, "deep", of_growth)
     printed("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--colour", "deep")
     save(grow("nim", 3), tmp_path / "a.npz")
     for source in ("nim:3", str(tmp_path / "a.npz")):
         blocks = blocks_of(source, colour="deep")
-        assert np.array_equal(blocks.values["depth"], 3 * blocks.corners[:, 2])
+        assert np.array_equal(blocks.values["deep"], 3 * blocks.corners[:, 2])
     with pytest.raises(UsageError, match="colour deep needs a growth, and chocolate:size=3 is a solved game"):
         blocks_of("chocolate:size=3", colour="deep")
-    monkeypatch.setitem(VALUES, "depth", Value("depth", "the height", of_game=lambda blocks, solution: blocks.corners[:, 2]))
-    assert np.array_equal((game := blocks_of("chocolate:size=3", colour="deep")).values["depth"], game.corners[:, 2])
+    monkeypatch.setitem(COLOURINGS, "deep", replace(deep, of_game=lambda blocks, solution: blocks.corners[:, 2]))
+    assert np.array_equal((game := blocks_of("chocolate:size=3", colour="deep")).values["deep"], game.corners[:, 2])
     with pytest.raises(UsageError, match="colour deep needs a solved game, and nim:3 is a growth"):
         blocks_of("nim:3", colour="deep")
-    with pytest.raises(UsageError, match="value must be one of branch, grundy, depth, got 'height'"):
-        Colouring("high", "by height", lambda blocks, theme: theme.map(blocks.corners[:, 2]), HEIGHT, needs="height")
+
+
+def test_nim_of_any_size_is_traced_in_a_made_up_colouring_of_coordinates(monkeypatch):
+    def least(blocks, theme):
+        return theme.map(1.0 * (blocks.corners[:, 2] == 0))
+
+    for known in (False, True):
+        made = Colouring("least", "where the third pile is empty", least, HEIGHT, of_coordinates=known)
+        monkeypatch.setitem(COLOURINGS, "least", made)
+        look = Look(resolution=(16, 16), engine="trace", quality="draft", colour="least")
+        if known:
+            assert render("nim:2^40", look).population > 2**80
+        else:
+            with pytest.raises(UsageError, match=r"colour least can be traced of up to 2,097,152 cells"):
+                render("nim:2^40", look)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, indirect=True)

@@ -1,4 +1,4 @@
-"""Colourings: one function each, registered with its legend, and the further values of cells that some of them read.
+"""Colourings: one function each, registered with its legend and the further value of cells that it may read.
 
 The option `colour` takes its name::
 
@@ -9,6 +9,7 @@ The option `colour` takes its name::
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,27 +86,142 @@ def generation_bar(births: NDArray[np.integer], colours: NDArray[np.float32], le
     return Bar("generation", tuple(values), colours[born])
 
 
+Colours = Callable[[Blocks, Theme], NDArray[np.float32]]
+LegendOf = Callable[[Blocks, NDArray[np.float32]], Legend]
+"""Returns the legend of blocks in their colours (N, 3)."""
+
+
 @dataclass(frozen=True)
-class Value:
-    """A further value of cells.
+class Colouring:
+    """A colouring of blocks.
 
     Args:
-        name: its name, which colourings have in `needs`.
-        summary: what it is, in a line.
-        of_growth: returns it for each block of a growth, (N,), from the rule; called where a colouring needs it. None: growths
-            do not have it.
-        of_game: returns it for each position of a solved game, (N,); called for every game. None: games do not have it.
-        every_position: a colouring that needs it shows all positions of a saved game, not only the P-positions.
+        name: its name.
+        summary: what the colours show, in a line.
+        colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1.
+        legend: returns what the colours stand for: see `bar` and `swatches`.
+        of_growth: returns a further value of each block of a growth, (N,), from the rule, which `colours` reads in
+            `Blocks.values` by the colouring's name; called where these colours are asked for.
+        of_game: returns it for each position of a solved game, (N,); called for every game. Of a saved game these colours show
+            all positions, not only the P-positions.
+        of_coordinates: whether a cell's colour follows from its coordinates, so that Nim of any size is traced in these colours.
     """
 
     name: str
     summary: str
+    colours: Colours
+    legend: LegendOf
     of_growth: Callable[[Blocks, Rule], NDArray[np.integer]] | None = None
     of_game: Callable[[Blocks, Solution], NDArray[np.integer]] | None = None
-    every_position: bool = False
+    of_coordinates: bool = False
+
+    @property
+    def reads_value(self) -> bool:
+        """Whether it reads a further value of the blocks, which growths, or games, may not have."""
+        return self.of_growth is not None or self.of_game is not None
 
 
-VALUES = Registry[Value]("value")
+COLOURINGS = Registry[Colouring]("colour")
+DEFAULT = "rank"
+
+
+def colouring(name: str, summary: str, *, legend: LegendOf, **facts: Any) -> Callable[[Colours], Colours]:
+    """Return a decorator that registers a function of blocks and a theme as a colouring.
+
+    Args:
+        name: as for `Colouring`.
+        summary: as for `Colouring`.
+        legend: as for `Colouring`.
+        facts: the other arguments of `Colouring`.
+    """
+    return COLOURINGS.decorator(lambda colours: Colouring(name, summary, colours, legend, **facts))
+
+
+def bar(title: str, value: Callable[[Blocks], NDArray[np.integer]]) -> LegendOf:
+    """Return the legend of a colouring by a value: a bar of the colours that blocks have, in the order of their values.
+
+    Args:
+        title: what the value is.
+        value: returns it for each block, (N,).
+    """
+
+    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
+        values, first = np.unique(value(blocks), return_index=True)
+        return Bar(title, tuple(values.tolist()), colours[first])
+
+    return legend
+
+
+def swatches(title: str, kind: Callable[[Blocks], NDArray[np.integer]], name: Callable[[Blocks, int], str]) -> LegendOf:
+    """Return the legend of a colouring by kinds: a swatch for each kind that blocks have.
+
+    Args:
+        title: what the kinds are.
+        kind: returns the number of each block's kind, (N,).
+        name: returns the name of a block's kind; called with the index of the first block of each.
+    """
+
+    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
+        found = np.unique(kind(blocks), return_index=True)[1].tolist()
+        return Swatches(title, tuple(name(blocks, at) for at in found), colours[found])
+
+    return legend
+
+
+def find_colouring(colour: str | None, name: str, *, game: bool) -> Colouring:
+    """Return a colouring, by default rank, for a growth or a solved game of that name.
+
+    Raises:
+        UsageError: growths, or games, do not have the further value that it reads.
+    """
+    found = COLOURINGS.find(colour or DEFAULT)
+    if found.reads_value and (found.of_game if game else found.of_growth) is None:
+        needed, given = ("growth", "solved game") if game else ("solved game", "growth")
+        raise UsageError(f"colour {colour} needs a {needed}, and {name} is a {given}")
+    return found
+
+
+def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np.float32]:
+    """Return the colour of each block before light falls on it, sRGB float32 (N, 3).
+
+    Raises:
+        UsageError: the blocks do not have the value that the colours show.
+    """
+    found = COLOURINGS.find(colour or DEFAULT)
+    if found.reads_value and found.name not in blocks.values:
+        raise UsageError(f"colour {colour} needs the {found.name} of each cell, and {blocks.name} has none")
+    return found.colours(blocks, theme)
+
+
+def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) -> Legend:
+    """Return what the colours (N, 3) of blocks stand for."""
+    return COLOURINGS.find(colour or DEFAULT).legend(blocks, colours)
+
+
+@colouring("generation", "by generation, uniform in time", legend=bar("generation", lambda blocks: blocks.generations))
+def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Colour by generation, uniform in time."""
+    return theme.map(ages(blocks.generations))
+
+
+@colouring("rank", "by generation, uniform in the number of cells", legend=bar("generation", lambda blocks: blocks.generations))
+def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
+    return theme.map(ranks(blocks.generations, blocks.sizes.astype(np.float64) ** 2))
+
+
+def ages(generations: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the place of each generation (N,) between the first and the last, 0 to 1."""
+    first, last = int(generations.min()), int(generations.max())
+    return np.asarray((generations - first) / max(last - first, 1))
+
+
+def ranks(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the fraction of the weight that is older than the middle of each generation (N,), 0 to 1."""
+    # A bin for each generation present, since generations reach 2^30.
+    _, places = np.unique(generations, return_inverse=True)
+    summed = np.bincount(places, weights)
+    return np.asarray(((np.cumsum(summed) - summed / 2) / summed.sum())[places])
 
 
 def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:
@@ -113,6 +229,18 @@ def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:
     if solution.grundy is None:
         return np.zeros(len(blocks), dtype=np.int64)
     return np.asarray(solution.grundy[tuple(blocks.positions[:, : solution.grundy.ndim].T)], dtype=np.int64)
+
+
+@colouring("grundy", "by Grundy value", of_game=grundy_values, legend=bar("Grundy value", lambda blocks: blocks.values["grundy"]))
+def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+    """Colour by Grundy value."""
+    values = blocks.values["grundy"]
+    if values.min() == values.max():
+        raise UsageError(
+            f"colour grundy needs positions of several Grundy values, and all of {blocks.name} have {values.max()}: a "
+            "chocolate takes them as in chocolate:size=31,grundy=3"
+        )
+    return theme.map(values / int(values.max()))
 
 
 def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
@@ -157,156 +285,6 @@ def traced_branches(blocks: Blocks, rule: Rule) -> NDArray[np.int32]:
     return branch
 
 
-VALUES.add(Value("branch", "the ancestor of generation 1, by its number", of_growth=branches))
-VALUES.add(Value("grundy", "the Grundy value", of_game=grundy_values, every_position=True))
-
-
-Colours = Callable[[Blocks, Theme], NDArray[np.float32]]
-LegendOf = Callable[[Blocks, NDArray[np.float32]], Legend]
-"""Returns the legend of blocks in their colours (N, 3)."""
-
-
-@dataclass(frozen=True)
-class Colouring:
-    """A colouring of blocks.
-
-    Args:
-        name: its name.
-        summary: what the colours show, in a line.
-        colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1.
-        legend: returns what the colours stand for: see `bar` and `swatches`.
-        needs: the further value of the blocks that it reads, a name of `values.VALUES`, or "".
-
-    Raises:
-        UsageError: no value has this name.
-    """
-
-    name: str
-    summary: str
-    colours: Colours
-    legend: LegendOf
-    needs: str = ""
-
-    def __post_init__(self) -> None:
-        if self.needs:
-            VALUES.find(self.needs)
-
-
-COLOURINGS = Registry[Colouring]("colour")
-DEFAULT = "rank"
-
-
-def colouring(name: str, summary: str, *, legend: LegendOf, needs: str = "") -> Callable[[Colours], Colours]:
-    """Return a decorator that registers a function of blocks and a theme as a colouring.
-
-    Args:
-        name: as for `Colouring`.
-        summary: as for `Colouring`.
-        legend: as for `Colouring`.
-        needs: as for `Colouring`.
-    """
-    return COLOURINGS.decorator(lambda colours: Colouring(name, summary, colours, legend, needs))
-
-
-def bar(title: str, value: Callable[[Blocks], NDArray[np.integer]]) -> LegendOf:
-    """Return the legend of a colouring by a value: a bar of the colours that blocks have, in the order of their values.
-
-    Args:
-        title: what the value is.
-        value: returns it for each block, (N,).
-    """
-
-    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
-        values, first = np.unique(value(blocks), return_index=True)
-        return Bar(title, tuple(values.tolist()), colours[first])
-
-    return legend
-
-
-def swatches(title: str, kind: Callable[[Blocks], NDArray[np.integer]], name: Callable[[Blocks, int], str]) -> LegendOf:
-    """Return the legend of a colouring by kinds: a swatch for each kind that blocks have.
-
-    Args:
-        title: what the kinds are.
-        kind: returns the number of each block's kind, (N,).
-        name: returns the name of a block's kind; called with the index of the first block of each.
-    """
-
-    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
-        found = np.unique(kind(blocks), return_index=True)[1].tolist()
-        return Swatches(title, tuple(name(blocks, at) for at in found), colours[found])
-
-    return legend
-
-
-def needed_value(colour: str | None, name: str, *, game: bool) -> str:
-    """Return the further value that a colouring reads of a growth or a solved game of that name, or "".
-
-    Raises:
-        UsageError: growths, or games, do not have this value.
-    """
-    needs = COLOURINGS.find(colour).needs if colour else ""
-    if needs and (VALUES[needs].of_game if game else VALUES[needs].of_growth) is None:
-        needed, found = ("growth", "solved game") if game else ("solved game", "growth")
-        raise UsageError(f"colour {colour} needs a {needed}, and {name} is a {found}")
-    return needs
-
-
-def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np.float32]:
-    """Return the colour of each block before light falls on it, sRGB float32 (N, 3).
-
-    Raises:
-        UsageError: the blocks do not have the value that the colours show.
-    """
-    found = COLOURINGS.find(colour or DEFAULT)
-    if found.needs and found.needs not in blocks.values:
-        raise UsageError(f"colour {colour} needs the {found.needs} of each cell, and {blocks.name} has none")
-    return found.colours(blocks, theme)
-
-
-def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) -> Legend:
-    """Return what the colours (N, 3) of blocks stand for."""
-    return COLOURINGS.find(colour or DEFAULT).legend(blocks, colours)
-
-
-@colouring("generation", "by generation, uniform in time", legend=bar("generation", lambda blocks: blocks.generations))
-def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Colour by generation, uniform in time."""
-    return theme.map(ages(blocks.generations))
-
-
-@colouring("rank", "by generation, uniform in the number of cells", legend=bar("generation", lambda blocks: blocks.generations))
-def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
-    return theme.map(ranks(blocks.generations, blocks.sizes.astype(np.float64) ** 2))
-
-
-def ages(generations: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the place of each generation (N,) between the first and the last, 0 to 1."""
-    first, last = int(generations.min()), int(generations.max())
-    return np.asarray((generations - first) / max(last - first, 1))
-
-
-def ranks(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the fraction of the weight that is older than the middle of each generation (N,), 0 to 1."""
-    # A bin for each generation present, since generations reach 2^30.
-    _, places = np.unique(generations, return_inverse=True)
-    summed = np.bincount(places, weights)
-    return np.asarray(((np.cumsum(summed) - summed / 2) / summed.sum())[places])
-
-
-@colouring("grundy", "by Grundy value", needs="grundy", legend=bar("Grundy value", lambda blocks: blocks.values["grundy"]))
-def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Colour by Grundy value."""
-    values = blocks.values["grundy"]
-    if values.min() == values.max():
-        raise UsageError(
-            f"colour grundy needs positions of several Grundy values, and all of {blocks.name} have {values.max()}: a "
-            "chocolate takes them as in chocolate:size=31,grundy=3"
-        )
-    return theme.map(values / int(values.max()))
-
-
 def _branch_name(blocks: Blocks, at: int) -> str:
     """Return the name of a block's branch: its founder, the cell of generation 1, where the block is it."""
     branch = int(blocks.values["branch"][at])
@@ -320,7 +298,8 @@ def _branch_name(blocks: Blocks, at: int) -> str:
 @colouring(
     "branch",
     "by the branch that a cell grew on",
-    needs="branch",
+    of_growth=branches,
+    of_coordinates=True,
     legend=swatches("branch", lambda blocks: blocks.values["branch"], _branch_name),
 )
 def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
@@ -337,6 +316,7 @@ def branch_palette(theme: Theme, count: int) -> NDArray[np.float32]:
 @colouring(
     "nim-p",
     "the P-positions of Nim, highlighted",
+    of_coordinates=True,
     legend=swatches(
         "cells",
         lambda blocks: np.logical_not(nim_p(blocks)).astype(np.int8),

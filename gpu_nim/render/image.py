@@ -95,27 +95,43 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_effect(*style_options(look), look)
     require_words(look)
+    blocks = _blocks(source, look, on_step)
+    made = call("render", name_of(source), look)
+    engine, how, reason = "trace", "" if look.traced else "traced cell by cell", ""
+    if blocks is not None:
+        how, (engine, reason) = "", choose_engine(look, len(blocks))
+        if issubclass(look.drawn_style, LaidOutStyle):
+            image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.colour, THEMES[look.theme]), look)
+            return Picture(image, engine, len(blocks), blocks.population, blocks.note, made)
+    body = _to_trace(source, look, on_step) if blocks is None else blocks
+    camera = aim(body, look)
+    body = cut_open(body, look, camera.basis[2])
+    on_step("light", 0, 1)
+    with DrawnBody(body, look, engine) as drawn:
+        image = drawn.frame(camera, on_step=on_step, partly=True)
+        note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
+    count = len(body) if isinstance(body, Blocks) else body.population
+    return Picture(image, engine, count, body.population, note, made)
+
+
+def _blocks(source: Source, look: Look, on_step: OnStep) -> Blocks | None:
+    """Return the blocks that a picture of the source shows, or None where rays are traced."""
     if traced_at_once(source, look):
-        return _traced(source, look, on_step)
+        return None
     require_picture_memory(look, choose_engine(look)[0], name_of(source))
     try:
         blocks = prepare(source, look, on_step, merge=not may_trace(look))
     except TooManyCells:
-        return _traced(source, look, on_step)
+        return None
     if blocks.flat:
         require_effect(*style_options(look, flat=True), look)
-    engine, reason = choose_engine(look, len(blocks))
-    made = call("render", name_of(source), look)
-    if issubclass(look.drawn_style, LaidOutStyle):
-        image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.colour, THEMES[look.theme]), look)
-        return Picture(image, engine, len(blocks), blocks.population, blocks.note, made)
-    camera = aim(blocks, look)
-    blocks = cut_open(blocks, look, camera.basis[2])
-    on_step("light", 0, 1)
-    with DrawnBody(blocks, look, engine) as drawn:
-        image = drawn.frame(camera, on_step=on_step)
-    note = "; ".join(filter(None, (drawn.blocks.note, reason)))
-    return Picture(image, engine, len(drawn.blocks), blocks.population, note, made)
+    return blocks
+
+
+def _to_trace(source: Source, look: Look, on_step: OnStep) -> TracedBody:
+    require_traceable(look)
+    require_picture_memory(look, "trace", name_of(source))
+    return traced_body(source, look, on_step)
 
 
 def may_trace(look: Look) -> bool:
@@ -129,20 +145,6 @@ def traced_at_once(source: Source, look: Look) -> bool:
         return True
     scene = defined_scene(source) if may_trace(look) else None
     return scene is not None and population(scene) > CELLS_LIMIT
-
-
-def _traced(source: Source, look: Look, on_step: OnStep) -> Picture:
-    """Trace rays to a source, cell by cell."""
-    require_traceable(look)
-    require_picture_memory(look, "trace", name_of(source))
-    body = traced_body(source, look, on_step)
-    camera = aim(body, look)
-    body = cut_open(body, look, camera.basis[2])
-    with DrawnBody(body, look, "trace") as drawn:
-        image = drawn.frame(camera, on_step=on_step, partly=True)
-        notes = ("" if look.traced else "traced cell by cell", body.outline.note, drawn.shortfall)
-    note = "; ".join(filter(None, notes))
-    return Picture(image, "trace", body.population, body.population, note, call("render", name_of(source), look))
 
 
 def require_traceable(look: Look) -> None:

@@ -41,7 +41,7 @@ from gpu_nim.model.arguments import parse_integer, shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import VALUES, needed_value
+from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
 from gpu_nim.render.defined_scenes import (
     DEFINED_GAMES,
     SOLVED,
@@ -100,8 +100,8 @@ def blocks_of(
         source: a text as above, a growth, a solved game, or blocks.
         limit: the most blocks; where there are more cells, each block stands for several.
         merge: whether it may; otherwise TooManyCells is raised, as soon as there are more.
-        colour: the colouring (see `gpu_nim.render.colourings`), which may need a further value of each cell (see
-            `gpu_nim.render.colourings.VALUES`). For grundy all positions of a saved game are drawn, not only the P-positions.
+        colour: the colouring (see `gpu_nim.render.colourings`), which may read a further value of each cell. For grundy all
+            positions of a saved game are drawn, not only the P-positions.
         on_step: called for progress, as the source is grown or solved.
 
     Raises:
@@ -138,12 +138,12 @@ def blocks_of(
     if not 0 <= generation <= _GENERATION_LIMIT:
         raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
     _require_drawable(name, automaton.rule.dimension)
-    needs = needed_value(colour, source, game=False)
+    colouring = find_colouring(colour, source, game=False)
     if nims_generation(source) is not None:
         blocks = _nim(source, generation, limit)
     else:
         blocks = _gather(source, automaton.lattice, newborns(name, generation, on_step), None, limit, merge)
-    return _by_rule(blocks, needs, automaton.rule)
+    return _by_rule(blocks, colouring, automaton.rule)
 
 
 def only_traced(source: str) -> bool:
@@ -288,23 +288,23 @@ def _refuse(source: str, births: list[int]) -> None:
     )
 
 
-def _by_rule(blocks: Blocks, needs: str, rule: "Rule | None") -> Blocks:
-    """Add the names of the coordinates, the steps from parents, and a further value, or none for "", to the blocks of a growth."""
+def _by_rule(blocks: Blocks, colouring: Colouring, rule: "Rule | None") -> Blocks:
+    """Add the names of the coordinates, the steps from parents, and what a colouring reads to the blocks of a growth."""
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
         blocks = replace(blocks, coordinates=PILES[: rule.dimension])
     if rule is not None and rule.exactly_one and rule.touches is None:
         blocks = replace(blocks, steps=rule.offsets)
-    of_growth = VALUES[needs].of_growth if needs else None
+    name, of_growth = colouring.name, colouring.of_growth
     if of_growth is None:
         return blocks
     if rule is None:
-        raise UsageError(f"the {needs} of each cell needs a rule of offsets, and {blocks.name} grew by predicates of its own")
-    return replace(blocks, values={**blocks.values, needs: of_growth(blocks, rule)})
+        raise UsageError(f"the {name} of each cell needs a rule of offsets, and {blocks.name} grew by predicates of its own")
+    return replace(blocks, values={**blocks.values, name: of_growth(blocks, rule)})
 
 
 def _game(source: str, game: GameEntry, arguments: str, colour: str | None, on_step: OnStep) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
-    needed_value(colour, source, game=True)
+    find_colouring(colour, source, game=True)
     common = (
         Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
@@ -345,7 +345,7 @@ def _solved(source: str, solution: Solution, largest: int) -> Blocks:
     totals = positions.sum(axis=1)
     order = np.argsort(totals, kind="stable")
     blocks = _blocks(source, positions[order], totals[order] // 2, len(positions))
-    values = {name: value.of_game(blocks, solution) for name, value in VALUES.items() if value.of_game}
+    values = {name: known.of_game(blocks, solution) for name, known in COLOURINGS.items() if known.of_game}
     names = solution.coordinates if blocks.cells is None else blocks.coordinates
     return replace(blocks, values=values, coordinates=names, population_until=counted(np.bincount(totals // 2)))
 
@@ -358,11 +358,11 @@ def _require_near(source: str, cells: NDArray[np.integer]) -> None:
 
 
 def _of_found(name: str, saved: "Growth | Solution", limit: int, merge: bool, colour: str | None) -> Blocks:
-    needs = needed_value(colour, name, game=isinstance(saved, Solution))
+    colouring = find_colouring(colour, name, game=isinstance(saved, Solution))
     if isinstance(saved, Growth):
         found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit, merge)
-        return _by_rule(found, needs, saved.rule)
-    if not (needs and VALUES[needs].every_position):
+        return _by_rule(found, colouring, saved.rule)
+    if not colouring.of_game:
         return _solved(name, saved, 0)
     if saved.largest_grundy is None:
         raise UsageError(f"colour {colour} needs a game solved for Grundy values, and {name} holds outcomes alone")

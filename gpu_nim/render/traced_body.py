@@ -23,16 +23,14 @@ from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import (
+    COLOURINGS,
     DEFAULT,
     Legend,
-    Swatches,
     ages,
     base_colours,
-    branch_palette,
+    find_colouring,
     generation_bar,
     legend_of,
-    needed_value,
-    nims_branches,
     ranks,
 )
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
@@ -54,9 +52,6 @@ _PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every fra
 _LARGEST_PALETTE = (1 << _PALETTE) - 1
 BY_GENERATION = (None, "rank", "generation")
 """The colourings that need no more than a cell's generation; None is rank."""
-
-BY_COORDINATES = ("branch", "nim-p")
-"""Those that follow from the coordinates of Nim, at any size."""
 
 _KEPT_BYTES = 10  # of a cell, while a growth is packed: its key and its generation
 _CHECKED = 1 << 20  # memory is checked above this mean number of cells per generation
@@ -112,8 +107,8 @@ def traced_body(source: Source, look: Look, on_step: OnStep = unreported, *, gro
     """
     scene = defined_scene(source)
     if scene is not None:
-        needed_value(look.colour, name_of(source), game=any(scene.inequality))
-        if look.colour in (*BY_GENERATION, *BY_COORDINATES):
+        colouring = find_colouring(look.colour, name_of(source), game=any(scene.inequality))
+        if look.colour in BY_GENERATION or colouring.of_coordinates:
             return _defined(name_of(source), scene, look)
         if (count := population(scene)) > CELLS_LIMIT:
             raise _too_many(look, name_of(source), count)
@@ -157,7 +152,7 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
     scene = replace(scene, first=first, last=min(stop - 1, last))
     if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
         raise no_cells(name, first, stop, last)
-    coloured = _coloured(look, scene, _PALETTE)
+    coloured = _coloured(name, look, scene, _PALETTE)
 
     def count(generation: int) -> int:
         return population(replace(scene, last=generation))
@@ -168,44 +163,41 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
         coordinates = SPACE if any(scene.inequality) else PILES
         outline = _outline(name, coordinates, (cubes << level, 1 << level, generations_of(cubes) << level))
         # Where generations have no colours of their own, early ones would all have the first.
-        colours, legend = coloured if max(part.last, _LARGEST_PALETTE) >= scene.last else _coloured(look, part, _PALETTE_OF_PART)
+        kept = max(part.last, _LARGEST_PALETTE) >= scene.last
+        colours, legend = coloured if kept else _coloured(name, look, part, _PALETTE_OF_PART)
         return TracedBody(name, part, count(part.last), (scene.first, part.last), outline, colours, legend, count, until)
 
     return until(scene.last)
 
 
-def _coloured(look: Look, scene: NimScene, bits: int) -> tuple[CellColours, Legend]:
+def _coloured(name: str, look: Look, scene: NimScene, bits: int) -> tuple[CellColours, Legend]:
     """Return the colours of a scene's cells, by so many bits of their generation, and what they stand for."""
     cubes, level = coarse_cells(scene, bits)
-    return _nims_colours(look, np.bincount(generations_of(cubes)), level, scene.last)
-
-
-def _nims_colours(look: Look, births: NDArray[np.integer], level: int, last: int) -> tuple[CellColours, Legend]:
-    """Return the colours of cells of Nim, by the coordinates alone, and what they stand for.
-
-    Args:
-        look: names the colouring.
-        births: those of generations in units of 2^level.
-        level: as above.
-        last: the last generation.
-    """
-    theme = THEMES[look.theme]
-    if look.colour == "branch":
-        table = branch_palette(theme, 3)
-
-        def by_branch(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-            return np.asarray(table[nims_branches((cells >> levels).T)])
-
-        return by_branch, Swatches("branch", ("seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"), table)
-    if look.colour == "nim-p":
-        pick = np.array([theme.pick], np.float32)
-        return lambda cells, levels: pick.repeat(len(levels), axis=0), Swatches("cells", ("P-positions of Nim",), pick)
+    if look.colour not in BY_GENERATION:
+        return _by_coordinates(name, look, cubes)
+    births = np.bincount(generations_of(cubes))
     palette = generation_palette(look, births)
 
-    def by_generation(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[generations_of((cells >> levels << levels).T) >> level])
 
-    return by_generation, generation_bar(births, palette, level, last)
+    return colours, generation_bar(births, palette, level, scene.last)
+
+
+def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[CellColours, Legend]:
+    """Return the colours of cells of Nim by a colouring of coordinates, and what they stand for on cubes (N, 3) of one side."""
+    colouring, theme = COLOURINGS[look.colour or DEFAULT], THEMES[look.theme]
+
+    def blocks_at(cells: NDArray[np.int64]) -> Blocks:
+        blocks = _outline(name, PILES, (cells, 1, generations_of(cells)))
+        value = colouring.of_growth(blocks, automata.CATALOGUE["nim"].rule) if colouring.of_growth else None
+        return blocks if value is None else replace(blocks, values={colouring.name: value})
+
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return base_colours(blocks_at((cells >> levels).T), look.colour, theme)
+
+    whole = blocks_at(cubes)
+    return colours, legend_of(whole, base_colours(whole, look.colour, theme), look.colour)
 
 
 def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
