@@ -30,7 +30,7 @@ from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage import zarr_files
+from gpu_nim.storage import zarr_growths
 from tests import strict_cupy as xp
 
 NUMPY = NumpyBackend()
@@ -171,11 +171,11 @@ def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
 
 @case
 def stores_have_chunks_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> None:
-    size, zarr_files._CHUNK = zarr_files._CHUNK, 1000
+    size, zarr_growths._CHUNK = zarr_growths._CHUNK, 1000
     try:
         GrowthJob("edge", 40, backend=NumpyBackend(ranks), out=folder / "a.zarr", checkpoint=folder / "run").grow()
     finally:
-        zarr_files._CHUNK = size
+        zarr_growths._CHUNK = size
     share(ranks, 0)
     if ranks.rank == 0:
         assert np.array_equal(load(folder / "a.zarr").cells(), whole("edge", 40).cells())
@@ -183,10 +183,10 @@ def stores_have_chunks_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> Non
 
 @case
 def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> None:
-    size, zarr_files._CHUNK = zarr_files._CHUNK, 1000
-    write = zarr_files.ZarrGrowthWriter._write
+    size, zarr_growths._CHUNK = zarr_growths._CHUNK, 1000
+    write = zarr_growths.ZarrGrowthWriter._write
 
-    def full(writer: zarr_files.ZarrGrowthWriter, stop: int) -> None:
+    def full(writer: zarr_growths.ZarrGrowthWriter, stop: int) -> None:
         if stop > 20:
             raise OSError(errno.ENOSPC, "No space left on device")
         write(writer, stop)
@@ -194,7 +194,7 @@ def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> 
     for failing in range(ranks.size):
         outcome = Outcome(0)
         if ranks.rank == failing:
-            zarr_files.ZarrGrowthWriter._write = full  # type: ignore[method-assign]
+            zarr_growths.ZarrGrowthWriter._write = full  # type: ignore[method-assign]
         try:
             GrowthJob("edge", 60, backend=NumpyBackend(ranks), out=folder / "a.zarr").grow()
         except FileError as error:
@@ -202,11 +202,11 @@ def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> 
         except RankFailed:
             outcome = Outcome(1)
         finally:
-            zarr_files.ZarrGrowthWriter._write = write  # type: ignore[method-assign]
+            zarr_growths.ZarrGrowthWriter._write = write  # type: ignore[method-assign]
         assert ranks.agree(outcome) == Outcome(1, f"cannot write {folder / 'a.zarr'}: No space left on device")
         ranks._knows_failure = False
         assert share(ranks, os.listdir(folder))[0] == []
-    zarr_files._CHUNK = size
+    zarr_growths._CHUNK = size
 
 
 @case

@@ -187,7 +187,7 @@ def test_any_file_may_be_asked_for(tmp_path: Path, name: str) -> None:
 
 
 def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 1000)
+    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 1000)
     folder, out = tmp_path / "run", tmp_path / "a.zarr"
     GrowthJob("edge", 40, backend=NUMPY, out=out, checkpoint=folder, every=15).grow()
     first = load(out).cells()
@@ -300,7 +300,7 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
 
 
 def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 200)
+    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 200)
     GrowthJob("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10).grow()
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
     chunk.unlink()
@@ -333,8 +333,8 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monke
 
 
 def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sink = pytest.importorskip("gpu_nim.storage.zarr_files", reason="zarr is not installed").ZarrGrowthWriter
-    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 1000)
+    sink = pytest.importorskip("gpu_nim.storage.zarr_growths", reason="zarr is not installed").ZarrGrowthWriter
+    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 1000)
     whole = sink._write
 
     def filling(self: object, count: int) -> None:

@@ -296,7 +296,7 @@ def test_predicates_take_short_integers() -> None:
 def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> None:
     import zarr
 
-    from gpu_nim.storage.zarr_files import StoreExtent, ZarrGrowthWriter
+    from gpu_nim.storage.zarr_growths import StoreExtent, ZarrGrowthWriter
 
     group = zarr.open_group(tmp_path / "cells.zarr", mode="w", zarr_format=3)
     group.create_array("cells", data=np.zeros((2, 2), np.int8))

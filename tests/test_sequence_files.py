@@ -179,8 +179,8 @@ def test_a_half_that_was_changed_is_not_gone_on_with(tmp_path: Path, name: str) 
         (lambda store: (store / "c" / "0").unlink(), "is not what was written"),
         (lambda store: _replace(store / "zarr.json", '"sequence": "D"', '"sequence": "A"'), "is not what was written"),
         (lambda store: _replace(store / "zarr.json", '"uint64"', '"int64"'), "is not what was written"),
-        (lambda store: _replace(store / "zarr.json", '"zstd"', '"gzip"'), "which gpunim does not write"),
-        (lambda store: _replace(store / "zarr.json", '"fill_value": 0', '"fill_value": 1'), "laid out as gpunim does not"),
+        (lambda store: _replace(store / "zarr.json", '"zstd"', '"gzip"'), "the metadata of t.zarr are damaged"),
+        (lambda store: _replace(store / "zarr.json", '"fill_value": 0', '"fill_value": 1'), "is not what was written"),
     ],
 )
 def test_a_half_written_store_that_was_changed_is_not_gone_on_with(tmp_path: Path, damage: Any, words: str) -> None:

@@ -4,12 +4,15 @@ import json
 import os
 import shutil
 import signal
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gpu_nim import Growth, grow, load, save
+from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import checksum
@@ -17,7 +20,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.file_checks import Declared
-from gpu_nim.storage.growth_attributes import _seal
+from gpu_nim.storage.growth_files import _seal
 from gpu_nim.storage.growth_formats import open_growth
 from tests.helpers import disk_full
 
@@ -60,7 +63,7 @@ def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: st
 
 
 def test_cells_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, growth: Growth) -> None:
-    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 64)
+    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 64)
     save(growth, tmp_path / "a.zarr")
     assert np.array_equal(load(tmp_path / "a.zarr").cells(), growth.cells())
     assert np.array_equal(load(tmp_path / "a.zarr").cells(63, 65), growth.cells(63, 65))
@@ -232,6 +235,79 @@ def test_attributes_are_bound_to_the_cells(growth: Growth, tmp_path: Path, chang
     _edited(growth, tmp_path / "a.npz", resealed=False, **changes)
     with pytest.raises(FileError, match="do not agree with its seal"):
         load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("ending", [".zarr", ".npz"])
+def test_attributes_of_ones_own_do_no_damage(growth: Growth, tmp_path: Path, ending: str) -> None:
+    solution = solve("3y <= x + z", 9, grundy=True, backend="numpy")
+    for found, changed in ((growth, {"verified": False}), (solution, {"positions": 7})):
+        name = f"{type(found).__name__}{ending}"
+        save(found, tmp_path / name)
+        _attribute(tmp_path / name, {"title": "for the talk", "tags": [1, None]})
+        loaded = load(tmp_path / name)
+        assert loaded.summary() == found.summary()
+        _attribute(tmp_path / name, changed)
+        with pytest.raises(FileError, match="it was edited or damaged"):
+            load(tmp_path / name)
+
+
+def _attribute(path: Path, new: dict[str, object]) -> None:
+    if path.suffix == ".zarr":
+        zarr.open_group(path, mode="r+").attrs.update(new)
+        return
+    with np.load(path) as file:
+        parts = dict(file)
+    np.savez(path, **{**parts, "attributes": json.dumps(json.loads(str(parts["attributes"])) | new)})
+
+
+def _stores() -> Iterator[Any]:
+    """How zarr can write an array: codecs, chunks, shards and fill values that gpunim itself does not take."""
+    codecs = zarr.codecs
+    yield pytest.param({"compressors": codecs.GzipCodec()}, id="gzip")
+    yield pytest.param({"compressors": codecs.BloscCodec(cname="lz4", shuffle="bitshuffle"), "chunks": 5}, id="blosc")
+    yield pytest.param({"compressors": [codecs.Crc32cCodec(), codecs.ZstdCodec(), codecs.Crc32cCodec()]}, id="crc32c")
+    yield pytest.param({"compressors": None, "serializer": codecs.BytesCodec(endian="big")}, id="big endian")
+    yield pytest.param({"compressors": codecs.GzipCodec(), "shards": 32, "chunks": 8}, id="shards of gzip")
+    yield pytest.param({"shards": 64, "chunks": 16}, id="shards")
+    yield pytest.param({"fill_value": 7, "chunk_key_encoding": {"name": "v2", "separator": "."}}, id="fill value and names")
+
+
+@pytest.mark.parametrize("layout", list(_stores()))
+def test_every_store_of_zarr_is_read(tmp_path: Path, layout: dict[str, Any]) -> None:
+    grown = grow("edge", 6, backend="numpy", cells=True)
+    solution = solve("3y <= x + z", 9, grundy=True, backend="numpy")
+    for found, name in ((grown, "a.zarr"), (solution, "b.zarr")):
+        save(found, tmp_path / name)
+        copied(tmp_path / name, tmp_path / "other.zarr", layout)
+        loaded = load(tmp_path / "other.zarr")
+        assert loaded.summary() == found.summary()
+        if isinstance(loaded, Growth):
+            assert np.array_equal(loaded.cells(), grown.cells())
+            assert np.array_equal(loaded.newborns(5), grown.newborns(5))
+        else:
+            assert np.array_equal(loaded.grundy, solution.grundy)
+        shutil.rmtree(tmp_path / "other.zarr")
+
+
+def copied(store: Path, other: Path, layout: dict[str, Any]) -> None:
+    """Copy a store by zarr alone, to arrays of another layout, with the metadata of all in one place."""
+    old, new = zarr.open_group(store, mode="r"), zarr.open_group(other, mode="w", zarr_format=3)
+    for name, array in old.arrays():
+        sides = {key: (layout[key], *array.shape[1:]) for key in ("chunks", "shards") if key in layout}
+        new.create_array(name, data=array[:], **{**layout, **sides})
+    new.attrs.update(dict(old.attrs))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that consolidated metadata are no part of Zarr v3
+        zarr.consolidate_metadata(other)
+
+
+def test_edited_cells_of_a_foreign_store_are_found(tmp_path: Path) -> None:
+    save(grow("edge", 6, backend="numpy"), tmp_path / "a.zarr")
+    copied(tmp_path / "a.zarr", tmp_path / "b.zarr", {"shards": 64, "chunks": 16})
+    cells = zarr.open_array(tmp_path / "b.zarr" / "cells", mode="r+")
+    cells[3] = cells[3] + 1
+    with pytest.raises(FileError, match="cells of generation 1 were edited or damaged"):
+        load(tmp_path / "b.zarr").cells()
 
 
 def test_files_of_the_first_format_are_read_and_their_verdict_is_not_believed(growth: Growth, tmp_path: Path) -> None:

@@ -255,7 +255,7 @@ def test_all_files_of_one_growth(tmp_path: Path) -> None:
 
 def test_parents_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(grown("edge", 20), tmp_path / "a.zarr", parents=True)
-    monkeypatch.setattr("gpu_nim.storage.zarr_files._CHUNK", 64)
+    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 64)
     save(grown("edge", 20), tmp_path / "b.zarr", parents=True)
     first, second = (zarr.open_group(tmp_path / name, mode="r")["parents"][:] for name in ("a.zarr", "b.zarr"))
     assert np.array_equal(first, second)

@@ -40,11 +40,11 @@ from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json, printable
+from gpu_nim.storage.array_files import NpzArrays
 from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
 from gpu_nim.storage.file_checks import reason, require_room, seal
 from gpu_nim.storage.locks import locked
-from gpu_nim.storage.npz_arrays import NpzArrays
-from gpu_nim.storage.zarr_files import StoreExtent
+from gpu_nim.storage.zarr_growths import StoreExtent
 
 KIND = "gpunim checkpoint"
 PART = "gpunim checkpoint of a rank"

@@ -25,10 +25,10 @@ from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush
 from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
+from gpu_nim.storage.growth_files import GatheringWriter, GrowthWriter, load_growth, write_growth
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
-from gpu_nim.storage.growth_writer import GatheringWriter, GrowthWriter, write_growth
 from gpu_nim.storage.voxels import check_voxels, open_voxels, save_voxels
-from gpu_nim.storage.zarr_files import ZarrGrowthWriter, copy_store, load_zarr_growth, new_zarr_growth, resumed_zarr_growth
+from gpu_nim.storage.zarr_growths import ZarrGrowthWriter, copy_store, new_zarr_growth, resumed_zarr_growth
 
 if TYPE_CHECKING:
     from gpu_nim.jobs.mpi import MpiCommunicator
@@ -381,7 +381,7 @@ class OpenGrowth:
             save_voxels(self._stored_growth(checkpoints), self._voxels)
 
     def _stored_growth(self, checkpoints: Checkpoints) -> Growth:
-        return self.growing.growth(load_zarr_growth(checkpoints.cells).source)
+        return self.growing.growth(load_growth(checkpoints.cells).source)
 
 
 def _whole(path: Path) -> Path:

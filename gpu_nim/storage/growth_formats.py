@@ -13,13 +13,11 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.storage.atomic import check_writable, replacing, replacing_together
-from gpu_nim.storage.growth_attributes import is_growth_store
-from gpu_nim.storage.growth_writer import GrowthWriter
-from gpu_nim.storage.npz_files import NpzGrowthWriter, load_npz_growth
+from gpu_nim.storage.growth_files import GrowthWriter, NpzGrowthWriter, is_growth_store, load_growth
 from gpu_nim.storage.rle_files import RleWriter
 from gpu_nim.storage.table_formats import endings, write_table
 from gpu_nim.storage.vtk_files import VtiWriter, VtpWriter
-from gpu_nim.storage.zarr_files import load_zarr_growth, new_zarr_growth
+from gpu_nim.storage.zarr_growths import new_zarr_growth
 
 
 @dataclass(frozen=True)
@@ -68,8 +66,8 @@ class TableOfGrowth:
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 
 for _format in (
-    GrowthFormat(".zarr", "cells", new_zarr_growth, load_zarr_growth, parents=True, together=True),
-    GrowthFormat(".npz", "cells", NpzGrowthWriter, load_npz_growth),
+    GrowthFormat(".zarr", "cells", new_zarr_growth, load_growth, parents=True, together=True),
+    GrowthFormat(".npz", "cells", NpzGrowthWriter, load_growth),
     *(GrowthFormat(name, "the table", TableOfGrowth, cells=False) for name in endings(columns=True)),
     GrowthFormat(".rle", "for Golly", RleWriter, dimensions=(2,)),
     GrowthFormat(".rle3", "for Golly", RleWriter, dimensions=(3,)),

@@ -14,8 +14,8 @@ from gpu_nim.model.arguments import shown
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import printable
 from gpu_nim.storage.graphs import save_graph
+from gpu_nim.storage.growth_files import write_growth
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
-from gpu_nim.storage.growth_writer import write_growth
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}

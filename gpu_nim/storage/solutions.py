@@ -5,34 +5,44 @@ NAME.zarr/ or NAME.npz has::
     p_positions       (n, k), the P-positions in lexicographic order
     grundy            Grundy values over the box, -1 where no position is; only if requested
     attributes        `Solution.summary`, the coordinates' names and limits, kind, format and version, and the digest:
-                      a SHA-256 over all of these and the arrays
+                      a SHA-256 over all of these and the arrays, but not over attributes of other names, which anybody may add
 
 In .zarr the dimensions of p_positions are named position and coordinate, and those of grundy by the coordinates, for xarray.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
-from gpu_nim.model.work import interrupts_deferred
+from gpu_nim.storage.array_files import NpzArrays, open_arrays, save_arrays
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of
-from gpu_nim.storage.npz_arrays import NpzArrays
-from gpu_nim.storage.table_formats import TABLE_FORMATS, endings, write_table
+from gpu_nim.storage.file_checks import Declared, check_kind, origin, reason, require_room, seal, store_of
+from gpu_nim.storage.table_formats import endings, write_table
 from gpu_nim.storage.table_interface import Columns
-from gpu_nim.storage.zarr_arrays import StoredArray, read_group
 
 KIND = "gpunim solution"
 FORMAT = 1
-SUFFIXES = (".zarr", ".npz", *endings(columns=True))
+_WHOLE = (".zarr", ".npz")
+SUFFIXES = (*_WHOLE, *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")
+_SEALED = {
+    *("kind", "format", "version", "game", "coordinates", "limits", "size", "positions", "p_positions"),
+    *(
+        "largest_grundy",
+        "equals_nim",
+        "first_difference",
+        "grundy_equals_nim",
+        "grundy_first_difference",
+        "backend",
+        "device",
+        "seconds",
+    ),
+}
 _GAME = 10_000  # letters of a game's description
 _is_ours = store_of(KIND)
 
@@ -48,28 +58,12 @@ def save_solution(solution: Solution, path: Path) -> None:
     """
     check_solution(path)
     arrays = _arrays(solution)
+    dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     with replacing(path, _is_ours) as scratch:
-        if path.suffix in TABLE_FORMATS and path.suffix != ".zarr":
-            write_table(scratch, _columns(solution), solution.summary())
-        elif path.suffix == ".npz":
-            contents: dict[str, Any] = {**arrays, "attributes": json.dumps(_attributes(solution, arrays))}
-            np.savez_compressed(scratch, **contents)
+        if path.suffix in _WHOLE:
+            save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions)
         else:
-            import zarr
-            from zarr.codecs import ZstdCodec
-
-            with interrupts_deferred():
-                group = zarr.open_group(scratch, mode="w", zarr_format=3)
-                for name, array in arrays.items():
-                    group.create_array(
-                        name,
-                        data=array,
-                        chunks=_chunks(array),
-                        dimension_names=("position", "coordinate") if name == "p_positions" else solution.coordinates,
-                        compressors=ZstdCodec(level=3),
-                        config={"write_empty_chunks": True},  # to detect a missing one
-                    )
-                group.attrs.update(_attributes(solution, arrays))
+            write_table(scratch, _columns(solution), solution.summary())
 
 
 def check_solution(path: Path) -> None:
@@ -79,18 +73,11 @@ def check_solution(path: Path) -> None:
 
 def load_solution(path: Path) -> Solution:
     """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.save_load.load`."""
-    if path.suffix == ".zarr":
-        with reading(path, "Zarr v3 store"):
-            attributes = read_group(path)
-            stored = {name: StoredArray(path, name) for name in _ARRAYS if (path / name).is_dir()}
-            _check(path, attributes, {name: array.declared for name, array in stored.items()})
-            arrays = {name: array.read() for name, array in stored.items()}
-    else:
-        with reading(path, "npz file"), NpzArrays(path) as members:
-            attributes = members.attributes()
-            _check(path, attributes, {name: array for name, array in members.declared.items() if name != "attributes"})
-            arrays = {name: members.read(name) for name in _ARRAYS if name in members.declared}
-    if attributes.pop("digest", None) != seal(attributes, arrays):
+    with open_arrays(path, _ARRAYS) as stored:
+        attributes = stored.attributes
+        _check(path, attributes, stored.declared)
+        arrays = {name: stored.read(name) for name in _ARRAYS if name in stored.declared}
+    if attributes.get("digest") != _digest(attributes, arrays):
         raise FileError(f"cannot read {path}: its contents do not agree with its digest, it was edited or damaged")
     try:
         return _solution(attributes, arrays)
@@ -102,7 +89,7 @@ def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Dec
     """Raise FileError where a file does not declare a solved game, InsufficientMemoryError where that would not fit."""
     check_kind(path, attributes, KIND, "solved game", (FORMAT,))
     points, values = declared.get("p_positions"), declared.get("grundy")
-    whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2 and set(declared) <= set(_ARRAYS)
+    whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2
     if not whole or (values is not None and values.dtype.kind != "i"):
         raise FileError(f"cannot read {path}: its arrays are not those of a solved game, it was edited or damaged")
     require_room(path, declared)
@@ -138,7 +125,7 @@ def is_solution(path: Path) -> bool:
         return path.suffix == ".zarr" and _is_ours(path)
     try:
         with NpzArrays(path) as arrays:
-            return bool(arrays.attributes().get("kind") == KIND)
+            return bool(arrays.attributes.get("kind") == KIND)
     except (OSError, Damaged):
         return False
 
@@ -152,7 +139,11 @@ def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[
         "limits": solution.limits,
         **solution.summary(),
     }
-    return attributes | {"digest": seal(attributes, arrays)}
+    return attributes | {"digest": _digest(attributes, arrays)}
+
+
+def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    return seal({name: value for name, value in attributes.items() if name in _SEALED}, arrays)
 
 
 def digest(solution: Solution) -> str:
@@ -165,15 +156,6 @@ def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
     if solution.grundy is not None:
         arrays["grundy"] = solution.grundy
     return arrays
-
-
-def _chunks(array: NDArray[Any]) -> tuple[int, ...]:
-    """Chunks of about a million entries, complete along the last axes."""
-    chunks = [max(1, side) for side in array.shape]
-    for axis, side in enumerate(chunks):
-        rest = int(np.prod(chunks[axis + 1 :]))
-        chunks[axis] = min(side, max(1, (1 << 20) // rest))
-    return tuple(chunks)
 
 
 def _columns(solution: Solution) -> Columns:

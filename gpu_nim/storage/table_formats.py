@@ -31,6 +31,7 @@ from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, re
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
+from gpu_nim.storage.array_files import ZarrArrays
 from gpu_nim.storage.table_interface import (
     INDICES,
     MAIN,
@@ -51,9 +52,9 @@ from gpu_nim.storage.table_interface import (
     rows,
     terms_of,
 )
-from gpu_nim.storage.zarr_arrays import StoredArray
 
 _MAX_JSON = 1 << 28  # bytes that are read
+_METADATA = 1 << 20  # bytes of the metadata of an array
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 
@@ -106,10 +107,11 @@ class _ZarrTable:
     def __init__(self, path: Path, done: int) -> None:
         self._path, self._next = path, done
         self._array: Any = None
-        stored = StoredArray(path.parent, path.name)
-        self._digest = hashlib.sha256(stored.metadata)
+        self._digest = hashlib.sha256(read_regular(path / "zarr.json", _METADATA, within=path))
+        stored = ZarrArrays(path)
         for first in range(0, done, _ZARR_CHUNK):
-            self._digest.update(np.ascontiguousarray(stored.read(first, min(first + _ZARR_CHUNK, done)), "<u8").data)
+            values = stored.read("", first, min(first + _ZARR_CHUNK, done))
+            self._digest.update(np.ascontiguousarray(values, "<u8").data)
 
     def append(self, columns: Columns) -> None:
         import zarr
@@ -154,11 +156,13 @@ def _zarr(path: Path, heading: Heading, done: int, size: int) -> TableData:
 
 def _read_zarr(path: Path, column: str | None, most: int | None) -> TermList:
     check_single(path, column)
-    stored = StoredArray(path.parent, path.name)
-    count, first = stored.declared.shape[0], stored.attributes.get("start")
-    if type(first) is not int:
-        raise Damaged("it has no first index")
-    return terms_of(path, first, stored.read(0, count if most is None else min(count, most)))
+    stored = ZarrArrays(path)
+    declared, first = stored.declared[""], stored.attributes.get("start")
+    if type(first) is not int or declared.dtype.kind != "u" or not 1 <= len(declared.shape) <= 2:
+        raise Damaged("it holds no terms with their first index")
+    count = declared.shape[0] if most is None else min(declared.shape[0], most)
+    require_room_for(path, count)
+    return terms_of(path, first, stored.read("", 0, count))
 
 
 def _csv_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:

@@ -25,9 +25,8 @@ from gpu_nim.model.rule import Cells
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.file_checks import store_of
-from gpu_nim.storage.growth_attributes import of_growth
-from gpu_nim.storage.growth_writer import write_growth
-from gpu_nim.storage.zarr_files import shuffled_zstd
+from gpu_nim.storage.growth_files import of_growth, write_growth
+from gpu_nim.storage.zarr_growths import shuffled_zstd
 
 KIND = "gpunim voxels"
 FORMAT = 1

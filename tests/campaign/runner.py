@@ -45,9 +45,9 @@ class Outcome:
 def warm() -> None:
     """Import the modules of commands once, before forking, and have tables recorded in small parts, so that a kill leaves some."""
     import gpu_nim.cli
-    import gpu_nim.storage.npz_files
+    import gpu_nim.storage.growth_files
     import gpu_nim.storage.table_formats
-    import gpu_nim.storage.zarr_files
+    import gpu_nim.storage.zarr_growths
     from gpu_nim.counting.ranges import Range
 
     Range.chunks.__defaults__ = (None, _PART)

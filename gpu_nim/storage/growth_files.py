@@ -1,26 +1,44 @@
-"""The attributes of a growth's file, the same in every format, and their comparison with the cells."""
+"""Growths in files: what every format that is read back has, the interface of writers, and growths in one .npz file.
 
-from collections.abc import Iterator, Mapping
+Arrays births, checksums and cells, and parents if requested, as in `gpu_nim.storage.zarr_growths`, with attributes that say how the
+growth was made. Births, checksums and the attributes have one checksum, the attribute `seal`; the cells have those of their
+generations. Attributes of other names, which anybody may add, are not covered.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, is_ascending
+from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import describe, from_description
+from gpu_nim.backends.communicator import Communicator, gather_cells
+from gpu_nim.backends.interface import Batch
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
+from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.storage.file_checks import Declared, check_kind, origin, reason, require_room, seal, store_of
+from gpu_nim.storage.array_files import STORE, open_arrays
+from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of
 
 KIND = "gpunim growth"
 FORMAT = 2
+_ARRAYS = ("births", "checksums", "cells", "parents")
+_SEALED = {
+    *("kind", "format", "version", "automaton", "rule", "symmetry", "generations"),
+    *("population", "verified", "digest", "backend", "device", "seconds"),
+}
 _COUNT = np.dtype(np.uint64)
 _UNSEALED = 1  # the format of earlier versions, whose attributes have no seal
+_BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
+_READ = 1 << 18  # cells that small generations share a read of
 
 
 def of_growth(growth: Growth) -> dict[str, Any]:
@@ -44,7 +62,8 @@ def sealed(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
 
 def _seal(attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]) -> str:
     arrays = {name: [array.dtype.str, *array.shape] for name, array in stored.items() if name in ("cells", "parents")}
-    return seal({"attributes": attributes, "arrays": arrays}, {"births": births, "checksums": checksums})
+    covered = {name: value for name, value in attributes.items() if name in _SEALED}
+    return seal({"attributes": covered, "arrays": arrays}, {"births": births, "checksums": checksums})
 
 
 def check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
@@ -72,26 +91,30 @@ def check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[st
     require_room(path, table)
 
 
-def to_growth(
-    path: Path,
-    attributes: dict[str, Any],
-    births: NDArray[Any],
-    checksums: NDArray[Any],
-    stored: Mapping[str, Declared],
-    cells: CellSource,
-    parents: ParentSource | None = None,
-) -> Growth:
-    """Return the growth that a file describes; FileError where its parts do not match.
+def load_growth(path: Path) -> Growth:
+    """Read the growth in a .zarr or .npz file; see `gpu_nim.storage.growth_formats.load`.
 
-    Args:
-        path: the file.
-        attributes: its attributes.
-        births: its births.
-        checksums: its checksums.
-        stored: the arrays that it declares.
-        cells: reads its cells.
-        parents: reads its parents.
+    The cells of a .zarr are read when they are asked for, those of an .npz at once.
     """
+    with open_arrays(path, _ARRAYS) as arrays:
+        attributes, stored = arrays.attributes, arrays.declared
+        check_declared(path, attributes, stored)
+        table = {name: arrays.read(name) for name in ("births", "checksums")}
+        if path.suffix != ".zarr":
+            require_room(path, stored)
+            table["cells"] = arrays.read("cells")
+
+    def reader(name: str) -> CellSource:
+        def part(start: int, stop: int) -> NDArray[Any]:
+            return table[name][start:stop] if name in table else arrays.read(name, start, stop)
+
+        def read(first: int, stop: int) -> Iterator[Newborns]:
+            with reading(path, STORE):
+                yield from generations_of(part, table["births"], first, stop)
+
+        return read
+
+    births, checksums = table["births"], table["checksums"]
     unsealed = attributes["format"] == _UNSEALED
     said = attributes.pop("seal", None)
     if not unsealed and said != _seal(attributes, births, checksums, stored):
@@ -111,12 +134,12 @@ def to_growth(
             attributes["automaton"],
             births,
             checksums,
-            with_checked_cells(path, cells, births, checksums, symmetry, rule),
+            with_checked_cells(path, reader("cells"), births, checksums, symmetry, rule),
             symmetry=symmetry,
             verified=None if unsealed else verified,
             rule=rule,
             lattice="square" if automaton is None else automaton.lattice,
-            parents=parents,
+            parents=reader("parents") if "parents" in stored else None,
             **origin(attributes),
         )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -156,3 +179,93 @@ def with_checked_cells(
             yield generation, cells
 
     return read
+
+
+def generations_of(
+    read: Callable[[int, int], NDArray[Any]], births: NDArray[np.uint64], first: int, stop: int
+) -> Iterator[Newborns]:
+    """Yield the generations `first` to `stop` - 1 of cells, or of parents, which `read` reads."""
+    starts = [0, *np.cumsum(births).tolist()]
+    block, begins, ends = read(0, 0), 0, 0
+    for generation in range(first, stop):
+        start, end = starts[generation], starts[generation + 1]
+        if end > ends:  # small generations share a read
+            begins, ends = start, min(max(end, start + _READ), starts[stop])
+            block = read(begins, ends)
+        yield generation, block[start - begins : end - begins]
+
+
+class GrowthWriter(Protocol):
+    """Writes a growth: takes every batch, then the finished growth."""
+
+    wants_cells: bool
+    """Whether the batches must have their cells."""
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch."""
+
+    def finish(self, growth: Growth) -> None:
+        """Complete the file from the finished growth."""
+
+
+class GatheringWriter:
+    """Gathers the batches of all ranks, a generation each, for a writer on rank 0.
+
+    Args:
+        writer: the writer; on other ranks None.
+        ranks: the ranks, which call the methods together.
+    """
+
+    wants_cells = True
+
+    def __init__(self, writer: GrowthWriter | None, ranks: Communicator) -> None:
+        self._writer, self._ranks = writer, ranks
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch, with the cells of this rank."""
+        if batch.cells is not None:
+            batch = replace(batch, cells=gather_cells(self._ranks, batch.cells))
+        if self._writer is not None:
+            self._writer.append(batch)
+
+    def finish(self, growth: Growth) -> None:
+        """Complete the file, on rank 0."""
+        if self._writer is not None:
+            self._writer.finish(growth)
+
+
+def write_growth(writer: GrowthWriter, growth: Growth) -> None:
+    """Pass a finished growth to a writer in batches, some generations at a time."""
+    if writer.wants_cells:
+        waiting: list[NDArray[np.integer]] = []
+        first = count = 0
+        for generation, cells in growth:
+            waiting.append(cells)
+            count += len(cells)
+            if count >= _BATCH or generation == growth.generations:
+                part = slice(first, generation + 1)
+                writer.append(Batch(first, growth.births[part], growth.checksums[part], np.concatenate(waiting)))
+                first, count, waiting = generation + 1, 0, []
+    writer.finish(growth)
+
+
+class NpzGrowthWriter:
+    """Keeps the cells in memory, and writes all at the end."""
+
+    wants_cells = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cells = CellsInMemory(host_memory() // 3)
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells; InsufficientMemoryError where they would not fit."""
+        self._cells.add(batch)
+
+    def finish(self, growth: Growth) -> None:
+        """Write the file."""
+        cells = self._cells.packed()
+        attributes = sealed(growth, {"cells": Declared(cells.dtype, cells.shape)})
+        np.savez_compressed(
+            self._path, births=growth.births, checksums=growth.checksums, cells=cells, attributes=json.dumps(attributes)
+        )

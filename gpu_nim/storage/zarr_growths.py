@@ -1,19 +1,28 @@
-"""Growths as Zarr v3: chunked, compressed, written as they grow and readable by any Zarr library.
+"""Growths as Zarr v3: chunked, compressed, written as they grow, by all ranks, and readable by any Zarr library.
 
-NAME.zarr/            group, with the attributes of `growth_attributes.sealed`
+NAME.zarr/            group, with the attributes of `gpu_nim.storage.growth_files.sealed`
     births            uint64 (generations + 1,)
     checksums         uint64 (generations + 1,)
     cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
     parents           int64 (population,), if requested: the index in `cells` of each cell's parent, -1 for seeds
 
 The dimensions are named generation, cell and coordinate, for xarray; in files of earlier versions they have no names.
+
+Cells are stored by generation and in lexicographic order within each, in chunks of equally many. Chunk k belongs to rank k modulo
+the number of ranks, which alone writes its file. The newborns of a generation are on the ranks that own their layers, in
+lexicographic order on each. So before they are written, each is sent to the rank of its chunk (`ChunkDeal`).
+
+Where chunks meet inside a generation, the first cell of the later one is found by bisection: cells are numbered in lexicographic
+order within the box of the generation, and the ranks count together how many of theirs are below a number. All borders of a
+generation are bisected at once, so that this takes an exchange for each binary digit of a number.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, takewhile
@@ -23,23 +32,25 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns
+from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot
-from gpu_nim.backends.communicator import Alone, Communicator, gather, share
+from gpu_nim.backends.communicator import Alone, Communicator, as_bytes, gather, share
 from gpu_nim.backends.interface import Batch
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.work import interrupts_deferred
+from gpu_nim.storage.array_files import ZarrArrays
 from gpu_nim.storage.atomic import replacing
-from gpu_nim.storage.chunk_deal import ChunkDeal
-from gpu_nim.storage.file_checks import Declared, reading, reason
-from gpu_nim.storage.growth_attributes import check_declared, is_growth_store, sealed, to_growth, with_checked_cells
-from gpu_nim.storage.zarr_arrays import StoredArray, read_group
+from gpu_nim.storage.file_checks import Declared, reason
+from gpu_nim.storage.growth_files import generations_of, is_growth_store, sealed, with_checked_cells
 
 if TYPE_CHECKING:
     import zarr
     from zarr.codecs import BloscCodec
+
+Cells = NDArray[np.integer]
+Ints = NDArray[np.int64]
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 _BY_GENERATION, _BY_CELL, _CELLS = ["generation"], ["cell"], ["cell", "coordinate"]  # the names of the dimensions
@@ -65,7 +76,7 @@ class ZarrGrowthWriter:
     """Writes batches of cells to the store, complete chunks at a time; with `extent`, to a store with at least that extent.
 
     On several ranks each has a writer and all call its methods together: each writes chunks of its own
-    (`gpu_nim.storage.chunk_deal`), and rank 0 whatever else there is.
+    (`ChunkDeal`), and rank 0 whatever else there is.
     """
 
     wants_cells = True
@@ -148,7 +159,7 @@ class ZarrGrowthWriter:
         waiting: list[NDArray[np.int64]] = []
         written = count = 0
         cells = self._cells
-        newborns = _generations(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
+        newborns = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
         for _, indices in parents_of(newborns):
             waiting.append(indices)
             count += len(indices)
@@ -249,25 +260,26 @@ def _opened(path: Path) -> zarr.Group:
 
 
 def _check_stored(path: Path, extent: StoreExtent, snapshot: Snapshot) -> None:
-    read_group(path)
-    waiting = extent.waiting
-    stored = StoredArray(path, "cells") if extent.written else None
-    if stored is not None and stored.declared.shape[0] < extent.written:
-        raise Damaged(f"it holds {stored.declared.shape[0]} cells, {extent.written} are needed")
-    if stored is not None and (stored.declared.dtype, *stored.declared.shape[1:]) != (waiting.dtype, *waiting.shape[1:]):
-        raise Damaged("its cells are of another kind than those of its checkpoint")
-    held = extent.written + len(waiting)
+    waiting, written = extent.waiting, extent.written
+    stored = ZarrArrays(path, ("cells",))
+    if written:
+        cells = stored.declared.get("cells")
+        if cells is None or cells.shape[0] < written:
+            raise Damaged(f"it holds {0 if cells is None else cells.shape[0]} cells, {written} are needed")
+        if (cells.dtype, *cells.shape[1:]) != (waiting.dtype, *waiting.shape[1:]):
+            raise Damaged("its cells are of another kind than those of its checkpoint")
+    held = written + len(waiting)
     if held != sum(snapshot.births.tolist()):
         raise Damaged(f"{held} cells are kept, which are not those of its checkpoint")
 
     def read(start: int, stop: int) -> NDArray[Any]:
-        parts = [] if stored is None or start >= extent.written else [stored.read(start, min(stop, extent.written))]
-        if stop > extent.written or not parts:
-            parts.append(waiting[max(0, start - extent.written) : max(0, stop - extent.written)])
+        parts = [stored.read("cells", start, min(stop, written))] if start < written else []
+        if stop > written or not parts:
+            parts.append(waiting[max(0, start - written) : max(0, stop - written)])
         return np.concatenate(parts)
 
     births, rule = snapshot.births, snapshot.automaton.rule
-    source = with_checked_cells(path, partial(_generations, read, births), births, snapshot.checksums, rule.symmetry, rule)
+    source = with_checked_cells(path, partial(generations_of, read, births), births, snapshot.checksums, rule.symmetry, rule)
     for _ in source(0, len(births)):
         pass
 
@@ -288,37 +300,97 @@ def _link_or_copy(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def load_zarr_growth(path: Path) -> Growth:
-    """Open the growth in a Zarr store; see `gpu_nim.storage.save_load.load`."""
-    with reading(path, "Zarr v3 store"):
-        attributes = read_group(path)
-        names = ("births", "checksums", "cells", "parents")
-        arrays = {name: StoredArray(path, name) for name in names if (path / name).is_dir()}
-        stored = {name: array.declared for name, array in arrays.items()}
-        check_declared(path, attributes, stored)
-        births, checksums = (arrays[name].read() for name in ("births", "checksums"))
-
-    def reader(name: str) -> CellSource:
-        def read(first: int, stop: int) -> Iterator[Newborns]:
-            with reading(path, "Zarr v3 store"):
-                yield from _generations(arrays[name].read, births, first, stop)
-
-        return read
-
-    parents = reader("parents") if "parents" in arrays else None
-    return to_growth(path, attributes, births, checksums, stored, reader("cells"), parents)
-
-
-def _generations(read: Callable[[int, int], NDArray[Any]], births: NDArray[np.uint64], first: int, stop: int) -> Iterator[Newborns]:
-    starts = [0, *np.cumsum(births).tolist()]
-    block, begins, ends = read(0, 0), 0, 0
-    for generation in range(first, stop):
-        start, end = starts[generation], starts[generation + 1]
-        if end > ends:  # small generations share a read
-            begins, ends = start, min(max(end, start + _CHUNK), starts[stop])
-            block = read(begins, ends)
-        yield generation, block[start - begins : end - begins]
-
-
 def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
     return cast("zarr.Array[Any]", group[name])
+
+
+class ChunkDeal:
+    """Deals cells out to the ranks of their chunks.
+
+    Args:
+        ranks: the ranks, which call `deal` together.
+        size: the cells of a chunk.
+        count: how many cells there are before.
+
+    Attributes:
+        count: how many cells there are so far.
+
+    >>> from gpu_nim.backends.communicator import Alone
+    >>> deal = ChunkDeal(Alone(), size=4, count=3)
+    >>> [(chunk, len(cells)) for chunk, cells in deal.deal(np.zeros((6, 2), np.int32), 6)]
+    [(0, 1), (1, 4), (2, 1)]
+    """
+
+    def __init__(self, ranks: Communicator, size: int, count: int = 0) -> None:
+        self._ranks, self._size = ranks, size
+        self.count = count
+
+    def owns(self, chunk: int) -> bool:
+        """Return whether a chunk is written by this rank."""
+        return chunk % self._ranks.size == self._ranks.rank
+
+    def deal(self, cells: Cells, births: int) -> Iterator[tuple[int, Cells]]:
+        """Yield the cells of this rank's chunks, with the number of the chunk, in order.
+
+        Args:
+            cells: this rank's newborns: of one generation, or on a single rank of several.
+            births: the number of newborns of all ranks.
+        """
+        if not births:
+            return
+        start, self.count = self.count, self.count + births
+        chunks = range(start // self._size, (self.count - 1) // self._size + 1)
+        if self._ranks.size > 1:
+            cells = self._exchanged(cells, start, chunks)
+        at = 0
+        for chunk in filter(self.owns, chunks):
+            size = min(self.count, (chunk + 1) * self._size) - max(start, chunk * self._size)
+            yield chunk, cells[at : at + size]
+            at += size
+
+    def _exchanged(self, cells: Cells, start: int, chunks: range) -> Cells:
+        """The cells of this rank's chunks, from all ranks, in lexicographic order."""
+        cuts = [0, *self._cuts(cells, np.array(chunks[1:], np.int64) * self._size - start), len(cells)]
+        parts: list[list[Cells]] = [[cells[:0]] for _ in range(self._ranks.size)]
+        for chunk, begin, end in zip(chunks, cuts[:-1], cuts[1:], strict=True):
+            parts[chunk % self._ranks.size].append(cells[begin:end])
+        received = self._ranks.exchange([as_bytes(np.concatenate(part)) for part in parts])
+        found = np.concatenate([part.view(cells.dtype) for part in received]).reshape(-1, cells.shape[1])
+        if not len(found):
+            return found
+        return found[np.argsort(_numbers(found, *_corners(found)), kind="stable")]  # a merge of sorted runs
+
+    def _cuts(self, cells: Cells, borders: Ints) -> list[int]:
+        """How many of this rank's cells come before each border, a number of cells of all ranks."""
+        if not len(borders):
+            return []
+        corners = share(self._ranks, _corners(cells) if len(cells) else None)
+        low, high = (np.stack(each) for each in zip(*(each for each in corners if each is not None), strict=True))
+        low, high = low.min(axis=0), high.max(axis=0)
+        numbers = _numbers(cells, low, high)
+        # Of numbers from least to most, the first that so many cells are below.
+        least, most = np.zeros_like(borders), np.full_like(borders, math.prod((high - low + 1).tolist()))
+        while (least < most).any():
+            middle = least + (most - least) // 2
+            below = self._ranks.sum(np.searchsorted(numbers, middle).astype(np.uint64)).astype(np.int64)
+            least, most = np.where(below < borders, middle + 1, least), np.where(below < borders, most, middle)
+        found: list[int] = np.searchsorted(numbers, least).tolist()
+        return found
+
+
+def _corners(cells: Cells) -> tuple[Ints, Ints]:
+    """The least and greatest coordinates of some cells."""
+    return cells.min(axis=0).astype(np.int64), cells.max(axis=0).astype(np.int64)
+
+
+def _numbers(cells: Cells, low: Ints, high: Ints) -> Ints:
+    """The numbers of cells in a box, in lexicographic order."""
+    widths = (high - low + 1).tolist()
+    if math.prod(widths) >= 1 << 63:
+        raise UsageError(f"cells of several ranks must lie in a box of fewer than 2^63 cells, got one of {math.prod(widths):,}")
+    numbers = np.zeros(len(cells), np.int64)
+    for x, least, width in zip(cells.T, low.tolist(), widths, strict=True):
+        numbers *= width
+        numbers += x
+        numbers -= least
+    return numbers
