@@ -18,10 +18,11 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import FAMILIES, find_family
-from gpu_nim.counting.family import DigitFamily, Family, Rising
+from gpu_nim.counting.family import DigitFamily, Family, Rising, index
+from gpu_nim.model.arguments import Whole
 from gpu_nim.model.arrays import Integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.tables import TableWriter
 from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import printed, refused, run
@@ -35,9 +36,7 @@ class Stern(DigitFamily):
     name = "S"
     summary = "Stern's sequence with weight {piles}"
 
-    @property
-    def product(self) -> DigitProduct:
-        return DigitProduct((1, self.piles, 1))
+    product_of = staticmethod(lambda weight: DigitProduct((1, weight, 1)))
 
 
 class PowerBlocks:
@@ -75,8 +74,8 @@ class Powers(Rising):
     summary = "The power n^{piles}"
     numbers: ClassVar = {3: "A999991"}
 
-    def _value(self, n: int, on_step: OnStep) -> int:
-        return n**self.piles
+    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+        return index(n) ** self.piles
 
     def _sum_through(self, last: int) -> int:
         return closed_forms.power_sum(self.piles, last)

@@ -9,7 +9,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
 from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command, option_names
-from gpu_nim.cli.output import duration, emit_json, print_table, say, step_progress, wants_progress
+from gpu_nim.cli.output import digits, duration, emit_json, print_table, say, step_progress, wants_progress
 from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
@@ -146,14 +146,12 @@ def _cost(plan: "Plan") -> str:
 
 
 def _print_value(job: "CountJob", value: int, form: str) -> None:
-    from gpu_nim.counting.long_integers import text
-
     if form == "json":
-        emit_json({**job.facts, "value": text(value)})
+        emit_json({**job.facts, "value": digits(value)})
     elif form == "table":
-        click.echo(text(value))
+        click.echo(digits(value))
     else:
-        click.echo("".join(printed(form, job.facts, [(job.indices.start, [text(value)])])), nl=False)
+        click.echo("".join(printed(form, job.facts, [(job.indices.start, [digits(value)])])), nl=False)
 
 
 def _print_values(job: "CountJob", form: str, step: "OnStep") -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gpu_nim.backends.interface import Batch
 
 # Control characters, marks that change the direction of text, and surrogates, which no encoding has.
+_SHORT = 4000  # bits of an integer that Python writes as quickly as anyone, and without a limit
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -84,6 +85,42 @@ def reserve(out: Path) -> None:
 def wants_progress(quiet: bool) -> bool:
     """Return whether to show a progress bar: stderr is a terminal, --quiet was not given, and Rich is installed."""
     return not quiet and sys.stderr.isatty() and find_spec("rich") is not None
+
+
+def digits(number: int) -> str:
+    """The decimal digits of an integer of any length, without Python's limit on it.
+
+    >>> digits(-(10**20)), len(digits(7**40000))
+    ('-100000000000000000000', 33804)
+    """
+    if number < 0:
+        return f"-{digits(-number)}"
+    if number.bit_length() < _SHORT:
+        return str(number)
+    from gpu_nim.counting.long_integers import flint
+
+    if flint() is not None:
+        return str(flint().fmpz(number))
+    from decimal import MAX_EMAX, MAX_PREC, Context, Decimal
+
+    # Halves, combined in decimal, whose long products are fast.
+    context = Context(prec=MAX_PREC, Emax=MAX_EMAX)
+    powers: dict[int, Decimal] = {}
+
+    def power(bits: int) -> Decimal:
+        if bits not in powers:
+            half = bits // 2
+            powers[bits] = Decimal(1 << bits) if bits < _SHORT else context.multiply(power(half), power(bits - half))
+        return powers[bits]
+
+    def written(part: int, bits: int) -> Decimal:
+        if bits < _SHORT:
+            return Decimal(part)
+        half = bits // 2
+        high, low = part >> half, part & ((1 << half) - 1)
+        return context.fma(written(high, bits - half), power(half), written(low, half))
+
+    return str(written(number, number.bit_length()))
 
 
 def duration(seconds: float) -> str:

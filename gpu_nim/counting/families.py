@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import BlockSequence, ClosedBlocks
-from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
-from gpu_nim.counting.family import DigitFamily, Family, Rising
+from gpu_nim.counting.digit_matrices import by_total, up_to_total
+from gpu_nim.counting.family import DigitFamily, Family, Rising, index
 from gpu_nim.counting.residues import ClosedResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import OnStep
+from gpu_nim.model.work import OnStep, unreported
 
 FAMILIES = Registry[type[Family]]("sequence")
 """Every family by its name, in the order in which messages list them."""
@@ -49,11 +49,7 @@ class ByTotal(DigitFamily):
     summary = "P-positions of {piles}-pile Nim with 2n counters"
     numbers: ClassVar = {1: "A000007", 2: "A000012", 3: "A048883", 4: "A237711", 5: "A238759", **_drafted("births")}
     enumerated_by = "total"
-
-    @property
-    def product(self) -> DigitProduct:
-        """prod_j sum_i C(k, 2i) x^(i 2^j)."""
-        return by_total(self.piles)
+    product_of = staticmethod(by_total)
 
 
 @FAMILIES.add
@@ -65,11 +61,7 @@ class UpToTotal(Rising, DigitFamily):
     numbers: ClassVar = {3: "A130665", 4: "A237686", 5: "A238147", **_drafted("population")}
     enumerated_by = "total"
     cumulative = True
-
-    @property
-    def product(self) -> DigitProduct:
-        """That of D_k, each factor times 1 + x^(2^j)."""
-        return up_to_total(self.piles)
+    product_of = staticmethod(up_to_total)
 
 
 class _ClosedFamily(Family):
@@ -99,8 +91,9 @@ class ByMaximum(_ClosedFamily):
         """d_3, whose rows tend to 6n + 3."""
         return self.piles == 3
 
-    def _value(self, n: int, on_step: OnStep) -> int:
-        return closed_forms.d(self.piles, n, on_step)
+    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+        """d_k(n) in closed form."""
+        return closed_forms.d(self.piles, index(n), on_step)
 
     def _sum_through(self, last: int) -> int:
         return closed_forms.a(self.piles, last)
@@ -126,8 +119,9 @@ class UpToMaximum(Rising, _ClosedFamily):
     numbers: ClassVar = {3: "A236305", 4: "A241522", 5: "A241523", **_drafted("up-to-maximum")}
     cumulative = True
 
-    def _value(self, n: int, on_step: OnStep) -> int:
-        return closed_forms.a(self.piles, n, on_step)
+    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+        """a_k(n) in closed form."""
+        return closed_forms.a(self.piles, index(n), on_step)
 
     def _sum_through(self, last: int) -> int:
         return closed_forms.sum_of_a(self.piles, last + 1)

@@ -66,8 +66,9 @@ class Family(ABC):
         """Whether a plot shows each range between powers of two as a row of its own."""
         return False
 
+    @abstractmethod
     def value(self, n: Whole, on_step: OnStep = unreported) -> int:
-        """The exact value at n, an integer of any size.
+        """The exact value at n, an integer of any size; UsageError where n is no index, 0 or more (`index`).
 
         Args:
             n: the index, 0 or more.
@@ -77,11 +78,6 @@ class Family(ABC):
         >>> find_family("A", 3).value(10**18 + 12345)
         709336344130297783394358628245643660
         """
-        return self._value(integer("index", n, 0), on_step)
-
-    @abstractmethod
-    def _value(self, n: int, on_step: OnStep) -> int:
-        """The value at n."""
 
     def sum(self, start: int, stop: int) -> int:
         """The exact sum of the values at start, ..., stop - 1, without visiting them.
@@ -212,15 +208,21 @@ class Family(ABC):
 
 
 class DigitFamily(Family):
-    """A family whose generating function is a product over binary digits, `product`."""
+    """A family whose generating function is a product over binary digits.
+
+    The class attribute `product_of` gives it for a number of piles.
+    """
+
+    product_of: ClassVar[staticmethod[[int], DigitProduct]]
 
     @property
-    @abstractmethod
     def product(self) -> DigitProduct:
         """The digit matrices."""
+        return self.product_of(self.piles)
 
-    def _value(self, n: int, on_step: OnStep) -> int:
-        return self.product.value(n, on_step)
+    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+        """The exact value at n, by the digit matrices."""
+        return self.product_of(self.piles).value(index(n), on_step)
 
     def _sum_through(self, last: int) -> int:
         return self.product.sums.value(last)
@@ -322,6 +324,11 @@ def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> i
             if not any(all(map(dominates, kept, state)) for kept in front):
                 front.append(state)
     return front[0][0]
+
+
+def index(n: Whole) -> int:
+    """Return an index as a Python integer; UsageError where it is none, 0 or more."""
+    return integer("index", n, 0)
 
 
 def check_range(start: int, stop: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
@@ -216,6 +216,7 @@ class Plan:
         return {name: cost for name, cost in costs.items() if cost is not None}
 
 
+@dataclass(eq=False)
 class CountJob:
     """A count with its options, which are refused here where they contradict each other.
 
@@ -247,56 +248,45 @@ class CountJob:
     gpu_nim.model.errors.UsageError: workers is for a range of D, A, d or a or of an entry that equals one, got D at 5
     """
 
-    def __init__(
-        self,
-        sequence: str,
-        n: Whole | range,
-        *,
-        piles: Whole | None = None,
-        reduce: str | Iterable[str] | None = None,
-        records: Whole | None = None,
-        method: Method = "formula",
-        backend: str | Backend = "auto",
-        device: bool = False,
-        scheduler: str | None = None,
-        workers: Whole | None = None,
-        out: str | Path | None = None,
-        resume: bool = False,
-        plot: str | Path | None = None,
-    ) -> None:
-        check_backend(backend)
-        if method not in ("formula", "enumerate"):
-            raise UsageError(f"{argument('method')} must be formula or enumerate, got {shown(method)}")
-        self.entry = resolve(sequence, piles)
-        self.sequence = sequence if sequence in FAMILIES else self.entry.name
-        self.n = n if isinstance(n, range) else integer("n", n)
-        self.method, self.resume = method, resume
-        self.reduce = None if reduce is None else _parsed(reduce)
-        self.records = MAX_RECORDS if records is None else integer("records", records, 1)
-        self.workers = None if workers is None else integer("workers", workers, 1)
-        self.scheduler = scheduler
-        self.out, self.plot = (None if path is None else Path(path) for path in (out, plot))
-        options = {
-            "reduce": reduce,
-            "records": records,
-            "method": None if method == "formula" else method,
-            "device": device or None,
-            "scheduler": scheduler,
-            "workers": workers,
-            "out": out,
-            "resume": resume or None,
-            "plot": plot,
-        }
-        self._check([name for name, value in options.items() if value is not None])
-        self._backend = backend
+    sequence: str
+    n: Whole | range
+    _: KW_ONLY
+    piles: Whole | None = None
+    reduce: str | Iterable[str] | None = None
+    records: Whole | None = None
+    method: Method = "formula"
+    backend: str | Backend = "auto"
+    device: bool = False
+    scheduler: str | None = None
+    workers: Whole | None = None
+    out: Path | None = None
+    resume: bool = False
+    plot: Path | None = None
+
+    def __post_init__(self) -> None:
+        self.entry = resolve(self.sequence, self.piles)
+        self.name = self.sequence if self.sequence in FAMILIES else self.entry.name
+        self.is_index = not isinstance(self.n, range)
+        self.indices = self.n if isinstance(self.n, range) else range(index := integer("n", self.n), index + 1)
+        self.out, self.plot = (None if path is None else Path(path) for path in (self.out, self.plot))
+        given = [field.name for field in fields(self) if _differs(getattr(self, field.name), field.default)]
+        self._check({name: getattr(self, name) for name in given})
         self._held = ExitStack()
         self._cluster: Cluster | None = None
         self._table: TableWriter | None = None
 
-    def _check(self, given: list[str]) -> None:
-        """Raise UsageError where an option that was given is not for this count."""
-        if isinstance(self.n, range) and (self.n.step != 1 or not self.n):
+    def _check(self, given: dict[str, Any]) -> None:
+        """Raise UsageError where an option that was given is wrong, or not for this count."""
+        if self.indices.step != 1 or not self.indices:
             raise UsageError(f"{argument('n')} must be an integer or a range of step 1, not empty, got {shown(self.n)}")
+        self.entry.check_index(self.indices.start, "n")
+        if "backend" in given:
+            check_backend(self.backend)
+        if self.method not in ("formula", "enumerate"):
+            raise UsageError(f"{argument('method')} must be formula or enumerate, got {shown(self.method)}")
+        for name in ("records", "workers"):
+            if name in given:
+                integer(name, given[name], 1)
         for name in given:
             if self.is_index and name in _OF_RANGES:
                 raise UsageError(f"{argument(name)} is for a range, got {self._asked}")
@@ -307,7 +297,7 @@ class CountJob:
                     raise UsageError(f"{argument(name)} must be given without {argument(other)}")
         if "resume" in given and self.out is None:
             raise UsageError(f"{argument('resume')} needs {argument('out')}, the file to resume")
-        if "records" in given and all(each.entry.gives != "records" for each in self.reduce or ()):
+        if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
             raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
         if self.entry.family is None and self.out is not None:
             from gpu_nim.storage.table_formats import endings
@@ -315,7 +305,6 @@ class CountJob:
             if self.out.suffix not in (known := endings(any_size=True)):
                 wanted = f"{self.entry.name} has terms of any size: write them to {one_of(known)}"
                 raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
-        self.entry.check_index(self.n.start if isinstance(self.n, range) else self.n, "n")
 
     def _not_of_family(self, name: str) -> UsageError:
         wanted = f"{argument(name)} is for a range of {one_of(FAMILIES)} or of an entry that equals one"
@@ -323,17 +312,12 @@ class CountJob:
 
     @property
     def _asked(self) -> str:
-        return f"{self.sequence} at {shown(self.n)}"
+        return f"{self.name} at {shown(self.indices.start)}"
 
-    @property
-    def is_index(self) -> bool:
-        """Whether one value is counted, at an index."""
-        return not isinstance(self.n, range)
-
-    @property
-    def indices(self) -> range:
-        """The range of indices."""
-        return self.n if isinstance(self.n, range) else range(self.n, self.n + 1)
+    @cached_property
+    def _wanted(self) -> list[Reduction]:
+        names = [] if self.reduce is None else [self.reduce] if isinstance(self.reduce, str) else self.reduce
+        return [Reduction.parse(name) for name in items("reduce", names, "reductions")]
 
     @property
     def size(self) -> int:
@@ -351,13 +335,12 @@ class CountJob:
     def facts(self) -> dict[str, Any]:
         """What the values are of: the sequence, the number of piles, and the index or the range."""
         piles = self.entry.family and self.entry.family.piles
-        where = {"start": self.indices.start, "stop": self.indices.stop} if isinstance(self.n, range) else {"n": self.n}
-        return {"sequence": self.sequence, "piles": piles, **where}
+        where = {"n": self.indices.start} if self.is_index else {"start": self.indices.start, "stop": self.indices.stop}
+        return {"sequence": self.name, "piles": piles, **where}
 
     @cached_property
-    def backend(self) -> Backend:
-        """The backend that counts."""
-        return select(self._backend)
+    def _backend(self) -> Backend:
+        return select(self.backend)
 
     @property
     def _span(self) -> tuple[Family, int, int]:
@@ -366,12 +349,12 @@ class CountJob:
 
     @cached_property
     def _range(self) -> Range:
-        return Range(*self._span, self.backend.counting())
+        return Range(*self._span, self._backend.counting())
 
     @cached_property
     def _enumeration(self) -> Enumeration:
         family, _, stop = self._span
-        return Enumeration(family, stop - 1, self.backend.counting())
+        return Enumeration(family, stop - 1, self._backend.counting())
 
     @property
     def limbs(self) -> int:
@@ -386,7 +369,7 @@ class CountJob:
     @property
     def visited(self) -> int:
         """How many values the reductions have to visit."""
-        return sum(scanned_values(*self._span, reduction) for reduction in self.reduce or ())
+        return sum(scanned_values(*self._span, reduction) for reduction in self._wanted)
 
     @property
     def is_long(self) -> bool:
@@ -406,7 +389,7 @@ class CountJob:
         self._check_files()
         if self.method == "enumerate":
             return Plan(tuples=self._enumeration.tuples)
-        engine = self.backend.counting().name
+        engine = self._backend.counting().name
         if self.reduce is not None:
             return Plan(values=self.visited, seconds=seconds_for(self._range, self.visited) if self.visited else 0.0, engine=engine)
         size, memory = 8 * self.limbs * self.size, self._range.planned_memory()
@@ -427,7 +410,8 @@ class CountJob:
         self._check_files()
         with ExitStack() as held:
             if self.scheduler is not None or self.workers is not None:
-                self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self.backend.name == "cuda"))
+                number = None if self.workers is None else integer("workers", self.workers)
+                self._cluster = held.enter_context(cluster(self.scheduler, number, gpus=self._backend.name == "cuda"))
             if self.plot is not None:
                 from gpu_nim.storage.atomic import claim
 
@@ -471,8 +455,9 @@ class CountJob:
             whole = scan.family, scan.start, scan.stop, scan.reduction
             return self._done(scan, whole, "values", 1, on_step)
 
-        wanted, engine = self.reduce or [], self.backend.counting()
-        found = reduce_range(*self._span, wanted, engine, records=self.records, run=run, on_step=on_step)
+        most = MAX_RECORDS if self.records is None else integer("records", self.records)
+        engine = self._backend.counting()
+        found = reduce_range(*self._span, self._wanted, engine, records=most, run=run, on_step=on_step)
         return [result.shifted(self.entry.shift) for result in found]
 
     def device_values(self) -> DeviceArray:
@@ -557,7 +542,7 @@ class CountJob:
             parts: Iterable[NDArray[np.uint64]] = (part for _, part in self._range.chunks(first))
         else:
             chunks = ((at, min(at + _CHUNK, stop)) for at in range(first, stop, _CHUNK))
-            parts = self._cluster.map(do_chunk, ((Range, (family, start, stop), self.backend.name, chunk) for chunk in chunks))
+            parts = self._cluster.map(do_chunk, ((Range, (family, start, stop), self._backend.name, chunk) for chunk in chunks))
         yield from with_checked_sum(family, first, parts)
 
     def _done(
@@ -568,15 +553,16 @@ class CountJob:
         `whole` are the arguments of the work, and the chunk (first, stop) is (stop - first) `share` units of it.
         """
         chunks = work.chunks()
-        tasks = ((type(work), whole, self.backend.name, chunk) for chunk in chunks)
+        tasks = ((type(work), whole, self._backend.name, chunk) for chunk in chunks)
         parts = map(work.do, chunks) if self._cluster is None else self._cluster.map(do_chunk, tasks)
         for (_, stop), part in zip(chunks, parts, strict=True):
             on_step(unit, share * (stop - chunks[0][0]), share * (chunks[-1][1] - chunks[0][0]))
             yield part
 
 
-def _parsed(reduce: object) -> list[Reduction]:
-    return [Reduction.parse(each) for each in ([reduce] if isinstance(reduce, str) else items("reduce", reduce, "reductions"))]
+def _differs(value: object, default: object) -> bool:
+    """Whether an option was given; an array is never equal to a default."""
+    return type(value) is not type(default) or bool(value != default)
 
 
 def do_chunk(task: Task) -> NDArray[Any]:

@@ -22,7 +22,7 @@ from gpu_nim.automata.formulas import ulam_warburton_births_of_weight
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
-from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal, find_family
+from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import Whole, argument, shown
@@ -73,7 +73,7 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
     if isinstance(name, str) and name in FAMILIES:
         if piles is None:
             raise UsageError(f"{argument('piles')} is needed with the sequence {name}: how many piles are played with")
-        family = find_family(name, piles)
+        family = FAMILIES[name](piles)  # type: ignore[arg-type]  # which makes it an int
         return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
