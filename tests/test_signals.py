@@ -14,11 +14,13 @@ from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.tables import open_table
 from tests.helpers import gpunim
 
-ENDINGS = [(signal.SIGINT, 130, "\ngpunim: interrupted\n"), (signal.SIGTERM, 143, "gpunim: terminated\n")]
-ENDINGS += [(signal.SIGHUP, 129, "gpunim: hung up\n")]
+ENDINGS = [
+    (signal.SIGINT, 130, "\ngpunim: interrupted\n"),
+    pytest.param(signal.SIGTERM, 143, "gpunim: terminated\n", marks=pytest.mark.thorough),
+    pytest.param(signal.SIGHUP, 129, "gpunim: hung up\n", marks=pytest.mark.thorough),
+]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "status", "sentence"), ENDINGS)
 def test_a_signal_leaves_no_file(tmp_path: Path, number: signal.Signals, status: int, sentence: str) -> None:
     command = ["grow", "--gen", "100000", "--backend", "numpy", "--quiet", "--out", str(tmp_path / "a.zarr")]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.cli.output import table_lines
+from gpu_nim.cli.output import print_table, table_lines
 from tests.helpers import printed
 
 AUTOMATA = [[each.name, each.space, " ".join(each.numbers), each.summary] for each in CATALOGUE.values()]
@@ -36,6 +36,11 @@ def test_no_word_is_cut_and_none_is_lost(rows: list[tuple[str, str, str]], width
 def _names(rows: list[tuple[str, str, str]], lines: list[str]) -> list[str]:
     """The names of columns that are shown: once above a table, and in each row of a list but the first."""
     return ["name", "text", "number"] if lines[0].split()[:1] == ["name"] else ["text", "number"] * len(rows)
+
+
+def test_tables_align(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table([("a", 1000, None), ("bcd", 5, "x")], ("name", "n", "note"))
+    assert capsys.readouterr().out == "name      n  note\na     1,000\nbcd       5  x\n"
 
 
 def test_text_is_wrapped_within_its_column() -> None:
