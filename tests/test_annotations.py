@@ -13,7 +13,7 @@ from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations, on_picture
-from gpu_nim.render.axes import axes_of, box_of, tick_values
+from gpu_nim.render.axes import axes_of, box_of
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.framing import aim, annotations, framed
@@ -28,7 +28,7 @@ from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import VIEWS, fit
 from gpu_nim.render.words import number
 from tests.helpers import run
-from tests.render_files import assert_apart, lines, needs_opengl, polygons, texts, word_boxes, words_of
+from tests.render_files import assert_apart, lines, polygons, texts, word_boxes, words_of
 
 SOURCES = ("nim:0", "nim:7", "edge:9", "fcc:4", "chocolate:size=15", "ulam-warburton:9", "hexagonal:7", "triangular:5")
 ALL = {"title": "P-positions of Nim", "caption": "Every cell is a P-position", "legend": True, "axes": True}
@@ -151,22 +151,6 @@ def test_swatches_are_named_by_what_they_show():
     assert swatches("nim:7", "branch", generations=(2, 8)).names == ("branch 1", "branch 2", "branch 3")
     assert swatches("edge:9", "nim-p").names == ("P-positions of Nim", "others")
     assert swatches("nim:7", "nim-p").names == ("P-positions of Nim",)
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "named"),
-    [
-        (0, 255, {0, 1, 3, 7, 15, 31, 63, 127, 255}),
-        (0, 256, {0, 1, 3, 7, 15, 31, 63, 127, 255, 256}),
-        (0, 5, {0, 1, 2, 3, 4, 5}),
-        (3, 3, {3}),
-        (20, 70, {20, 31, 63, 70}),
-    ],
-)
-def test_the_named_values_are_the_ends_and_one_less_than_powers_of_two(first, last, named):
-    assert set(ticks(first, last)) == named
-    assert len(ticks(first, last)) == len(named)
-    assert ticks(first, last)[0] == last
 
 
 def legend_samples(drawing, legend):
@@ -293,14 +277,6 @@ def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
     assert axes[1].outward[0] < -0.5  # to its left
 
 
-def test_ticks_are_powers_of_two_or_the_ends():
-    assert tick_values(0, 255) == (0, 128, 64, 32, 16, 8, 4, 2, 1)
-    assert set(tick_values(-5, 3)) == {0, -4, -2, 2, -1, 1}
-    assert tick_values(0, 0) == (0,)
-    assert tick_values(33, 63) == (33, 63)
-    assert tick_values(33, 64) == (64,)
-
-
 def test_a_label_that_has_no_space_is_left_out():
     drawing = Drawing(THEMES["dark"], 100, 50)
     there = [drawing.label("Nim", at, 10.0) for at in ((50, 20), (55, 24), (98, 40), (50, 4), (50, 49), (50, 40))]
@@ -341,17 +317,7 @@ def test_words_before_the_body_are_on_a_veil():
                 assert annotated[box].max() > 200
 
 
-# Engines, movies
-
-
-@pytest.mark.thorough
-@needs_opengl
-def test_both_engines_say_the_same():
-    look = {"resolution": (320, 240), "style": "cubes", "quality": "draft", "view": "isometric", **ALL}
-    one, other = (np.asarray(render("nim:7", engine=engine, **look).image).astype(int) for engine in ("numpy", "opengl"))
-    for _, left, top, right, bottom in word_boxes(*laid_out(blocks_of("nim:7"), Look(**look))):
-        box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
-        assert np.abs(one[box] - other[box]).max() <= 4
+# Movies
 
 
 @pytest.mark.parametrize(("motion", "source"), [("turntable", "nim:7"), ("growth", "nim:7"), ("sweep", "chocolate:size=7")])

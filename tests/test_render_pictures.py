@@ -381,14 +381,14 @@ def test_a_drawing_does_not_depend_on_the_users_settings():
         drawing = Drawing(THEMES["dark"], 200, 50)
         drawing.words("$y$ f_x \\$", (150, 20), 10, anchor="right")
         drawing.line((0, 0), (200, 50), (1.0, 1.0, 1.0), 2)
-        return drawing.svg(), drawing.pdf(), drawing.pixels(2).tobytes()
+        return drawing.document(".svg"), drawing.document(".pdf"), drawing.pixels(2).tobytes()
 
     plain = drawn()
     with matplotlib.rc_context(
         {"text.usetex": True, "svg.fonttype": "path", "font.family": "STIXGeneral", "path.sketch": (1, 9, 9)}
     ):
         assert drawn() == plain
-    assert ">$y$ f_x \\$</text>" in plain[0]
+    assert b">$y$ f_x \\$</text>" in plain[0]
 
 
 # Movies

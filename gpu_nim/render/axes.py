@@ -89,8 +89,8 @@ def box_of(blocks: Blocks) -> CoordinateBox:
 def tick_values(low: int, high: int) -> tuple[int, ...]:
     """Return the values with ticks: 0 and the powers of two, of both signs, within a range, or else its ends; great ones first.
 
-    >>> tick_values(0, 20), tick_values(-2, 2), tick_values(5, 7)
-    ((0, 16, 8, 4, 2, 1), (0, -2, 2, -1, 1), (5, 7))
+    >>> tick_values(0, 20), tick_values(-2, 3), tick_values(5, 7), tick_values(33, 64), tick_values(0, 0)
+    ((0, 16, 8, 4, 2, 1), (0, -2, 2, -1, 1), (5, 7), (64,), (0,))
     """
     powers = (1 << m for m in reversed(range(max(abs(low), abs(high)).bit_length())))
     found = tuple(v for v in (0, *(v for power in powers for v in (-power, power))) if low <= v <= high)
@@ -160,17 +160,14 @@ def draw_axes(box: CoordinateBox, place: Projection, drawing: Drawing, size: flo
         size: of the letters.
     """
 
-    def line(start: NDArray[np.floating], end: NDArray[np.floating]) -> None:
-        drawing.line(start.tolist(), end.tolist(), drawing.theme.muted, max(0.08 * size, 1.0))
-
     def tick(axis: Axis, value: int, at: NDArray[np.floating]) -> None:
         end = at + axis.outward * TICK * size
         if drawing.beside(number(value), end + axis.outward * _GAP * size, axis.outward, size):
-            line(at, end)
+            drawing.thin_line(at.tolist(), end.tolist(), size)
 
     axes = axes_of(box, place, size)
     for axis in axes:
-        line(axis.start, axis.end)
+        drawing.thin_line(axis.start.tolist(), axis.end.tolist(), size)
         for value, at in zip(axis.values[:2], axis.places[:2], strict=False):
             tick(axis, value, at)
     for axis in axes:

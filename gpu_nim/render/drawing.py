@@ -106,6 +106,10 @@ class Drawing:
         (x, y), (x_, y_) = start, end
         self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"))
 
+    def thin_line(self, start: Sequence[float], end: Sequence[float], size: float) -> None:
+        """Draw a line that belongs to labels of a size."""
+        self.line(start, end, self.theme.muted, max(0.08 * size, 1.0))
+
     def disc(self, centre: Sequence[float], radius: float, colour: Colour) -> None:
         """Fill a disc."""
         from matplotlib.lines import Line2D
@@ -126,15 +130,11 @@ class Drawing:
         for line, baseline in zip(setting.lines, setting.baselines, strict=True):
             self.words(line, (setting.left, baseline), setting.size)
 
-    def reserve(self, box: Rectangle) -> None:
-        """Keep labels out of a box."""
-        self.taken.append(box)
-
     def keep_off(self, start: Point, end: Point) -> None:
         """Keep labels off a line between two points."""
         steps = max(2, int(np.hypot(end[0] - start[0], end[1] - start[1]) / 6))
         for x, y in np.linspace(start, end, steps).tolist():
-            self.reserve((x - 2, y - 2, x + 2, y + 2))
+            self.taken.append((x - 2, y - 2, x + 2, y + 2))
 
     def label(self, text: str, at: Point, size: float, anchor: str = "center") -> bool:
         """Write a text at its baseline, unless it would overlap another or leave the drawing; return whether it is there."""
@@ -145,7 +145,7 @@ class Drawing:
             box[0] < other[2] + gap and other[0] < box[2] + gap and box[1] < other[3] and other[1] < box[3] for other in self.taken
         ):
             return False
-        self.reserve(box)
+        self.taken.append(box)
         self.words(text, at, size, anchor=anchor)
         return True
 
@@ -155,15 +155,10 @@ class Drawing:
         x, y = (at + outward * (np.abs(outward) @ half)).tolist()
         return self.label(text, (x, y + (RISE - DROP) / 2 * size), size)
 
-    def svg(self) -> str:
-        """Return the drawing as an SVG document."""
-        return self._document(".svg").decode()
-
-    def pdf(self) -> bytes:
-        """Return the drawing as a PDF document of one page, with its fonts."""
-        return self._document(".pdf")
-
-    def _document(self, suffix: str) -> bytes:
+    def document(self, suffix: str) -> bytes:
+        """Return the drawing as an SVG or PDF document, as a suffix says."""
+        if suffix not in SUFFIXES:
+            raise UsageError(f"a drawing must end in {', '.join(SUFFIXES)}, got {suffix!r}")
         document = BytesIO()
         with style():
             self.figure.savefig(document, format=suffix[1:], dpi=72, metadata=savefig_metadata(suffix, made_by(self.call)))
@@ -171,9 +166,7 @@ class Drawing:
 
     def save(self, path: Path) -> None:
         """Write the drawing as .pdf or .svg, atomically."""
-        if path.suffix.lower() not in SUFFIXES:
-            raise UsageError(f"a drawing must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
-        document = self._document(path.suffix.lower())
+        document = self.document(path.suffix.lower())
         with replacing(path) as scratch:
             scratch.write_bytes(document)
 
@@ -216,5 +209,5 @@ def sheet(theme: Theme, width: float, height: float, caption: str) -> Drawing:
     drawing = Drawing(theme, width, height + FOOT, theme.top if theme.light else theme.bottom)
     size = _CAPTION * min(1.0, 0.95 * width / text_width(caption, _CAPTION))
     drawing.words(caption, (width / 2, height + 0.5 * FOOT), size, anchor="center")
-    drawing.reserve((0.0, height + 0.1 * FOOT, width, height + FOOT))
+    drawing.taken.append((0.0, height + 0.1 * FOOT, width, height + FOOT))
     return drawing

@@ -16,8 +16,8 @@ _LONGEST_BAR = 0.6  # of the picture's height, or width
 def ticks(first: int, last: int) -> list[int]:
     """Return the values to be named on a bar, the most important first: the ends, all of a few, else those of the form 2^m - 1.
 
-    >>> ticks(0, 255), ticks(2, 5), ticks(5, 40)
-    ([255, 0, 127, 63, 31, 15, 7, 3, 1], [5, 2, 4, 3], [40, 5, 31, 15, 7])
+    >>> ticks(0, 255), ticks(2, 5), ticks(5, 40), ticks(3, 3)
+    ([255, 0, 127, 63, 31, 15, 7, 3, 1], [5, 2, 4, 3], [40, 5, 31, 15, 7], [3])
     """
     between = range(first + 1, last) if last - first < _FEW else ((1 << m) - 1 for m in range(last.bit_length() + 1))
     return list(dict.fromkeys((last, first, *sorted((v for v in between if first < v < last), reverse=True))))
@@ -83,7 +83,7 @@ class LegendBox:
             else:
                 start, reach, place = (left + middle, top + size), (0.0, 0.4 * size), (0.0, 1.4 * size)
             if drawing.label(number(value), _sum(start, place), size, "left" if self.beside else "center"):
-                drawing.line(start, _sum(start, reach), drawing.theme.muted, max(0.08 * size, 1.0))
+                drawing.thin_line(start, _sum(start, reach), size)
 
 
 def _sum(one: Point, other: Point) -> Point:

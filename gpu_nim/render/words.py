@@ -6,7 +6,7 @@ machine.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -36,8 +36,10 @@ _SHRUNK = 0.85  # of the requested size: text is set in more lines rather than s
 _TITLE, _CAPTION, _LABEL = (54.0, 14.0), (36.0, 12.0), (30.0, 12.0)
 """Sizes in units, of which a picture is 1080 high, and the least in pixels; a 36th of the height is legible on a slide."""
 
-_NOT_FIRST = frozenset("、。，．！？：；）」』】〕｝》〉·ー")  # of a line
-_NOT_LAST = frozenset("（「『【〔｛《〈")
+# Of Chinese, Japanese and Korean: what lines are broken between, but not before the second or after the third of these.
+_WIDE = r"[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd]"
+_NOT_FIRST = r"[、。，．！？：；）」』】〕｝》〉·ー\u3099\u309a]"
+_NOT_LAST = "[（「『【〔｛《〈]"
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WRITTEN_OUT = 10_000
 
@@ -126,23 +128,20 @@ def extent(text: str, size: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Setting:
-    """Text in lines of one size, in pixels, from the upper left corner of its box.
-
-    `rise` and `leading` are in pixels: from the top of the box to the first baseline, and from one baseline to the next.
-    """
+    """Text in lines of one size, in pixels, from the upper left corner of its box."""
 
     lines: tuple[str, ...]
     size: float
     left: float
     top: float
-    rise: float
-    leading: float
-    drop: float
 
     @property
     def baselines(self) -> list[float]:
         """The height of each line's baseline, downwards."""
-        return [self.top + self.rise + k * self.leading for k in range(len(self.lines))]
+        reach = [extent(line, self.size) for line in self.lines]
+        between = [above[1] + below[0] + 0.1 * self.size for above, below in pairwise(reach)]
+        first, leading = self.top + max(reach[0][0], _RISE * self.size), max([_LEADING * self.size, *between])
+        return [first + k * leading for k in range(len(self.lines))]
 
     @property
     def width(self) -> float:
@@ -152,7 +151,7 @@ class Setting:
     @property
     def bottom(self) -> float:
         """The lower end of the lines, with descenders."""
-        return self.baselines[-1] + self.drop
+        return self.baselines[-1] + max(extent(self.lines[-1], self.size)[1], _DROP * self.size)
 
 
 def unit(width: int, height: int) -> float:
@@ -221,18 +220,11 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
         while tried >= last:
             lines = _broken(text, tried, wide, split)
             if lines and len(lines) <= breaks + 1:
-                found = _set(lines, tried, left, top)
+                found = Setting(lines, tried, left, top)
                 if found.bottom - top <= high:
                     return found
             tried *= _SMALLER
     return None
-
-
-def _set(lines: tuple[str, ...], size: float, left: float, top: float) -> Setting:
-    reach = [extent(line, size) for line in lines]
-    rise, drop = max(reach[0][0], _RISE * size), max(reach[-1][1], _DROP * size)
-    between = [above[1] + below[0] + 0.1 * size for above, below in pairwise(reach)]
-    return Setting(lines, size, left, top, rise, max([_LEADING * size, *between]), drop)
 
 
 def _broken(text: str, size: float, wide: float, split: Callable[[str], Iterable[str]]) -> tuple[str, ...] | None:
@@ -278,16 +270,10 @@ def _phrases(text: str) -> list[str]:
     return re.findall(r".+?(?: {2,}|$)", text)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Yield the parts of a text that a line is not broken within: words with the spaces after them, and single wide characters."""
-    piece = ""
-    for before, cluster in zip(["", *clusters(text)], clusters(text), strict=False):
-        wide = any(unicodedata.east_asian_width(edge[-1:] or " ") in "WF" for edge in (before, cluster[:1]))
-        if piece and (
-            (before.isspace() and not cluster.isspace()) or (wide and cluster not in _NOT_FIRST and before not in _NOT_LAST)
-        ):
-            yield piece
-            piece = ""
-        piece += cluster
-    if piece:
-        yield piece
+def _pieces(text: str) -> list[str]:
+    """Return the parts of a text that a line is not broken within: words and single wide characters, with the spaces after them.
+
+    >>> _pieces("P位置は「三」 of Nim")
+    ['P', '位', '置', 'は', '「三」 ', 'of ', 'Nim']
+    """
+    return re.findall(rf"\s*(?:{_NOT_LAST}*(?:{_WIDE}|(?:(?!{_WIDE})\S)+){_NOT_FIRST}*|\S)\s*", text)

@@ -162,7 +162,7 @@ def _table(header: tuple[str, str, str], rows: Iterable[tuple[str, str, str, Ver
 
 def _figure(name: str, about: str) -> str:
     drawing = draw_figure(name)
-    kind, data = "svg+xml", drawing.svg().encode()
+    kind, data = "svg+xml", drawing.document(".svg")
     if len(data) > _LARGEST_SVG:
         kind, file = "jpeg", BytesIO()
         drawing.image(_WIDTH, round(_WIDTH * drawing.height / drawing.width)).save(file, "JPEG", quality=88)

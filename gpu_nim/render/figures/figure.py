@@ -98,7 +98,7 @@ def draw_figure(name: str, theme: str = "paper") -> Drawing:
     Raises:
         UsageError: a name is unknown, or the figure is a slide.
 
-    >>> "generations 0 to 6" in draw_figure("NF1").svg()
+    >>> b"generations 0 to 6" in draw_figure("NF1").document(".svg")
     True
     """
     draw = FIGURES.find(name).drawing

@@ -76,7 +76,7 @@ def _nf2(theme: Theme) -> Drawing:
         radius = 6.5 + 3.0 * float(near[k])
         x, y = places[k].tolist()
         drawing.disc((x, y), radius, _colour(theme, born[k] / _GENERATIONS))
-        drawing.reserve((x - radius, y - radius, x + radius, y + radius))
+        drawing.taken.append((x - radius, y - radius, x + radius, y + radius))
     draw_axes(box, place, drawing, 22.0)
     shades = theme.map(np.arange(_GENERATIONS + 1) / _GENERATIONS)
     legend = LegendBox(Bar("generation", tuple(range(_GENERATIONS + 1)), shades), _LABEL, 0.6 * height, beside=True)
