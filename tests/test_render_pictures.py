@@ -376,6 +376,14 @@ def test_a_figure_is_written_as_vectors_and_its_words_as_words(name, tmp_path):
     assert b"/Subtype /Image" not in pdf
 
 
+def test_a_figure_is_drawn_at_every_size():
+    drawing = draw_figure("NF2")
+    before = drawing.document(".svg")
+    for size in ((16, 2000), (2000, 16), (16, 16)):
+        assert drawing.image(*size).size == size
+    assert drawing.document(".svg") == before
+
+
 def test_a_drawing_does_not_depend_on_the_users_settings():
     def drawn():
         drawing = Drawing(THEMES["dark"], 200, 50)

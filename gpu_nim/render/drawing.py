@@ -181,14 +181,20 @@ class Drawing:
 
     def pixels(self, scale: float = 1.0) -> "Image":
         """Return the drawing as pixels, so many a point, RGBA."""
+        from matplotlib.text import Text
         from PIL import Image
 
         backend: Any = import_module("matplotlib.backends.backend_agg")  # which has no types
         size = max(1, int(self.width * scale + 1e-6)), max(1, int(self.height * scale + 1e-6))
         renderer = backend.RendererAgg(*size, 72 * scale)
+        words = [artist for artist in self.figure.artists if isinstance(artist, Text)]
+        for text in words:  # FreeType has no letters below a pixel
+            text.set_visible(text.get_fontproperties().get_size_in_points() * scale >= 1)
         self.figure.set_dpi(72 * scale)
         with style():
             self.figure.draw(renderer)
+        for text in words:
+            text.set_visible(True)
         return Image.frombuffer("RGBA", size, renderer.buffer_rgba(), "raw", "RGBA", 0, 1)
 
     def paint(self, picture: "Image") -> None:

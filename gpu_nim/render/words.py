@@ -27,6 +27,7 @@ FONT = "DejaVu Sans"
 JOINERS = "\u200c\u200d\u200e\u200f"
 """Characters without a glyph: between letters, and for directions."""
 
+_LAST_RESORT = "Last Resort High-Efficiency"  # of matplotlib: a box for every character
 _SELECTORS = "\ufe0e\ufe0f"
 _FURTHER = "install one that has, such as Debian's fonts-noto-core, or fonts-noto-cjk for Chinese, Japanese and Korean"
 _LEADING = 1.2  # of the size: from one line to the next, or more where letters are high or deep
@@ -92,8 +93,8 @@ def further_families() -> tuple[str, ...]:
     for file in sorted({*findSystemFonts()} - listed):
         with suppress(OSError, RuntimeError, ValueError):
             fontManager.addfont(file)
-    names = {entry.name for entry in fontManager.ttflist if not entry.name.startswith("Last Resort")}
-    return tuple(sorted(names, key=lambda name: ("Sans" not in name, name)))
+    plain = (entry.name for entry in fontManager.ttflist if (entry.style, entry.weight) == ("normal", 400))
+    return tuple(sorted({*plain} - {_LAST_RESORT}, key=lambda name: ("Sans" not in name, name)))
 
 
 def _has(family: str, character: str) -> bool:
