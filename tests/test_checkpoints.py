@@ -101,41 +101,22 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
 # Resumed on another backend
 
 
-@pytest.mark.parametrize("at", [0, 20, 60])
-def test_nim_goes_on_on_either_backend(backend: Backend, tmp_path: Path, at: int) -> None:
-    for number, (first, second) in enumerate(((backend, NUMPY), (NUMPY, backend))):
-        folder = tmp_path / str(number)
-        checkpoints = Checkpoints(folder)
-        checkpoints.begin()
-        checkpoints.save(next(s for s in snapshots("nim", 70, 20, first) if s.generation == at))
-        assert GrowthJob(backend=second, resume=folder).grow().digest == grow("nim", 70, backend=NUMPY).digest
-
-
 FAR = Rule(2, ((5, 0), (-1, 6), (-7, -3)), ONE, ((0, 0), (3, 1)))  # beyond the bricks of the fast path on CUDA
 FAR_FOLDED = define([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,), (-3,))], [1], [(0, 0)], octant=True).rule
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("automaton", ["edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
-def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: Path, automaton: object) -> None:
-    whole = grow(automaton, 18, backend=NUMPY)  # type: ignore[arg-type]
-    for number, (first, second) in enumerate(((backend, NUMPY), (NUMPY, backend))):
+@pytest.mark.parametrize("automaton", ["nim", "edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
+@pytest.mark.parametrize("last", [pytest.param(14, marks=pytest.mark.thorough), 18])
+def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: Path, automaton: object, last: int) -> None:
+    whole = grow(automaton, last, backend=NUMPY)  # type: ignore[arg-type]
+    for number, (first, second) in enumerate({(backend, NUMPY), (NUMPY, backend)}):
         checkpoints = Checkpoints(tmp_path / str(number))
         checkpoints.begin()
         checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
-        with GrowthJob(generations=18, backend=second, resume=tmp_path / str(number)).open() as run:
+        with GrowthJob(generations=last, backend=second, resume=tmp_path / str(number)).open() as run:
             assert run.growing.generation == 7
             growth = run.grow()
         assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
-
-
-@pytest.mark.parametrize("name", ["edge", "fcc", "hexagonal", "rule750", "nim-4", "ulam-warburton-3"])
-@pytest.mark.parametrize("generations", [20, 25])
-def test_every_engine_goes_on_to_the_same_generation_and_further(tmp_path: Path, name: str, generations: int) -> None:
-    saved(tmp_path / "run", name, 20, 5)
-    with GrowthJob(generations=generations, backend=NUMPY, resume=tmp_path / "run").open() as run:
-        assert (run.growing.automaton.name, run.growing.generation) == (name, 15)
-        assert run.grow().digest == grow(name, generations, backend="numpy").digest
 
 
 def test_an_automaton_of_ones_own_goes_on(tmp_path: Path) -> None:

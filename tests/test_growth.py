@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
-from gpu_nim.automata.cell_sources import CellsInMemory, split
+from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.peers import python_set, scipy_convolve
-from gpu_nim.model.digest import COEFFICIENTS, checksum, digest, finalize, mix, nim_plane_mix
+from gpu_nim.model.digest import COEFFICIENTS, checksum, finalize, mix, nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory
 from tests.helpers import p_positions
@@ -73,14 +73,6 @@ def test_a_state_goes_on_where_it_was_taken(backend: Backend, at: int) -> None:
     for successor in (backend.nim(130, state), NumpyBackend().nim(130, state), backend.nim(300, state)):
         assert successor.generation == at
         assert np.array_equal(successor.advance(130).checksums, expected)
-
-
-def test_large_growth_on_numpy() -> None:
-    growth = grow("nim", 1024, backend="numpy")
-    assert growth.population == 1_048_579  # 4^10 P-positions below 1024, and three more
-    assert growth.births[1023] == 59049
-    assert growth.births[1024] == 3
-    assert growth.verified is True
 
 
 @pytest.mark.gpu
@@ -243,11 +235,6 @@ def test_progress_sees_every_generation_once() -> None:
     assert growth.seconds > 0
 
 
-def test_split_gives_generations() -> None:
-    batch = NumpyBackend().nim(7).advance(7, cells=True)
-    assert [(n, len(cells)) for n, cells in split(batch)] == list(enumerate([1, 3, 3, 9, 3, 9, 9, 27]))
-
-
 # The digest
 
 
@@ -289,11 +276,6 @@ def test_the_plane_mixes_as_the_lattice_does(u: int, v: int, more: int) -> None:
     down, along, up = nim_plane_mix()
     word = np.array([(down * u + along * v + up * n) % 2**64], np.uint64)
     assert int(finalize(word)[0]) == slow_mix((n - u, n - v, u + v))
-
-
-def test_a_digest_tells_checksums_apart() -> None:
-    assert digest([1, 2]) != digest([2, 1])
-    assert len(digest([])) == 64
 
 
 @pytest.mark.parametrize("cells", [np.zeros((2, 9), int), np.zeros(3, int), np.zeros((2, 3))])

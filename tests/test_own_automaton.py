@@ -35,19 +35,24 @@ def test_offsets_of_a_catalogue_entry_are_that_entry() -> None:
     assert facts("--offsets", SQUARE, "--gen", "9")["automaton"] == "ulam-warburton"
 
 
-def test_offsets_of_no_entry_grow_by_the_definition() -> None:
-    mine = facts("--offsets", "1,0;0,2;3,-1", "--birth", "1,2", "--seed", "0,0;5,0", "--gen", "7")
-    rule = Rule(2, ((1, 0), (0, 2), (3, -1)), frozenset({1, 2}), ((0, 0), (5, 0)))
-    assert mine["automaton"] == "own"
-    assert mine["verified"] is None
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (
+            ("--offsets", "1,0;0,2;3,-1", "--birth", "1,2", "--seed", "0,0;5,0"),
+            Rule(2, ((1, 0), (0, 2), (3, -1)), frozenset({1, 2}), ((0, 0), (5, 0))),
+        ),
+        (
+            ("--offsets", "1,1;-1,1;2,-1", "--seed", "1,1", "--octant"),
+            Rule(2, ((1, 1), (-1, 1), (2, -1)), ONE, ((1, 1),), octant=True),
+        ),
+    ],
+)
+def test_offsets_of_no_entry_grow_by_the_definition(options: tuple[str, ...], rule: Rule) -> None:
+    mine = facts(*options, "--gen", "7")
+    assert (mine["automaton"], mine["verified"]) == ("own", None)
     assert mine["births"] == [len(cells) for cells in literal(rule, 7)]
     assert mine["digest"] == grow(rule, 7, backend="numpy").digest
-
-
-def test_an_octant_bounds_it() -> None:
-    rule = Rule(2, ((1, 1), (-1, 1), (2, -1)), ONE, ((1, 1),), octant=True)
-    mine = facts("--offsets", "1,1;-1,1;2,-1", "--seed", "1,1", "--octant", "--gen", "6")
-    assert mine["births"] == [len(cells) for cells in literal(rule, 6)]
 
 
 @pytest.mark.parametrize(
