@@ -156,14 +156,14 @@ def test_damaged_files_are_one_sentence(name: str, content: str, said: str, plac
 
 def test_columns_are_chosen(place: Path) -> None:
     (place / "t.csv").write_text("n,one,two\n3,1,2\n4,3,4\n")
-    with pytest.raises(UsageError, match=r"--column must be given for t\.csv, which has one, two"):
+    with pytest.raises(UsageError, match=r"column must be given for t\.csv, which has one, two"):
         read_terms(Path("t.csv"))
-    with pytest.raises(UsageError, match=r"--column must be one of one, two, the columns of t\.csv, got 'three'"):
+    with pytest.raises(UsageError, match=r"column must be one of one, two, the columns of t\.csv, got 'three'"):
         read_terms(Path("t.csv"), "three")
     found = read_terms(Path("t.csv"), "two")
     assert (found.name, found.first, found.values) == ("two of t.csv", 3, (2, 4))
     (place / "t.txt").write_text("0 1\n")
-    with pytest.raises(UsageError, match=r"--column is for files of several columns, got one of t\.txt"):
+    with pytest.raises(UsageError, match=r"column is for files of several columns, got one of t\.txt"):
         read_terms(Path("t.txt"), "one")
     (place / "t.json").write_text(json.dumps({"births": [1, 2], "columns": {"population": [1, 3]}}))
     assert read_terms(Path("t.json"), "population").values == (1, 3)

@@ -241,7 +241,7 @@ def test_tables_of_any_columns_are_what_other_programs_read(tmp_path: Path) -> N
         save_table(COLUMNS, path, {"automaton": "nim"})
         assert read_terms(path, "births").values == (1, 3, 2**64 - 1)
         assert read_terms(path).name == f"births of t{ending}"
-        for column, refusal in (("density", "must have integers"), ("deaths", "--column must be one of births, population")):
+        for column, refusal in (("density", "must have integers"), ("deaths", "column must be one of births, population")):
             with pytest.raises((FileError, UsageError), match=refusal):
                 read_terms(path, column)
     rows = list(zip(*PLAIN.values(), strict=True))

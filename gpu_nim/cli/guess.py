@@ -1,25 +1,20 @@
 """`gpunim guess`: laws that terms of a sequence obey, with what was tested, what confirms them and what is proved."""
 
-import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE
-from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
-from gpu_nim.cli.output import emit_json, plain, print_table, say
-from gpu_nim.guessing.limits import MAX_TERMS
-from gpu_nim.model.errors import UsageError, close
+from gpu_nim.cli.command import AMOUNT, Command, integer, json_option, option_names
+from gpu_nim.cli.output import emit_json, print_table, say
+from gpu_nim.guessing.limits import COUNTED, GROWN, MAX_TERMS
+from gpu_nim.model.arguments import arguments_written
 
 if TYPE_CHECKING:
     from gpu_nim.guessing.law import Law
     from gpu_nim.guessing.search import Guess
     from gpu_nim.storage.table_interface import TermList
-
-_COUNTED, _GROWN = 1000, 128  # terms of a formula, and generations of an automaton, unless --terms is given
-_NUMBERS = re.compile(r"[\s\d,;\[\](){}-]+")
 
 _EXAMPLES = {
     "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
@@ -44,7 +39,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 @click.option(
     "--terms",
     type=integer(1, MAX_TERMS),
-    help=f"How many terms to use.  [default: all of a file, {_COUNTED} of a formula, {_GROWN} of an automaton]",
+    help=f"How many terms to use.  [default: all of a file, {COUNTED} of a formula, {GROWN} of an automaton]",
 )
 @click.option("--base", type=integer(2, 36), default=2, help="Base of k-regular sequences.")
 @click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: 8 to 32, by the terms]")
@@ -69,70 +64,19 @@ def guess(
     chosen to fit, and what is proved; laws that too few terms confirm are marked WEAK. In formulas, f(0) is the first term.
     """
     from gpu_nim.guessing.search import guess as search
+    from gpu_nim.jobs.terms import find_terms
+    from gpu_nim.storage.term_files import parse_terms
 
-    given = _terms(source, piles, column, terms)
+    name = sys.stdin.read() if source == ("-",) else " ".join(source)
+    if source == ("-",) or len(source) > 1:
+        parse_terms(name)  # several words are numbers
+    with arguments_written(option_names()):
+        given = find_terms(name, piles=piles, column=column, most=terms)
     found = search(given.values, base=base, confirm=confirm, kinds=None if kinds is None else kinds.split(","))
     if as_json:
         emit_json({"source": given.name, "first": given.first, **found.facts()})
     else:
         _print(given, found)
-
-
-def _terms(source: tuple[str, ...], piles: int | None, column: str | None, most: int | None) -> "TermList":
-    from gpu_nim.automata.catalogue import CATALOGUE
-    from gpu_nim.storage.table_interface import TermList
-    from gpu_nim.storage.term_files import parse_terms, read_terms, readable
-
-    name, several = source[0], len(source) > 1
-    if not several and name not in CATALOGUE and (Path(name).suffix in readable() or Path(name).is_file()):
-        _superfluous("--piles", piles, name)
-        return read_terms(Path(name), column, most)
-    if name == "-" or several or _NUMBERS.fullmatch(name):
-        _superfluous("--piles", piles, "numbers")
-        _superfluous("--column", column, "numbers")
-        text = sys.stdin.read() if source == ("-",) else " ".join(source)
-        return TermList("numbers", 0, parse_terms(text)[:most])
-    if name in CATALOGUE:
-        _superfluous("--piles", piles, name)
-        return _grown(name, column or "births", _GROWN if most is None else most)
-    _superfluous("--column", column, name)
-    return _counted(name, piles, _COUNTED if most is None else most)
-
-
-def _grown(name: str, column: str, most: int) -> "TermList":
-    from gpu_nim.automata.columns import is_whole
-    from gpu_nim.automata.growth_process import grow
-    from gpu_nim.storage.table_interface import TermList
-
-    if not is_whole(column):
-        raise UsageError(f"--column must have integers, got {column}")
-    values = grow(name, most - 1, columns=[column]).table[column].tolist()
-    return TermList(f"{column} of the automaton {name}", 0, tuple(values))
-
-
-def _counted(name: str, piles: int | None, most: int) -> "TermList":
-    from gpu_nim.automata.catalogue import CATALOGUE
-    from gpu_nim.counting.families import FAMILIES
-    from gpu_nim.oeis.catalogue import entries, resolve
-    from gpu_nim.storage.table_interface import TermList
-    from gpu_nim.storage.term_files import readable
-
-    if name not in FAMILIES and not {name, name.upper()} & entries().keys():
-        hint = close(name, (*CATALOGUE, *FAMILIES, *entries()))
-        endings = ", ".join(readable())
-        raise UsageError(
-            f"source must be numbers, a family, an OEIS entry or an automaton of the catalogues, or a file that ends in "
-            f"{endings}, got {plain(name)!r}{hint}"
-        )
-    entry = resolve(name, piles)
-    if entry.family is None:
-        most = min(most, _GROWN)
-    return TermList(f"{entry.name}, {entry.summary}", entry.offset, tuple(entry.terms(entry.offset, entry.offset + most)))
-
-
-def _superfluous(option: str, given: object, name: str) -> None:
-    if given is not None:
-        raise UsageError(f"{option} does not belong to {plain(name)}, got {given}")
 
 
 def _print(given: "TermList", found: "Guess") -> None:

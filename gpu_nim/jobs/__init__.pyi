@@ -8,3 +8,4 @@ from gpu_nim.jobs.count import Values as Values
 from gpu_nim.jobs.growth_job import GrowthJob as GrowthJob
 from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
 from gpu_nim.jobs.growth_plan import GrowthPlan as GrowthPlan
+from gpu_nim.jobs.terms import find_terms as find_terms

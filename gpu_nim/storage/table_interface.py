@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arguments import argument
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, open_regular, printable
@@ -215,9 +216,9 @@ def choose(path: Path, names: Sequence[str], column: str | None) -> str:
     if not names:
         raise FileError(f"{path} holds no column")
     if column is None:
-        raise UsageError(f"--column must be given for {path}, which has {listed}")
+        raise UsageError(f"{argument('column')} must be given for {path}, which has {listed}")
     if column not in names:
-        raise UsageError(f"--column must be one of {listed}, the columns of {path}, got {column!r}")
+        raise UsageError(f"{argument('column')} must be one of {listed}, the columns of {path}, got {column!r}")
     return column
 
 
@@ -236,7 +237,7 @@ def integer_of(value: Any, column: str) -> int:
 def check_single(path: Path, column: str | None) -> None:
     """Raise UsageError where a column is named of a file that has one alone."""
     if column is not None:
-        raise UsageError(f"--column is for files of several columns, got {column} of {path}")
+        raise UsageError(f"{argument('column')} is for files of several columns, got {column} of {path}")
 
 
 def require_room_for(path: Path, terms: int) -> None:

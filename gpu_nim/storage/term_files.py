@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
+from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import printable
 from gpu_nim.model.registry import one_of, unknown
@@ -55,7 +56,7 @@ def _of_growth(path: Path, column: str, most: int | None) -> TermList:
     if column not in growth.table:
         raise unknown("column", column, growth.table)
     if not is_whole(column):
-        raise UsageError(f"--column must have integers, got {column}")
+        raise UsageError(f"{argument('column')} must have integers, got {column}")
     return TermList(f"{column} of {path.name}", 0, tuple(growth.table[column].tolist()[:most]))
 
 
