@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.games.game_graph import MAX_COORDINATES
-from gpu_nim.model.arguments import Whole, integer, items, shown, whole
+from gpu_nim.model.arguments import Whole, integer, items, shown
 from gpu_nim.model.errors import UsageError
 
 Vector = tuple[int, ...]
@@ -379,7 +379,7 @@ def _term(factor: int, name: str) -> str:
 
 def _positive(argument: str, value: Rational) -> Fraction:
     try:
-        number = Fraction(value if isinstance(value, Fraction | str | float) else whole(value))
+        number = Fraction(value if isinstance(value, Fraction | str | float) else integer(argument, value))
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
         raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {shown(value)}") from None
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:

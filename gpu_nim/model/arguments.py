@@ -7,7 +7,7 @@ also accepts others, such as ² and ٣.
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from fractions import Fraction
 from types import MappingProxyType
@@ -59,13 +59,6 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()}..."
 
 
-def whole(value: object) -> int:
-    """The value as a Python integer; TypeError for anything else, including truth values."""
-    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", None) == "b":
-        raise TypeError("a truth value is no number")
-    return operator.index(value)  # type: ignore[arg-type]
-
-
 def integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """Return the argument as a Python integer; UsageError, which names it, if it is not one or not within `least` to `most`.
 
@@ -76,10 +69,10 @@ def integer(name: str, value: object, least: int | None = None, most: int | None
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: size must be an integer of at least 0, got 2.5
     """
-    try:
-        number = whole(value)
-    except TypeError:
-        number = None
+    number = None
+    if not (isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", None) == "b"):  # a truth value is no number
+        with suppress(TypeError):
+            number = operator.index(value)  # type: ignore[arg-type]
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
         raise UsageError(f"{argument(name)} must be an integer{bounds}, got {shown(value)}")
