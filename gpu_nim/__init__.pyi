@@ -4,8 +4,8 @@ from gpu_nim import games as games
 from gpu_nim import guessing as guessing
 from gpu_nim import jobs as jobs
 from gpu_nim import oeis as oeis
+from gpu_nim import papers as papers
 from gpu_nim import render as render
-from gpu_nim import theorems as theorems
 from gpu_nim._version import __version__ as __version__
 from gpu_nim.automata.growth import Growth as Growth
 from gpu_nim.automata.growth_process import grow as grow
@@ -17,7 +17,7 @@ from gpu_nim.guessing.search import guess as guess
 from gpu_nim.jobs.count import count as count
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule
-from gpu_nim.reproduction.run import reproduce as reproduce
+from gpu_nim.papers.comparison import reproduce as reproduce
+from gpu_nim.papers.verification import verify as verify
 from gpu_nim.storage.save_load import load as load
 from gpu_nim.storage.save_load import save as save
-from gpu_nim.theorems.verify import verify as verify

@@ -6,7 +6,7 @@ import pytest
 
 import gpu_nim
 from gpu_nim.cli import COMMANDS
-from gpu_nim.theorems import statements
+from gpu_nim.papers import statements
 from scripts.lib.check_site import broken, expected, refused
 
 

@@ -13,13 +13,13 @@ from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.cli import COMMANDS, main
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.oeis.catalogue import entries
+from gpu_nim.papers import statements
+from gpu_nim.papers.catalogue import PAPERS
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.motions import MOTIONS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
-from gpu_nim.reproduction.papers import PAPERS
-from gpu_nim.theorems import statements
 
 CHECKOUT = Path(__file__).parents[1]
 

@@ -31,9 +31,9 @@ from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
 from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
+from gpu_nim.papers.growth_check import check_cells
 from gpu_nim.storage.array_files import NpzArrays, ZarrArrays, sizes_of_blosc, sizes_of_zstd
 from gpu_nim.storage.tables import open_table
-from gpu_nim.theorems.growth_check import check_cells
 from tests.helpers import interrupt
 
 pytest.importorskip("zarr", reason="zarr is not installed")

@@ -26,14 +26,14 @@ OF_CATALOGUES = {
     "games.catalogue": ("find",),
     "games.entries": ("Parameter", "ParameterType", "Integer"),
     "oeis.catalogue": ("find", "resolve", "from_function"),
+    "papers.catalogue": ("CheckResult", "Entry", "Paper", "Printed", "Reach", "find_papers", "find_statements"),
+    "papers.verification": ("run_checks",),
     "render.colourings": ("colouring",),
     "render.exports.export_format": ("ExportedBody", "export_format"),
     "render.figures": ("figure",),
     "render.look": ("Cost",),
     "render.views": ("View", "find_view"),
     "storage.growth_formats": ("open_growth",),
-    "theorems.catalogue": ("statement", "find_statements", "run_checks", "check_cases"),
-    "theorems.check_result": ("CheckResult",),
 }
 BUILTIN = {"KeyError", "OSError", "OverflowError", "TypeError", "ValueError"}
 ERRORS = BUILTIN | {"Damaged"} | {name for name in dir(errors) if name.endswith(("Error", "Lost", "Dependency"))}

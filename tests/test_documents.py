@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from gpu_nim.papers import statements
 from gpu_nim.render.metadata import read_provenance
-from gpu_nim.theorems import statements
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
 

@@ -10,8 +10,7 @@ import pytest
 from gpu_nim import grow
 from gpu_nim.automata.neighbourhoods import steps
 from gpu_nim.oeis.b_files import read_bfile
-from gpu_nim.theorems import find_statements, run_checks
-from gpu_nim.theorems.papers import edge_growth
+from gpu_nim.papers import edge_growth, find_statements, run_checks
 
 DOCS = Path(__file__).parent.parent / "docs"
 UPTO = 16

@@ -8,9 +8,9 @@ import pytest
 
 from gpu_nim.automata import neighbourhoods
 from gpu_nim.counting.families import find_family
-from gpu_nim.theorems import digit_products, find_statements, run_checks
-from gpu_nim.theorems.digit_products import Certificate
-from gpu_nim.theorems.papers.more_piles import counts, residues, rules
+from gpu_nim.papers import find_statements, run_checks
+from gpu_nim.papers.more_piles import counts, digit_products, residues, rules
+from gpu_nim.papers.more_piles.digit_products import Certificate
 
 
 def counterexample(name: str, upto: int = 16) -> str | None:

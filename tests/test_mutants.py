@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.theorems import statements
+from gpu_nim.papers import statements
 from tests.cuda_host import compiler
 from tests.mutants import Mutant, is_noticed, planted
 from tests.mutants.catalogue import MUTANTS

@@ -4,7 +4,7 @@ import html
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 import click
@@ -13,14 +13,13 @@ import pytest
 from gpu_nim.cli import main
 from gpu_nim.games.inequality import chocolate
 from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.papers import Entry, ItemResult, Paper, Printed, Verdict, catalogue, find_papers, find_statements, statements
+from gpu_nim.papers.catalogue import ENTRIES, PAPERS, Cases
+from gpu_nim.papers.comparison import reproduce
+from gpu_nim.papers.inequality_conditions import section_3_and_4
+from gpu_nim.papers.nim_fractals import section_2_and_3
 from gpu_nim.render.figures import FIGURES
-from gpu_nim.reproduction import computed
-from gpu_nim.reproduction.item import PAPERS, Comparison, Item, Paper
-from gpu_nim.reproduction.papers import find_papers
-from gpu_nim.reproduction.papers.inequality_conditions import sections_3_and_4
-from gpu_nim.reproduction.report import FACTS, PAGE, page, save_report
-from gpu_nim.reproduction.run import ItemResult, Verdict, compare, reproduce
-from gpu_nim.theorems import find_statements, statements
+from gpu_nim.render.report import FACTS, PAGE, page, save_report
 from tests.chromium import Browser, chromium_driver, needs_chromium
 from tests.helpers import facts, printed, refused, run
 
@@ -75,7 +74,7 @@ ITEMS = [(name, item) for name, paper in PAPERS.items() for item in paper.items]
 
 
 def label(value: object) -> str:
-    return value.number if isinstance(value, Item) else str(value)
+    return value.number if isinstance(value, Entry) else str(value)
 
 
 @pytest.fixture(scope="module")
@@ -104,16 +103,16 @@ def test_every_item_is_as_expected(results: list[ItemResult]) -> None:
     for name, slips in SLIPS.items():
         assert {number for (paper, number), verdict in verdicts.items() if paper == name and verdict is Verdict.SLIP} == slips
     answered = [each for result in results for each in result.compared if each.verdict is Verdict.ANSWERED]
-    found = {each.comparison.about: each.found for each in answered}
+    found = {each.about: each.computed for each in answered}
     assert {about: found[about] for about in ANSWERS} == ANSWERS
     assert [result.item.number for result in results if result.verdict is Verdict.SLIP and not result.item.slip] == []
     assert [result.item.number for result in results if result.verdict is not Verdict.SLIP and result.item.slip] == []
 
 
 @pytest.mark.parametrize(("name", "item"), ITEMS, ids=label)
-def test_every_item_has_its_command(name: str, item: Item) -> None:
-    assert item.statement.endswith((".", "?"))
-    assert item.comparisons or item.checks
+def test_every_item_has_its_command(name: str, item: Entry) -> None:
+    assert item.summary
+    assert item.checks or [*item.printed()]
     assert not item.figure or item.figure in FIGURES
     program, command, *words = shlex.split(item.shown_by)
     assert program == "gpunim"
@@ -126,17 +125,19 @@ def test_every_item_has_its_command(name: str, item: Item) -> None:
 
 
 def test_every_check_of_a_paper_stands_for_an_item() -> None:
-    of_papers = {statement.name for statement in statements() if statement.source.startswith("[")}
+    shown = {check for _, item in ITEMS for check in item.checks}
+    of_papers = {statement.name for statement in statements() if statement.source.startswith("[") or "[V]" in statement.after}
     assert len(of_papers) >= 50
-    assert of_papers - {check for _, item in ITEMS for check in item.checks} == set()
+    assert of_papers - shown == set()
+    assert shown - {statement.name for statement in statements()} == set()
 
 
 def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
     def spoilt(number: str) -> OeisEntry:
         return OeisEntry(number, "", 0, lambda start, stop: iter([7] * (stop - start)))
 
-    monkeypatch.setattr(computed, "find", spoilt)
-    changed = [compare(item.comparisons[0]) for _, item in ITEMS if item.kind == "sequence"]
+    monkeypatch.setattr(section_2_and_3, "find", spoilt)
+    changed = [each for _, item in ITEMS if item.kind == "sequence" for each in item.printed()]
     assert len(changed) == 16
     assert {each.verdict for each in changed} == {Verdict.DISAGREEMENT}
 
@@ -148,40 +149,49 @@ def test_a_wrong_nim_sum_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_chocolate_is_no_gasket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{sections_3_and_4.__name__}.chocolate", lambda a: chocolate(4))
-    (graph,) = (item for item in sections_3_and_4.ITEMS if item.number == "Graph 4.3")
-    assert compare(graph.comparisons[0]).verdict is Verdict.DISAGREEMENT
+    monkeypatch.setattr(section_3_and_4, "chocolate", lambda a: chocolate(4))
+    assert [each.verdict for each in ENTRIES["v-graph-4.3"].printed()] == [Verdict.DISAGREEMENT]
 
 
 @pytest.mark.parametrize(
-    ("comparison", "verdict"),
+    ("printed", "verdict"),
     [
-        (Comparison("1 + 1", lambda: 2, 2), Verdict.AGREEMENT),
-        (Comparison("1 + 1", lambda: 2, 3), Verdict.DISAGREEMENT),
-        (Comparison("1 + 1", lambda: 2, 3, right=2), Verdict.SLIP),
-        (Comparison("a slip that is none", lambda: 2, 2, right=2), Verdict.DISAGREEMENT),
-        (Comparison("a slip and a fault", lambda: 4, 3, right=2), Verdict.DISAGREEMENT),
-        (Comparison("a fault that makes a slip right", lambda: 3, 3, right=2), Verdict.DISAGREEMENT),
-        (Comparison("a question", lambda: 2), Verdict.ANSWERED),
-        (Comparison("an error", lambda: 1 // 0, 2), Verdict.DISAGREEMENT),
+        (Printed("1 + 1", 2, 2), Verdict.AGREEMENT),
+        (Printed("1 + 1", 2, 3), Verdict.DISAGREEMENT),
+        (Printed("1 + 1", 2, 3, right=2), Verdict.SLIP),
+        (Printed("a slip that is none", 2, 2, right=2), Verdict.DISAGREEMENT),
+        (Printed("a slip and a fault", 4, 3, right=2), Verdict.DISAGREEMENT),
+        (Printed("a fault that makes a slip right", 3, 3, right=2), Verdict.DISAGREEMENT),
+        (Printed("a question", 2), Verdict.ANSWERED),
     ],
     ids=lambda value: getattr(value, "about", ""),
 )
-def test_verdicts(comparison: Comparison, verdict: Verdict) -> None:
-    assert compare(comparison).verdict is verdict
+def test_verdicts(printed: Printed, verdict: Verdict) -> None:
+    assert printed.verdict is verdict
 
 
 HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> & \"quoted\" 'too'"
-TRUE = Item("Theorem 1", "1 + 1 = 2.", (Comparison("1 + 1", lambda: 1 + 1, 2),), ("nf-lemma-8",))
-FALSE = Item("Theorem 2", f"1 + 1 = 3, {HOSTILE}.", (Comparison("1 + 1", lambda: 1 + 1, 3),), command="gpunim nim 1 1")
 
 
 @pytest.fixture
-def made_up() -> Iterator[None]:
-    """A paper with a true item and a false one."""
-    PAPERS.add(Paper("made-up", "M", "A made-up paper", (TRUE, FALSE)))
-    yield
-    del PAPERS["made-up"]
+def made_up(monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """A paper with a true item, a false one and one whose computation fails."""
+    for name in ("SOURCES", "PAPERS", "ENTRIES"):
+        monkeypatch.setattr(catalogue, name, copy(getattr(catalogue, name)))
+    monkeypatch.setattr("gpu_nim.papers.comparison.PAPERS", catalogue.PAPERS)
+    monkeypatch.setattr("gpu_nim.render.report.PAPERS", catalogue.PAPERS)
+    paper = Paper("made-up", "M", "A made-up paper")
+
+    @Entry(paper, "Theorem 1", also=("nf-lemma-8",))
+    def true() -> Cases:
+        """1 + 1 = 2."""
+        yield Printed("1 + 1", 1 + 1, 2)
+
+    @Entry(paper, "Theorem 2", f"1 + 1 = 3, {HOSTILE}.", command="gpunim nim 1 1")
+    def false() -> Cases:
+        yield Printed("1 + 1", 1 + 1, 3)
+
+    return paper
 
 
 @pytest.mark.usefixtures("made_up")
@@ -211,12 +221,18 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
     assert json.loads(as_json.stdout)["items"] == saved["items"]
 
 
-def test_a_check_that_fails_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.theorems.papers.inequality_conditions.p_positions", lambda piles, largest: [])
-    monkeypatch.setitem(PAPERS, "nim-in-3d", Paper("nim-in-3d", "B", "", (Item("Theorem 1", "False.", checks=("v-remark-2.2",)),)))
-    done = run("reproduce", "nim-in-3d", "--upto", "2")
+def test_a_check_that_fails_is_status_1(made_up: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.papers.inequality_conditions.section_2.p_positions", lambda piles, largest: [])
+    Entry(made_up, "Theorem 3", "False.", also=("v-remark-2.2",))
+
+    @Entry(made_up, "Theorem 4", "0 can be divided by.", command="gpunim nim 1")
+    def error() -> Cases:
+        yield Printed("1 / 0", 1 // 0, 2)
+
+    done = run("reproduce", "made-up", "--upto", "2")
     assert done.exit_code == 1
-    assert "disagreement: [B] Theorem 1: v-remark-2.2: " in done.stdout
+    assert "disagreement: [M] Theorem 3: v-remark-2.2: " in done.stdout
+    assert "[M] Theorem 4: what gpunim computes: expected no error, got ZeroDivisionError: " in done.stdout
 
 
 @pytest.mark.usefixtures("made_up")
@@ -236,14 +252,14 @@ def test_a_report_replaces_nothing_but_a_report(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_report_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [ItemResult("nim-in-3d", TRUE, (compare(TRUE.comparisons[0]),), ())]
+    found = [next(reproduce(["nim-in-3d"], upto=1))]
     save_report(found, 1, tmp_path / "report")
     before = (tmp_path / "report" / PAGE).read_text()
 
     def fails(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gpu_nim.reproduction.report.report", fails)
+    monkeypatch.setattr("gpu_nim.render.report.report", fails)
     with pytest.raises(OSError, match="No space left"):
         save_report(found * 2, 1, tmp_path / "report")
     assert (tmp_path / "report" / PAGE).read_text() == before

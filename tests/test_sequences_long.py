@@ -16,7 +16,8 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, seconds_for
 from gpu_nim.counting.reductions import record_values
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.theorems import digit_by_digit, recursions
+from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
+from gpu_nim.papers.nim_fractals.section_5_5_more_piles import by_recursion
 
 BITS = st.integers(0, 90).flatmap(lambda bits: st.integers(0, 1 << bits))
 
@@ -39,8 +40,8 @@ def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None
     @settings(deadline=None, max_examples=30)
     @given(piles=st.integers(1, 20).map(lambda half: 2 * half), n=BITS)
     def holds(piles: int, n: int) -> None:
-        assert closed_forms.a(piles, n) == digit_by_digit.a(piles, n)
-        assert closed_forms.d(piles, n) == digit_by_digit.d(piles, n)
+        assert closed_forms.a(piles, n) == a_by_digits(piles, n)
+        assert closed_forms.d(piles, n) == d_by_digits(piles, n)
 
     holds()
 
@@ -50,14 +51,14 @@ def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None
     "n", [10**200, 2**700 - 1, 2**700 + 2**300, (2**701) // 3], ids=["power of ten", "ones", "two ones", "alternating"]
 )
 def test_long_indices(piles: int, n: int) -> None:
-    assert closed_forms.a(piles, n) == digit_by_digit.a(piles, n)
-    assert closed_forms.d(piles, n) == digit_by_digit.d(piles, n)
+    assert closed_forms.a(piles, n) == a_by_digits(piles, n)
+    assert closed_forms.d(piles, n) == d_by_digits(piles, n)
 
 
 def test_totals_of_many_piles() -> None:
     for piles, n in ((324, 1003), (325, 2**9)):
-        assert find_family("D", piles).value(n) == recursions.D(piles, n)
-        assert find_family("A", piles).value(n) == recursions.A(piles, n)
+        assert find_family("D", piles).value(n) == by_recursion("D", piles, n)
+        assert find_family("A", piles).value(n) == by_recursion("A", piles, n)
 
 
 @settings(deadline=None)

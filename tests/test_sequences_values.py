@@ -12,7 +12,8 @@ from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.jobs.count import count
 from gpu_nim.model.errors import UsageError
-from gpu_nim.theorems import digit_by_digit, recursions
+from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
+from gpu_nim.papers.nim_fractals.section_5_5_more_piles import by_recursion
 
 N = 10**18 + 12345
 PILES = st.integers(1, 40)
@@ -52,18 +53,18 @@ def test_every_way_gives_the_same_small_values(piles: int) -> None:
     series = expanded(piles, 70)
     matrices, cumulative = by_total(piles), up_to_total(piles)
     assert [matrices.value(n) for n in range(70)] == series
-    assert [recursions.D(piles, n) for n in range(70)] == series
+    assert [by_recursion("D", piles, n) for n in range(70)] == series
     sums = list(accumulate(series))
     assert [cumulative.value(n) for n in range(70)] == sums
-    assert [recursions.A(piles, n) for n in range(70)] == sums
+    assert [by_recursion("A", piles, n) for n in range(70)] == sums
     assert [cumulative.sums.value(n) for n in range(70)] == list(accumulate(sums))
 
 
 @given(PILES, INDEX)
 @settings(max_examples=60, deadline=None)
 def test_digit_matrices_and_printed_recursions_agree(piles: int, n: int) -> None:
-    assert by_total(piles).value(n) == recursions.D(piles, n)
-    assert up_to_total(piles).value(n) == recursions.A(piles, n)
+    assert by_total(piles).value(n) == by_recursion("D", piles, n)
+    assert up_to_total(piles).value(n) == by_recursion("A", piles, n)
 
 
 @example(2, 2**100 + 12345)
@@ -74,8 +75,8 @@ def test_digit_matrices_and_printed_recursions_agree(piles: int, n: int) -> None
 @given(PILES, INDEX)
 @settings(max_examples=60, deadline=None)
 def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
-    assert closed_forms.a(piles, n) == digit_by_digit.a(piles, n)
-    assert closed_forms.d(piles, n) == digit_by_digit.d(piles, n)
+    assert closed_forms.a(piles, n) == a_by_digits(piles, n)
+    assert closed_forms.d(piles, n) == d_by_digits(piles, n)
 
 
 @example(1, 0, 5)
@@ -107,16 +108,16 @@ def test_thousands_of_digits() -> None:
     n = 7**800
     assert find_family("D", 3).value(n) == 3 ** n.bit_count()
     assert find_family("a", 3).value(2**9000 - 1) == 2**18000
-    assert find_family("D", 4).value(n) == recursions.D(4, n)
-    assert find_family("A", 5).value(n) == recursions.A(5, n)
-    assert find_family("d", 6).value(n) == digit_by_digit.d(6, n)
+    assert find_family("D", 4).value(n) == by_recursion("D", 4, n)
+    assert find_family("A", 5).value(n) == by_recursion("A", 5, n)
+    assert find_family("d", 6).value(n) == d_by_digits(6, n)
 
 
 def test_a_thousand_piles() -> None:
     assert find_family("D", 1000).value(1) == 499500
     assert find_family("a", 1000).value(2**64 - 1) == 2 ** (64 * 999)
-    assert find_family("D", 1000).value(345) == recursions.D(1000, 345)
-    assert find_family("A", 999).value(321) == recursions.A(999, 321)
+    assert find_family("D", 1000).value(345) == by_recursion("D", 1000, 345)
+    assert find_family("A", 999).value(321) == by_recursion("A", 999, 321)
 
 
 @pytest.mark.parametrize("n", [2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64])
@@ -178,8 +179,7 @@ def test_long_indices_by_products_of_matrices(name: str, piles: int, monkeypatch
     monkeypatch.setattr("gpu_nim.counting.digit_matrices._MANY_DIGITS", 1 << 9)
     monkeypatch.setattr("gpu_nim.counting.digit_matrices._TOGETHER", 1 << 6)
     n = 3**500 + 2**700  # 793 binary digits, a dozen times those that are taken one by one
-    steps = {"D": recursions.D, "A": recursions.A}[name]
-    assert find_family(name, piles).value(n) == steps(piles, n)
+    assert find_family(name, piles).value(n) == by_recursion(name, piles, n)
 
 
 @pytest.mark.parametrize(("name", "piles", "n"), [("D", 40, 10**18), ("A", 8, 10**9), ("d", 20, 10**400), ("a", 30, 10**400)])

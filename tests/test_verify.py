@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
+from copy import copy
 from functools import partial
 from pathlib import Path
 
@@ -11,17 +12,16 @@ import numpy as np
 import pytest
 
 import gpu_nim
-from gpu_nim import Growth, grow, save, solve
+from gpu_nim import Growth, grow, papers, save, solve
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
 from gpu_nim.counting.families import find_family
 from gpu_nim.games.inequality import chocolate
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry
-from gpu_nim.theorems import Statement, catalogue, exhaustive, find_statements, papers, run_checks, statements
-from gpu_nim.theorems.check_result import CheckResult
-from gpu_nim.theorems.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
+from gpu_nim.papers import Entry, Paper, by_definition, catalogue, find_statements, run_checks, statements
+from gpu_nim.papers.catalogue import GPUNIM, Cases, Reach
+from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 from tests.helpers import facts, refused, run
 
 OEIS = Path(__file__).parent / "oeis"
@@ -37,7 +37,7 @@ LONG = "gpunim-long-indices"  # a second, at any reach
     "statement",
     [pytest.param(each, marks=[pytest.mark.thorough] if each.name == LONG else [], id=each.name) for each in statements()],
 )
-def test_each_statement_holds(statement: Statement) -> None:
+def test_each_statement_holds(statement: Entry) -> None:
     (checked,) = run_checks([statement], 20)
     assert checked.holds, checked.result.counterexample
     assert checked.result.scope
@@ -50,7 +50,7 @@ def test_each_statement_holds(statement: Statement) -> None:
     ids=lambda statement: statement.name,
 )
 @pytest.mark.parametrize("upto", [1, 2])
-def test_the_smallest_cases(statement: Statement, upto: int) -> None:
+def test_the_smallest_cases(statement: Entry, upto: int) -> None:
     (checked,) = run_checks([statement], upto)
     assert checked.holds, checked.result.counterexample
 
@@ -63,7 +63,7 @@ def test_the_smallest_cases(statement: Statement, upto: int) -> None:
     + ["nf-differences", "nf-two-piles", "nf-d3-recursion", "nf-theorem-29-k5", "nf-theorem-30-k5"],
 )
 def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = exhaustive.counts
+    true = by_definition.counts
 
     def spoilt(name: str, piles: int, limit: int) -> tuple[int, ...]:
         values = list(true(name, piles, limit))
@@ -72,9 +72,13 @@ def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.Monkey
         values[at] += at < limit
         return tuple(values)
 
-    for module in ("section_2_positions", "section_4_by_maximum", "section_5_by_total"):
-        monkeypatch.setattr(f"gpu_nim.theorems.papers.nim_fractals.{module}.counts", spoilt)
-    monkeypatch.setattr("gpu_nim.theorems.papers.gpunim.counts.counts", spoilt)
+    for module in (
+        "nim_fractals.section_2_and_3",
+        "nim_fractals.section_4_and_5_1",
+        "nim_fractals.section_5_5_more_piles",
+        "gpunim.counts",
+    ):
+        monkeypatch.setattr(f"gpu_nim.papers.{module}.counts", spoilt)
     (checked,) = run_checks(find_statements([name]), 15)
     assert not checked.holds
     assert " is " in str(checked.result.counterexample)
@@ -88,40 +92,37 @@ def test_a_wrong_count_is_a_counterexample(name: str, monkeypatch: pytest.Monkey
     ],
 )
 def test_a_wrong_position_is_a_counterexample(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = exhaustive.p_positions
+    true = by_definition.p_positions
 
     def spoilt(piles: int, largest: int) -> object:
         positions = true(piles, largest).copy()
         positions[-1, 0] = 3 * largest + 41
         return positions
 
-    for module in ("nim_fractals.section_2_positions", "game_theory", "inequality_conditions"):
-        monkeypatch.setattr(f"gpu_nim.theorems.papers.{module}.p_positions", spoilt)
+    for module in ("nim_fractals.section_2_and_3", "game_theory", "inequality_conditions.section_2"):
+        monkeypatch.setattr(f"gpu_nim.papers.{module}.p_positions", spoilt)
     (checked,) = run_checks(find_statements([name]), 7)
     assert not checked.holds
-
-
-PAPERS = "gpu_nim.theorems.papers"
 
 
 # Each row breaks what a check reads, and the statement must notice.
 @pytest.mark.parametrize(
     ("name", "broken", "fault"),
     [
-        ("nf-theorem-2", "nim_fractals.section_2_positions._previous_player_wins", lambda options: 1),
-        ("nf-theorem-2", "nim_fractals.section_2_positions._has_the_properties", lambda options, chosen: chosen == 1),
-        ("nf-children", "nim_fractals.section_5_evolution._shifted", lambda position, change: {(0, 0, 0), (0, 1, 1)}),
-        ("nf-parents", "nim_fractals.section_5_evolution._shifted", lambda position, change: {(0, 0)}),
-        ("nf-corners", "nim_fractals.section_5_evolution._DIRECTIONS", ((0, 1), (1, 0), (0, -1))),
+        ("nf-theorem-2", "nim_fractals.section_2_and_3._previous_player_wins", lambda options: 1),
+        ("nf-theorem-2", "nim_fractals.section_2_and_3._has_the_properties", lambda options, chosen: chosen == 1),
+        ("nf-children", "nim_fractals.section_5_2_evolution._shifted", lambda position, change: {(0, 0, 0), (0, 1, 1)}),
+        ("nf-parents", "nim_fractals.section_5_2_evolution._shifted", lambda position, change: {(0, 0)}),
+        ("nf-corners", "nim_fractals.section_5_2_evolution._DIRECTIONS", ((0, 1), (1, 0), (0, -1))),
         ("f-nim-sum", "game_theory.nim_sum", lambda piles: piles[0] | piles[1]),
         ("f-nim-sum", "game_theory.nim_sum", lambda piles: piles[0] ^ piles[1] ^ (piles == (3, 3))),
         ("f-proof", "game_theory.nim_sum", sum),
-        ("v-theorem-3.2", "inequality_conditions.chocolate", lambda a: chocolate(2)),
-        ("v-theorem-3.4", "inequality_conditions.chocolate", lambda a: chocolate(1)),
+        ("v-theorem-3.2", "inequality_conditions.section_3_and_4.chocolate", lambda a: chocolate(2)),
+        ("v-theorem-3.4", "inequality_conditions.section_3_and_4.chocolate", lambda a: chocolate(1)),
     ],
 )
 def test_a_fault_is_a_counterexample(name: str, broken: str, fault: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{PAPERS}.{broken}", fault)
+    monkeypatch.setattr(f"gpu_nim.papers.{broken}", fault)
     (checked,) = run_checks(find_statements([name]), 7)
     assert not checked.holds
     assert "ended with" not in str(checked.result.counterexample)
@@ -129,34 +130,36 @@ def test_a_fault_is_a_counterexample(name: str, broken: str, fault: object, monk
 
 def test_positions_by_definition_are_those_of_the_formulas() -> None:
     for piles, largest in ((1, 9), (2, 9), (3, 9), (4, 6), (5, 3)):
-        assert len(exhaustive.p_positions(piles, largest)) == find_family("a", piles).value(largest)
+        assert len(by_definition.p_positions(piles, largest)) == find_family("a", piles).value(largest)
 
 
 def test_names() -> None:
     assert len(find_statements(["all"])) == len(statements())
     assert [s.name for s in find_statements(["nf-lemma", "nf-lemma-6"])] == [
-        f"nf-lemma-{n}" for n in (6, 10, 8, 26, 27, 28, 20, 21, 23, 24)
+        f"nf-lemma-{n}" for n in (6, 8, 10, 20, 21, 23, 24, 26, 27, 28)
     ]
     with pytest.raises(UsageError, match="--list` prints, got 'nf-theorem-99'; did you mean nf-theorem-29"):
         find_statements(["nf-theorem-99"])
     with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
         list(run_checks(statements(), 0))
     with pytest.raises(UsageError, match="a statement is called nf-lemma-6 already"):
-        catalogue.statement("nf-lemma-6", "", "")(lambda upto: CheckResult(""))
+        Entry(GPUNIM, "nf-lemma-6")
 
 
 def test_far_is_cut_short_not_endless() -> None:
-    assert exhaustive.max_index(2, 10**30) == 1 << 16
-    assert exhaustive.max_index(9, 64) == 6
-    assert exhaustive.max_index(9, 10**30) == exhaustive.max_index(9, 1024) == 12
+    assert by_definition.max_index(2, 10**30) == 1 << 16
+    assert by_definition.max_index(9, 64) == 6
+    assert by_definition.max_index(9, 10**30) == by_definition.max_index(9, 1024) == 12
 
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
-def test_a_thorough_check_goes_further(statement: Statement) -> None:
-    usual, far = statement.reach(None, False), statement.reach(None, True)
-    assert far > usual or (far == usual and statement.thorough is None) or far == statement.at_most
-    assert statement.reach(3, False) == statement.reach(3, True) == 3
-    assert statement.thorough is None or statement.thorough.seconds >= 1
+def test_a_thorough_check_goes_further(statement: Entry) -> None:
+    reach = statement.reach
+    assert reach is not None
+    usual, far = reach.to(None), reach.to(None, thorough=True)
+    assert far > usual or (far == usual and reach.far is None) or far == reach.usual
+    assert reach.to(3) == reach.to(3, thorough=True) == 3
+    assert reach.seconds >= 1
 
 
 @pytest.mark.thorough
@@ -170,18 +173,28 @@ def test_the_papers_thoroughly_as_far_as_a_few() -> None:
 def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
     result = verify("nf-two-piles", "nf-b-and-c", "--thorough")
     assert (result.exit_code, result.stderr) == (0, "2 statements, about 2.0 seconds on one core\n")
-    assert "n up to 1024 for k = 2; [NF] section 3.2\n" in result.stdout
+    assert "n up to 1024 for k = 2; [NF] Section 3.2, two piles\n" in result.stdout
     assert "n up to 64 for k = 2;" in verify("nf-two-piles").stdout
     assert "n up to 100 for k = 2;" in verify("nf-two-piles", "--thorough", "--upto", "100").stdout
     (checked,) = gpu_nim.verify("nf-two-piles", thorough=True)
     assert checked.result.scope == "4 cases, n up to 1024 for k = 2"
 
 
-def test_what_was_checked_before_ctrl_c_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(upto: int) -> CheckResult:
-        raise KeyboardInterrupt
+@pytest.fixture
+def among_others(monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """A subject whose entries are forgotten after the test."""
+    statements()
+    for name in ("ENTRIES", "SOURCES"):
+        monkeypatch.setattr(catalogue, name, copy(getattr(catalogue, name)))
+    return Paper("made-up", "", "Made up", cited="nobody")
 
-    monkeypatch.setitem(catalogue._STATEMENTS, "endless", Statement("endless", "nobody", "1 = 1", interrupted))
+
+def test_what_was_checked_before_ctrl_c_is_printed(among_others: Paper) -> None:
+    @Entry(among_others, "endless", "1 = 1", reach=Reach())
+    def interrupted(upto: int) -> Cases:
+        raise KeyboardInterrupt
+        yield
+
     names = ("nf-lemma-8", "nf-two-piles", "endless", "nf-lemma-6")
     found = facts("verify", *names, status=130)
     assert (found["complete"], [s["name"] for s in found["statements"]]) == (False, ["nf-lemma-8", "nf-two-piles"])
@@ -199,17 +212,18 @@ def test_the_command_lists_and_runs() -> None:
     assert result.exit_code == 0
     assert "holds  nf-theorem-19" in result.stdout
     long = verify("largest-counts", "chocolate-first-difference", "--upto", "2").stdout.splitlines()
-    assert [line.index(s) for line in long for s in ("D_k(n) <=", "where a y") if s in line] == [
+    assert [line.index(s) for line in long for s in ("D_k(n) <=", "Where a y") if s in line] == [
         len("holds  chocolate-first-difference ")
     ] * 2
     assert "101 cases, n up to 100 for k = 3; [NF] Theorem 19" in result.stdout
     assert result.stdout.endswith("2 of 2 statements hold\n")
 
 
-def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        catalogue._STATEMENTS, "false", Statement("false", "nobody", "1 = 2", lambda upto: CheckResult("1", "1 is 1, not 2"))
-    )
+def test_a_failure_is_status_1(among_others: Paper) -> None:
+    @Entry(among_others, "false", "1 = 2", reach=Reach())
+    def false(upto: int) -> Cases:
+        yield "1", 1, 2
+
     result = verify("false")
     assert result.exit_code == 1
     assert "FAILS  false" in result.stdout
@@ -219,12 +233,14 @@ def test_a_failure_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [s["holds"] for s in found["statements"]] == [False, True]
 
 
-def test_a_conjecture_is_open_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    def check(upto: int) -> CheckResult:
-        return CheckResult(f"n to {upto}", 41 if upto >= 41 else None)
+def test_a_conjecture_is_open_and_can_fail(among_others: Paper) -> None:
+    conjecture = Entry(among_others, "made-up-conjecture", "n^2 - n + 41 is prime", reach=Reach(), conjecture=True)
 
-    conjecture = Statement("made-up-conjecture", "nobody", "n^2 - n + 41 is prime", check, conjecture=True)
-    monkeypatch.setitem(catalogue._STATEMENTS, conjecture.name, conjecture)
+    @conjecture
+    def primes(upto: int) -> Cases:
+        yield f"n to {upto}"
+        yield "the first counterexample", 41 if upto >= 41 else None, None
+
     assert "conjecture: n^2 - n + 41 is prime" in verify("--list").stdout
     listed = facts("verify", "--list")["statements"]
     assert next(s["conjecture"] for s in listed if s["name"] == conjecture.name) is True
@@ -240,21 +256,26 @@ def test_a_conjecture_is_open_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 MADE_UP = """
-from gpu_nim.theorems.catalogue import check_cases, statement
-from gpu_nim.theorems.check_result import CheckResult
+from gpu_nim.papers.catalogue import Entry, Paper, Reach
 
-@statement("made-up-squares", "[M] Theorem 1", "n^2 is the sum of the first n odd numbers", at_most=30)
+M = Paper("made-up", "M", "A made-up paper")
+
+@Entry(M, "Theorem 1", name="made-up-squares", reach=Reach(30))
 def squares(upto):
-    return check_cases(((f"{n}^2", n * n, sum(range(1, 2 * n, 2))) for n in range(upto + 1)), f"n up to {upto}")
+    '''n^2 is the sum of the first n odd numbers'''
+    yield f"n up to {upto}"
+    for n in range(upto + 1):
+        yield f"{n}^2", n * n, sum(range(1, 2 * n, 2))
 
-@statement("made-up-primes", "[M] Theorem 2", "n^2 + n + 41 is prime")
+@Entry(M, "Theorem 2", "n^2 + n + 41 is prime", name="made-up-primes", reach=Reach())
 def primes(upto):
-    values = (n * n + n + 41 for n in range(upto + 1))
-    return CheckResult(f"n up to {upto}", next((v for v in values if any(v % d == 0 for d in range(2, v))), None))
+    yield f"n up to {upto}"
+    for value in (n * n + n + 41 for n in range(upto + 1)):
+        yield f"the least divisor of {value}", next(d for d in range(2, value + 1) if value % d == 0), value
 
-@statement("made-up-error", "[M] Theorem 3", "0 can be divided by")
+@Entry(M, "Theorem 3", "0 can be divided by", name="made-up-error", reach=Reach())
 def error(upto):
-    return CheckResult(f"{upto / 0}")
+    yield f"{upto / 0}"
 """
 MADE_UP_NAMES = ["made-up-squares", "made-up-primes", "made-up-error"]
 
@@ -262,13 +283,15 @@ MADE_UP_NAMES = ["made-up-squares", "made-up-primes", "made-up-error"]
 @pytest.fixture
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A new file among the papers, beside which only one other statement is known."""
-    known = {statement.name: statement for statement in statements()}
-    monkeypatch.setattr(catalogue, "_STATEMENTS", Registry[Statement]("statement"))
-    catalogue._STATEMENTS.add(known["nf-lemma-8"])
+    (known,) = find_statements(["nf-lemma-8"])
+    for name in ("SOURCES", "PAPERS", "ENTRIES"):
+        monkeypatch.setattr(catalogue, name, copy(getattr(catalogue, name)))
+    catalogue.ENTRIES.clear()
+    catalogue.ENTRIES.add(known)
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
     (tmp_path / "zz_made_up.py").write_text(MADE_UP)
     yield
-    sys.modules.pop("gpu_nim.theorems.papers.zz_made_up", None)
+    sys.modules.pop("gpu_nim.papers.zz_made_up", None)
 
 
 @pytest.mark.usefixtures("made_up")
@@ -293,7 +316,7 @@ def test_a_new_theorem_that_fails_or_raises() -> None:
     failing = verify("made-up-primes", "--upto", "50")
     assert failing.exit_code == 1
     assert "FAILS  made-up-primes" in failing.stdout
-    assert "counterexample: 1681\n" in failing.stdout
+    assert "counterexample: the least divisor of 1681 is 41, not 1681\n" in failing.stdout
     assert verify("made-up-primes", "--upto", "39").exit_code == 0
     raising = verify("made-up-error")
     assert raising.exit_code == 1
@@ -302,7 +325,7 @@ def test_a_new_theorem_that_fails_or_raises() -> None:
         found = facts("verify", chosen, status=1)
         assert [s["name"] for s in found["statements"] if s["name"] != "nf-lemma-8"] == MADE_UP_NAMES
         assert [s["holds"] for s in found["statements"]][-3:] == [True, False, False]
-        assert [s["counterexample"] for s in found["statements"]][-2] == "1681"
+        assert [s["counterexample"] for s in found["statements"]][-2] == "the least divisor of 1681 is 41, not 1681"
         assert found["failed"] == 2
 
 
@@ -489,7 +512,7 @@ def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
 
 
 def test_a_growth_beyond_a_minutes_work_is_last_regrown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.theorems.growth_check._CELLS", 826)
+    monkeypatch.setattr("gpu_nim.papers.growth_check._CELLS", 826)
     growth = grow("edge", 20, cells=True)
     assert (last_regrown(growth), cells_to_check(growth)) == (15, growth.population + 826)
     result = check_cells(growth)

@@ -19,15 +19,20 @@ from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.family import Family
 from gpu_nim.games import breaking, heaps, inequality, laws
 from gpu_nim.games.nim import arrays, positions, walk
-from gpu_nim.theorems import StatementResult, digit_by_digit, recursions, run_checks, statements
-from gpu_nim.theorems import catalogue as theorems
+from gpu_nim.papers import Entry, StatementResult, by_definition, find_statements, run_checks, statements
+from gpu_nim.papers.catalogue import ENTRIES, GPUNIM, Cases, Reach
+from gpu_nim.papers.nim_fractals import section_5_5_more_piles
 
 pytestmark = pytest.mark.thorough
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
-ROOMS = (closed_forms, recursions, digit_by_digit, formulas, positions, arrays, walk)
+ROOMS = (closed_forms, formulas, positions, arrays, walk)
 ROOMS += (heaps, breaking, laws)
 MORE = (
+    section_5_5_more_piles.weights,
+    section_5_5_more_piles.by_recursion,
+    by_definition.a_by_digits,
+    by_definition.d_by_digits,
     catalogue._total_births,
     Family.value,
     Family.sum,
@@ -176,11 +181,15 @@ def test_all_holds_while_nothing_is_broken(unbroken: list[tuple[StatementResult,
     assert [checked.statement.name for checked, _ in unbroken if not checked.holds] == []
 
 
-def test_one_check_that_ends_in_an_error_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(upto: int) -> Any:
-        raise RuntimeError("out of luck")
+def test_one_check_that_ends_in_an_error_does_not_end_the_others() -> None:
+    statement = Entry(GPUNIM, "broken", "nothing", reach=Reach())
+    del ENTRIES["broken"]
 
-    statement = theorems.Statement("broken", "nobody", "nothing", fails)
-    results = [*run_checks([statement, *theorems.find_statements(["nf-lemma-8"])], 4)]
+    @statement
+    def fails(upto: int) -> Cases:
+        raise RuntimeError("out of luck")
+        yield
+
+    results = [*run_checks([statement, *find_statements(["nf-lemma-8"])], 4)]
     assert [checked.holds for checked in results] == [False, True]
     assert results[0].result.counterexample == "the check ended with RuntimeError: out of luck"

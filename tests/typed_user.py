@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpu_nim
-from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, theorems
+from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, papers
 
 Exact = NDArray[np.uint64] | NDArray[np.object_]
 Reduced = int | dict[int, int] | list[tuple[int, int]]
@@ -49,8 +49,8 @@ def growths(folder: Path) -> None:
     assert_type(job.grow(), Growth)
     assert_type(jobs.GrowthJob(generations=12, resume=folder / "run").grow(), Growth)
     assert_type(automata.CATALOGUE["edge"], automata.Automaton)
-    assert_type(gpu_nim.verify(growth), theorems.CheckResult)
-    assert_type(gpu_nim.verify("nf-lemma-8", 4), list[theorems.StatementResult])
+    assert_type(gpu_nim.verify(growth), papers.CheckResult)
+    assert_type(gpu_nim.verify("nf-lemma-8", 4), list[papers.StatementResult])
     assert_type(next(gpu_nim.reproduce(["nim-in-3d"], upto=1)).summary(), dict[str, Any])
 
 

@@ -1,16 +1,12 @@
 """What the site says of each entry of a catalogue, as Markdown, read off the entry alone."""
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 REACH = 8
 """The reach of the checks whose results the site prints."""
-
-_SOURCES = ("[F]", "[NF]", "[B]", "[V]")
-"""The papers of `gpunim reproduce`, from the first to read to the last."""
 
 _MARKS = re.compile(r"([\\*_\[\]<>$|{}#])")
 
@@ -48,20 +44,19 @@ def _listed(words: Iterable[object]) -> str:
 
 
 def _statements() -> Iterator[Described]:
-    from gpu_nim.reproduction.papers import PAPERS
-    from gpu_nim.theorems import run_checks, statements
+    from gpu_nim.papers import run_checks, statements
+    from gpu_nim.papers.catalogue import PAPERS
 
     items: dict[str, list[str]] = {}
     slips: dict[str, list[str]] = {}
     for paper in PAPERS.values():
         for item in paper.items:
-            link = f"{{item}}`{paper.anchor(item)}`"
+            link = f"{{item}}`{item.anchor}`"
             for check in item.checks:
                 items.setdefault(check, []).append(link)
                 if item.slip:
                     slips.setdefault(check, []).append(f"{link}: {plain(item.slip)}")
-    in_order = sorted(statements(), key=lambda statement: _place(_paper_of(statement.check.__module__)))
-    for checked in run_checks(in_order, REACH):
+    for checked in run_checks(statements(), REACH):
         statement = checked.statement
         result = "no counterexample" if checked.holds else f"**counterexample**: {plain(str(checked.result.counterexample))}"
         yield described(
@@ -72,24 +67,9 @@ def _statements() -> Iterator[Described]:
             ("Command", _command(f"gpunim verify {statement.name}")),
             ("Papers", _listed(items.get(statement.name, ()))),
             ("Slip", " ".join(slips.get(statement.name, ()))),
-            group=_paper_of(statement.check.__module__),
+            group=statement.paper.summary,
             mark="slip" if statement.name in slips else "conjecture" if statement.conjecture else "",
         )
-
-
-def _place(paper: str) -> int:
-    """The place of a paper among the statements: the sources, what else is cited, and gpunim's own."""
-    label = paper.partition("]")[0] + "]"
-    if label in _SOURCES:
-        return _SOURCES.index(label)
-    return len(_SOURCES) + paper.startswith("gpunim")
-
-
-def _paper_of(module: str) -> str:
-    """The paper of a module of statements, by the first line of its docstring."""
-    paper = ".".join(module.split(".")[:4])  # gpu_nim.theorems.papers.NAME
-    line = (sys.modules[paper].__doc__ or "").split("\n")[0].replace("]:", "]", 1)
-    return re.split("[;:]", line)[0].rstrip(".")
 
 
 def _automata() -> Iterator[Described]:

@@ -14,10 +14,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from gpu_nim.reproduction.papers import PAPERS
-from gpu_nim.reproduction.report import FACTS, PAGE, save_report
-from gpu_nim.reproduction.run import ItemResult, Verdict, in_words, reproduce, summary
-from gpu_nim.reproduction.run import plain as as_json
+from gpu_nim.papers import ItemResult, Verdict
+from gpu_nim.papers.catalogue import PAPERS
+from gpu_nim.papers.comparison import in_words, reproduce, summary
+from gpu_nim.render.report import FACTS, PAGE, save_report
 
 REPORT = "reproduction"
 """The folder of the report beside the page."""
@@ -50,25 +50,18 @@ class ResultsDirective(SphinxDirective):
             item = result.item
             mark = nodes.inline("", str(result.verdict), classes=["verdict", str(result.verdict)])
             text = "\n\n".join(_blocks(result))
-            section += described_by(self, "item", paper.anchor(item), item.number, [text], mark)
+            section += described_by(self, "item", item.anchor, item.number, [text], mark)
         return section
 
 
 def _blocks(result: ItemResult) -> Iterator[str]:
     """The paragraphs and tables about an item, as Markdown."""
     item = result.item
-    yield plain(item.statement)
+    yield plain(item.summary)
     if item.slip:
         yield f"**Slip:** {plain(item.slip)}"
     if result.compared:
-        rows = [
-            (
-                each.comparison.about,
-                "left to the reader" if each.comparison.printed is None else in_words(as_json(each.comparison.printed)),
-                in_words(each.found),
-            )
-            for each in result.compared
-        ]
+        rows = ((each.about, in_words(each.printed), in_words(each.computed)) for each in result.compared)
         yield _table(("compared", "the paper prints", "gpunim computes"), ([plain(word) for word in row] for row in rows))
     if result.checked:
         yield _table(

@@ -153,14 +153,14 @@ def reductions() -> Described:
 
 def papers() -> Described:
     """Return the papers, and all."""
-    from gpu_nim.reproduction.papers import PAPERS
+    from gpu_nim.papers.catalogue import PAPERS
 
     return [*PAPERS.summaries(), ("all", "all of them")]
 
 
 def statements() -> Described:
     """Return the statements, and all."""
-    from gpu_nim.theorems import statements as every
+    from gpu_nim.papers import statements as every
 
     return [*((each.name, each.summary) for each in every()), ("all", "all of them")]
 

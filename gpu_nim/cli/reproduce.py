@@ -8,15 +8,15 @@ import click
 from gpu_nim.cli.catalogues import PAPER_NAME
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table, reserve, say, step_progress, wants_progress
-from gpu_nim.reproduction.item import REACH
 
 if TYPE_CHECKING:
-    from gpu_nim.reproduction.item import Paper
-    from gpu_nim.reproduction.run import ItemResult
+    from gpu_nim.papers import ItemResult, Paper
+
+_REACH = 20  # all checks take some ten seconds
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:
-    from gpu_nim.reproduction.papers import PAPERS
+    from gpu_nim.papers.catalogue import PAPERS
 
     return {"Papers": PAPERS.summaries()}
 
@@ -31,7 +31,7 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
 @click.argument("paper", type=PAPER_NAME, nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the items of the papers with the commands that show them.")
-@click.option("--upto", type=AMOUNT, default=REACH, help="The reach of the checks: the largest pile, index or generation.")
+@click.option("--upto", type=AMOUNT, default=_REACH, help="The reach of the checks: the largest pile, index or generation.")
 @click.option(
     "-o", "--out", type=FILE, help="Write a report into this folder: index.html, with the figures, and reproduction.json."
 )
@@ -43,16 +43,16 @@ def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | No
     A verdict is "agreement"; "slip" where the paper prints something else than what is right; "answered" for what it leaves to the
     reader; or "disagreement". The exit status is 1 if there is a disagreement.
     """
-    from gpu_nim.reproduction.papers import find_papers
+    from gpu_nim.papers import Verdict, find_papers
+    from gpu_nim.papers.comparison import report, summary
+    from gpu_nim.papers.comparison import reproduce as run
 
     papers = find_papers(paper)
     if show_list:
         return _list(papers, as_json)
-    from gpu_nim.reproduction.report import check_report, report, save_report
-    from gpu_nim.reproduction.run import Verdict, summary
-    from gpu_nim.reproduction.run import reproduce as run
-
     if out is not None:
+        from gpu_nim.render.report import check_report, save_report
+
         check_report(out)
         reserve(out)
     with step_progress(wants_progress(quiet)) as step:
@@ -83,21 +83,21 @@ def _list(papers: "dict[str, Paper]", as_json: bool) -> int:
 
 def _print(papers: "dict[str, Paper]", results: "list[ItemResult]") -> None:
     """Print all items with their verdicts, then what is wrong, in words."""
-    from gpu_nim.reproduction.run import Verdict, in_words, plain
+    from gpu_nim.papers import Verdict
+    from gpu_nim.papers.comparison import in_words
 
     rows = [(f"[{papers[each.paper].label}]", each.item.number, each.verdict, each.item.shown_by) for each in results]
     print_table(rows, ("paper", "number", "verdict", "command"))
     for each in results:
-        name = f"[{papers[each.paper].label}] {each.item.number}"
+        name = each.item.source
         if each.verdict is Verdict.SLIP:
             say(f"slip: {name}: {each.item.slip}")
         for compared in each.compared:
+            found = in_words(compared.computed)
             if compared.verdict is Verdict.ANSWERED:
-                say(f"answered: {name}: {compared.comparison.about}: {in_words(compared.found)}")
+                say(f"answered: {name}: {compared.about}: {found}")
             if compared.verdict is Verdict.DISAGREEMENT:
-                right = compared.comparison.printed if compared.comparison.right is None else compared.comparison.right
-                expected = in_words(plain(right))
-                say(f"disagreement: {name}: {compared.comparison.about}: expected {expected}, got {in_words(compared.found)}")
+                say(f"disagreement: {name}: {compared.about}: expected {in_words(compared.expected)}, got {found}")
         for checked in each.checked:
             if not checked.holds:
                 say(f"disagreement: {name}: {checked.statement.name}: {checked.result.counterexample}")

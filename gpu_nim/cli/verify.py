@@ -16,7 +16,7 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.storage.growth_formats import readable_suffixes
 
 if TYPE_CHECKING:
-    from gpu_nim.theorems import StatementResult
+    from gpu_nim.papers import StatementResult
 
 _FACTS = ("automaton", "generations", "population", "digest")
 
@@ -93,7 +93,7 @@ def verify(
 
 
 def _list(as_json: bool) -> int:
-    from gpu_nim.theorems import statements
+    from gpu_nim.papers import statements
 
     if as_json:
         listed = [{"name": s.name, "source": s.source, "summary": s.summary, "conjecture": s.conjecture} for s in statements()]
@@ -105,10 +105,10 @@ def _list(as_json: bool) -> int:
 
 
 def _statements(names: tuple[str, ...], upto: int | None, thorough: bool, as_json: bool) -> int:
-    from gpu_nim.theorems import find_statements, run_checks
+    from gpu_nim.papers import find_statements, run_checks
 
     chosen = find_statements(names)
-    costs = [each.thorough.seconds if thorough and each.thorough else 1 for each in chosen]
+    costs = [each.reach.seconds if thorough and each.reach else 1 for each in chosen]
     if thorough and upto is None and not as_json:
         say(f"{len(chosen)} statement{'s' * (len(chosen) != 1)}, {duration(sum(costs))} on one core", err=True)
     width = max([_NAME_WIDTH, *(len(each.name) for each in chosen)])
@@ -154,8 +154,8 @@ def _print_sum(done: list[StatementResult], failed: int, unchecked: int) -> None
 
 def _growth(path: Path, as_json: bool) -> int:
     from gpu_nim.automata.growth import Growth
+    from gpu_nim.papers.growth_check import cells_to_check, check_cells, theorem_of
     from gpu_nim.storage.save_load import load
-    from gpu_nim.theorems.growth_check import cells_to_check, check_cells, theorem_of
 
     growth = load(path, Growth)
     theorem = theorem_of(growth)

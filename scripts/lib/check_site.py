@@ -31,10 +31,10 @@ from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.guessing import KINDS as LAWS
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.oeis.catalogue import entries
+from gpu_nim.papers import statements
+from gpu_nim.papers.catalogue import PAPERS
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS
-from gpu_nim.reproduction.papers import PAPERS
-from gpu_nim.theorems import statements
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}
 _OF_PICTURES = {each.name for each in fields(Look)} | {each.name for motion in MOTIONS.values() for each in motion.options}
@@ -56,7 +56,7 @@ def expected() -> Iterator[tuple[str, str]]:
         "law": LAWS,
         "game": GAMES,
         "oeis": entries(),
-        "item": [paper.anchor(item) for paper in PAPERS.values() for item in paper.items],
+        "item": [item.anchor for paper in PAPERS.values() for item in paper.items],
     }.items():
         yield from ((f"gpunim:{kind}", name) for name in names)
 

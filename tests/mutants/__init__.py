@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.theorems import find_statements, run_checks
+from gpu_nim.papers import find_statements, run_checks
 
 _ROOT = Path(__file__).resolve().parents[2]
 

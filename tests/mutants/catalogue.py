@@ -44,17 +44,25 @@ _GROWTH = (
 )
 _PROBLEMS = (
     Mutant(
-        "theorems/digit_products.py",
+        "papers/more_piles/digit_products.py",
         "mean - sum(weights.values()) * _row(piles, product)",
         "mean - 2 * sum(weights.values()) * _row(piles, product)",
         "largest-counts",
     ),
-    Mutant("theorems/digit_products.py", "product.weight(2 * j + b - i)", "product.weight(2 * i + b - j)", "largest-counts"),
     Mutant(
-        "theorems/digit_products.py", "return min(ratios), max(ratios)", "return min(ratios), min(ratios) - 1", "largest-counts"
+        "papers/more_piles/digit_products.py",
+        "product.weight(2 * j + b - i)",
+        "product.weight(2 * i + b - j)",
+        "largest-counts",
     ),
-    Mutant("theorems/papers/more_piles/residues.py", "int(n & lower == 0)", "int(n & lower > 0)", "counts-mod-2", upto=4),
-    Mutant("theorems/papers/edge_growth.py", "sides.sum(axis=1) >> 1))", "sides.sum(axis=1) >> 2))", "edge-surface"),
+    Mutant(
+        "papers/more_piles/digit_products.py",
+        "return min(ratios), max(ratios)",
+        "return min(ratios), min(ratios) - 1",
+        "largest-counts",
+    ),
+    Mutant("papers/more_piles/residues.py", "int(n & lower == 0)", "int(n & lower > 0)", "counts-mod-2", upto=4),
+    Mutant("papers/edge_growth.py", "sides.sum(axis=1) >> 1))", "sides.sum(axis=1) >> 2))", "edge-surface"),
     Mutant("games/laws.py", "a % 4 == 3", "a % 2 == 1", "chocolate-nim"),
     Mutant("games/laws.py", "if r >= middle else", "if r > middle else", "chocolate-first-difference", upto=16),
     Mutant("games/laws.py", "ceil(middle - Fraction(1, 2))", "ceil(middle)", "chocolate-first-difference", upto=16),
@@ -71,19 +79,19 @@ _FORMULAS = (
     Mutant("automata/formulas.py", "~((y < 0) & (y <= -np.abs(x)))", "(y >= 0)", "gpunim-theorems"),
     Mutant("automata/formulas.py", "born & (walked == generations)", "born & (walked <= generations)", "gpunim-theorems"),
     Mutant(
-        "theorems/growth_check.py",
+        "papers/growth_check.py",
         "(batch.births != growth.births[there]) | ",
         "(batch.births != growth.births[there]) & ",
         "tests/test_verify.py::test_cells_that_changed_generations[edge-generation 3 is not that of its rule]",
     ),
     Mutant(
-        "theorems/growth_check.py",
+        "papers/growth_check.py",
         "cells[~test(cells, np.full(len(cells), generation))]",
         "cells[~test(cells, cells.sum(axis=1) // 2)]",
         "tests/test_verify.py::test_cells_that_changed_generations[nim-(0, 6, 6) is not born at generation 3]",
     ),
     Mutant(
-        "theorems/growth_check.py",
+        "papers/growth_check.py",
         "for place in np.flatnonzero(given != true)",
         "for place in np.flatnonzero(given < 0)",
         "tests/test_verify.py::test_parents_are_held_against_the_rule[nim]",
@@ -155,14 +163,12 @@ _COUNTING = (
         "nf-theorem-29",
     ),
     Mutant(
-        "theorems/recursions.py",
-        "for ones in range(2 * odd, piles + 1, 4)",
-        "for ones in range(2 * odd, piles, 4)",
-        "gpunim-counts",
+        "papers/nim_fractals/section_5_5_more_piles.py",
+        "for i in range(2, piles + 1, 4)",
+        "for i in range(2, piles, 4)",
+        "nf-theorem-29",
     ),
-    Mutant(
-        "theorems/digit_by_digit.py", "(1 << (free - 1)) if free else (still + 1) % 2", "1 << max(0, free - 1)", "gpunim-counts"
-    ),
+    Mutant("papers/by_definition.py", "(1 << (free - 1)) if free else (still + 1) % 2", "1 << max(0, free - 1)", "gpunim-counts"),
 )
 _NIM = (
     Mutant("games/nim/positions.py", "if pile ^ total < pile", "if pile ^ total <= pile", "gpunim-positions", upto=3),

@@ -19,8 +19,8 @@ from gpu_nim.games.solve import solve
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
+from gpu_nim.papers import find_statements
 from gpu_nim.render.page.scenes import SIDE, TEXELS
-from gpu_nim.theorems import find_statements
 
 _DEEPEST = 255  # generations that the data of Nim's page has colours for; the page has them for any other power of two
 _LEAST = 31  # the least size that is solved: the picture of fewer positions is no fractal

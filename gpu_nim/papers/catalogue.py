@@ -1,0 +1,425 @@
+"""The catalogue of the papers: an entry a numbered item, with its words, what is printed, what computes it, its check and reach.
+
+A new entry is one `Entry` in any module of this package, which decorates the function that yields what it compares.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+from typing import Any, NamedTuple, ParamSpec
+
+import numpy as np
+
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
+from gpu_nim.model.registry import Registry
+
+REACH = 64
+"""The usual reach."""
+ALL = "all"
+P = ParamSpec("P")
+
+_KINDS = ("definition", "rule", "theorem", "lemma", "corollary", "example", "remark", "table", "figure", "graph")
+
+
+class Verdict(StrEnum):
+    """What a comparison shows, from the best to the worst."""
+
+    AGREEMENT = "agreement"  # gpunim computes what the paper prints
+    ANSWERED = "answered"  # the paper leaves it to the reader
+    SLIP = "slip"  # gpunim computes the right value that the catalogue holds, and the paper prints another one
+    DISAGREEMENT = "disagreement"
+
+
+@dataclass
+class Printed:
+    """What a paper prints beside what gpunim computes; values become numbers, texts, truths and lists of them.
+
+    Attributes:
+        about: what is compared, in words.
+        computed: what gpunim computes.
+        printed: what the paper prints, or what follows from its words; None for a question that it leaves to the reader.
+        right: the right value, where what the paper prints is a slip.
+
+    >>> Printed("1 + 1", 1 + 1, 3, right=2).verdict
+    <Verdict.SLIP: 'slip'>
+    """
+
+    about: str
+    computed: Any
+    printed: Any = None
+    right: Any = None
+
+    def __post_init__(self) -> None:
+        self.computed, self.printed, self.right = map(plain, (self.computed, self.printed, self.right))
+
+    @property
+    def expected(self) -> Any:
+        """The right value."""
+        return self.printed if self.right is None else self.right
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it shows; a slip that is none is a disagreement, too."""
+        if self.printed is None:
+            return Verdict.ANSWERED
+        if self.computed != self.expected or self.right == self.printed:
+            return Verdict.DISAGREEMENT
+        return Verdict.AGREEMENT if self.right is None else Verdict.SLIP
+
+
+Case = tuple[str, object, object]
+"""A comparison of a check: its description, the value found, and the value stated."""
+Cases = Iterator[Printed | str | Case]
+"""What an entry compares: first what is printed, then in words what the check covers, and its cases."""
+
+
+class Reach(NamedTuple):
+    """How far a check goes: to the largest pile, index or generation.
+
+    Attributes:
+        usual: the largest usual reach, where the check does not limit itself.
+        far: the reach of a thorough check, at least a hundred times as many cases as its source shows where that takes minutes;
+            None for the usual one.
+        seconds: about how long the thorough check takes on one core.
+    """
+
+    usual: int | None = None
+    far: int | None = None
+    seconds: int = 1
+
+    def to(self, upto: int | None, thorough: bool = False) -> int:
+        """Return the reach of a check.
+
+        Args:
+            upto: the largest reach; None for `REACH`, or its own for a thorough check.
+            thorough: whether the check is a thorough one.
+
+        >>> Reach(31, 127).to(None), Reach(31, 127).to(None, thorough=True), Reach(31, 127).to(16, thorough=True)
+        (31, 127, 16)
+        """
+        if thorough and self.far is not None:
+            return self.far if upto is None else min(upto, self.far)
+        usual = REACH if upto is None else upto
+        return usual if self.usual is None else min(usual, self.usual)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The result of an exhaustive check.
+
+    Attributes:
+        scope: the cases that were checked, in words.
+        counterexample: the first one found, or None.
+
+    >>> CheckResult("all n <= 40").holds, CheckResult("n^2 + n + 41 is prime for n <= 40", counterexample=40).holds
+    (True, False)
+    """
+
+    scope: str
+    counterexample: object | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether no counterexample was found."""
+        return self.counterexample is None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A source, or a subject of gpunim's own; a new one belongs to the catalogue.
+
+    Attributes:
+        name: its name in `gpunim reproduce`.
+        label: how gpunim cites it, such as "NF"; "" for what `gpunim reproduce` does not show.
+        title: authors, title and where it was published, or the subject.
+        note: what a reader of the comparison has to know of its versions and numbers.
+        cited: how its results are cited, where it has no label.
+    """
+
+    name: str
+    label: str
+    title: str
+    note: str = ""
+    cited: str = "gpunim"
+
+    def __post_init__(self) -> None:
+        SOURCES.add(self)
+        if self.label:
+            PAPERS.add(self)
+
+    @property
+    def summary(self) -> str:
+        """The label and the title."""
+        return f"[{self.label}] {self.title}" if self.label else self.title
+
+    @property
+    def items(self) -> list[Entry]:
+        """The entries, in its order."""
+        load()
+        return [entry for entry in ENTRIES.values() if entry.paper is self]
+
+
+SOURCES = Registry[Paper]("source")
+"""The papers and the subjects, from the first to read to the last."""
+PAPERS = Registry[Paper]("paper", also=f", or {ALL}")
+"""The papers that `gpunim reproduce` shows."""
+
+
+@dataclass(eq=False)
+class Entry:
+    """A definition, theorem, example, table, figure or sequence of a paper, a statement of its text, or a result of gpunim's.
+
+    A new entry belongs to the catalogue. As a decorator it takes a function that yields what it compares: what the paper prints,
+    and the cases of its check, of which the function takes the reach. The function's docstring begins with what the entry says.
+
+    Attributes:
+        paper: its source.
+        number: the paper's number, such as "Theorem 19"; of a statement in its text the section and a few words; of a result of
+            gpunim's own the name.
+        summary: what it says, by default the first paragraph of the docstring.
+        name: its name in `gpunim verify`; by default the label of the paper and the number.
+        after: what a result of gpunim's own goes on from.
+        reach: how far its check goes; None for an entry without one.
+        also: further statements of `gpunim verify` that stand for it.
+        command: the command that shows the same; by default the verification of its checks.
+        slip: in words, how the paper is wrong, where it is.
+        figure: a name of the catalogue of figures, if gpunim draws it.
+        conjecture: whether no proof is known here: the check is all the evidence there is.
+        compares: yields what it compares.
+
+    Raises:
+        UsageError: an entry has that name already.
+    """
+
+    paper: Paper = field(repr=False)
+    number: str
+    summary: str = ""
+    name: str = ""
+    after: str = ""
+    reach: Reach | None = None
+    also: tuple[str, ...] = ()
+    command: str = ""
+    slip: str = ""
+    figure: str = ""
+    conjecture: bool = False
+    compares: Callable[..., Cases] = field(default=lambda: iter(()), repr=False)
+
+    def __post_init__(self) -> None:
+        self.name = self.name or _hyphenated(f"{self.paper.label} {self.number}", "a-z0-9.")
+        ENTRIES.add(self)
+
+    def __call__(self, compares: Callable[P, Cases]) -> Callable[P, Cases]:
+        self.compares = compares
+        self.summary = self.summary or " ".join((inspect.getdoc(compares) or "").partition("\n\n")[0].split())
+        return compares
+
+    @property
+    def source(self) -> str:
+        """The paper and the number, or what it goes on from."""
+        if self.paper.label:
+            return f"[{self.paper.label}] {self.number}"
+        return f"{self.paper.cited}, after {self.after}" if self.after else self.paper.cited
+
+    @property
+    def anchor(self) -> str:
+        """The name in links.
+
+        >>> find_statements(["nf-self-similarity"])[0].anchor
+        'nf-section-3-self-similarity'
+        """
+        return _hyphenated(f"{self.paper.label} {self.number}", "a-z0-9")
+
+    @property
+    def kind(self) -> str:
+        """What it is, by its number: "theorem", "sequence", "figure", ..., or "text" for a statement without a number.
+
+        >>> [each.kind for each in find_statements(["b-first", "nf-theorem-13", "nf-self-similarity", "v-proof-3.2"])]
+        ['theorem', 'theorem', 'text', 'theorem']
+        """
+        if self.number[0] == "A" and self.number[1:].isdigit():
+            return "sequence"
+        words = self.number.split(",")[0].lower().split()
+        return next((kind for kind in _KINDS if kind in words), "text")
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The statements of `gpunim verify` that stand for it: itself if it has a check, and others."""
+        return self.also if self.reach is None else (self.name, *self.also)
+
+    @property
+    def shown_by(self) -> str:
+        """The command that shows what it says."""
+        return self.command or f"gpunim verify {' '.join(self.checks)}"
+
+    def printed(self) -> Iterator[Printed]:
+        """Yield what the paper prints beside what gpunim computes; a computation that raises is a disagreement.
+
+        Raises:
+            InsufficientMemoryError: it needs more memory than is free, which says nothing about the paper.
+        """
+        try:
+            for each in self.compares() if self.reach is None else self.compares(1):
+                if not isinstance(each, Printed):
+                    return
+                yield each
+        except InsufficientMemoryError:
+            raise
+        except Exception as error:  # the other items are still compared
+            yield Printed("what gpunim computes", f"{type(error).__name__}: {error}", "no error")
+
+    def check(self, reach: int) -> CheckResult:
+        """Return the result of comparing what is found with what is printed and stated, up to the first difference.
+
+        Args:
+            reach: the largest pile, index or generation.
+
+        >>> find_statements(["nf-lemma-10"])[0].check(7)
+        CheckResult(scope='piles up to 7 for k = 2', counterexample=None)
+        """
+        scope, count = "", 0
+        for each in self.compares(reach):
+            if isinstance(each, str):
+                scope = each
+                continue
+            if isinstance(each, Printed):
+                each = each.about, each.computed, each.computed if each.printed is None else each.expected
+            what, found, stated = each
+            count += 1
+            if found != stated:
+                return CheckResult(_counted(count, scope), f"{what} is {found}, not {stated}")
+        return CheckResult(_counted(count, scope))
+
+
+ENTRIES = Registry[Entry]("statement")
+"""The entries that were imported, by name; `load` imports all."""
+
+F = Paper(
+    "game-theory", "F", 'Thomas S. Ferguson, "Game Theory", part I, "Impartial Combinatorial Games", section 2, "The Game of Nim"'
+)
+NF = Paper(
+    "nim-fractals",
+    "NF",
+    'Tanya Khovanova and Joshua Xiong, "Nim Fractals", Journal of Integer Sequences 17 (2014), Article 14.7.8',
+    note="Numbers are those of the published paper; in the first version Theorems 1 and 2, Definition 2 and Corollary 3 are "
+    "Theorems 2 and 4, Definition 3 and Corollary 5, and from Lemma 4 on all numbers are two lower. "
+    "The proof of Theorem 15 cites Corollary 5 as Lemma 5.",
+)
+B = Paper(
+    "nim-in-3d",
+    "B",
+    "Tanya Khovanova's note on the automata that grow the P-positions of Nim in three dimensions",
+    note="The note has neither numbered theorems nor figures; the names of the items are gpunim's.",
+)
+V = Paper(
+    "inequality-conditions",
+    "V",
+    "Hiroshi Matsui, Toshiyuki Yamauchi, Taishi Inoue and Yuuki Tomari, "
+    '"Variants of the Game of Nim that have Inequalities as Conditions"',
+)
+BARS = Paper(
+    "chocolate-bars",
+    "",
+    'Nakamura and Miyadera, "Impartial chocolate bar games", Integers 15 (2015), #G4',
+    cited="Nakamura and Miyadera, Integers 15 #G4",
+)
+WYTHOFF = Paper(
+    "wythoff",
+    "",
+    'Wythoff, "A modification of the game of Nim", Nieuw Archief voor Wiskunde 7 (1907)',
+    cited="Wythoff, Nieuw Archief voor Wiskunde 7",
+)
+CHOCOLATES = Paper("chocolates", "", "Questions that the papers leave open, as far as gpunim answers them")
+EDGE = Paper("edge-growth", "", "The growth of `edge` and `fcc`, on exactly one of twelve edge neighbours")
+MORE_PILES = Paper("more-piles", "", "More than three piles: which rules grow their P-positions, and how many there are")
+GPUNIM = Paper(
+    "gpunim",
+    "",
+    "gpunim's own statements: what it computes by a formula, a theorem or a fast path equals the result by definition or "
+    "enumeration",
+)
+
+
+def _counted(cases: int, scope: str) -> str:
+    return f"{cases:,} cases, {scope}" if cases > 1 else scope
+
+
+def _hyphenated(words: str, kept: str) -> str:
+    return re.sub(f"[^{kept}]+", "-", words.lower()).strip("-")
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays, tuples and sets as lists, sets in order.
+
+    >>> plain(({(1, 2), (0, 1)}, np.arange(2), "text", None))
+    [[[0, 1], [1, 2]], [0, 1], 'text', None]
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, set | frozenset):
+        return plain(sorted(value))
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def load() -> None:
+    """Import all modules of papers, whose entries then belong to the catalogue."""
+    package = sys.modules[__package__]
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        import_module(module.name)
+
+
+def statements() -> list[Entry]:
+    """Return the entries that have a check, paper by paper, and within each in its order.
+
+    >>> next(s.summary for s in statements() if s.name == "nf-lemma-8")
+    'a_k(2^m - 1) = 2^(m(k-1))'
+    """
+    load()
+    places = [*SOURCES]
+    return sorted(
+        (entry for entry in ENTRIES.values() if entry.reach is not None), key=lambda entry: places.index(entry.paper.name)
+    )
+
+
+def find_statements(names: Iterable[str]) -> list[Entry]:
+    """Return the entries of these names that have a check.
+
+    Args:
+        names: names, or the beginnings of names ("nf-lemma"), or "all".
+
+    Raises:
+        UsageError: a name is unknown.
+    """
+    known = statements()
+    found: list[Entry] = []
+    for name in names:
+        matching = [s for s in known if name in (ALL, s.name)] or [s for s in known if s.name.startswith(name + "-")]
+        if not matching:
+            names = [s.name for s in known]
+            raise UsageError(f"statement must be 'all' or one that `gpunim verify --list` prints, got {name!r}{close(name, names)}")
+        found.extend(s for s in matching if s not in found)
+    return found
+
+
+def find_papers(names: Iterable[str] = ()) -> dict[str, Paper]:
+    """Return the papers of these names, each once, in the order of the catalogue; all of them where none is named.
+
+    Args:
+        names: names of `PAPERS`, or "all".
+
+    Raises:
+        UsageError: a name is unknown; the message suggests similar ones.
+
+    >>> list(find_papers(["nim-in-3d"])), len(find_papers()) >= 4
+    (['nim-in-3d'], True)
+    """
+    wanted = set(names) or {ALL}
+    for name in wanted - {ALL}:
+        PAPERS.find(name)
+    return {name: paper for name, paper in PAPERS.items() if ALL in wanted or name in wanted}

@@ -1,0 +1,172 @@
+"""Questions that the papers leave open, as far as gpunim answers them; docs/open-problems tells them in full."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from gpu_nim.games.inequality import Vector, chocolate
+from gpu_nim.games.laws import chocolate_equals_nim, chocolate_first_difference
+from gpu_nim.games.nim.positions import nim_sum
+from gpu_nim.games.solve import solve
+from gpu_nim.papers.by_definition import p_positions
+from gpu_nim.papers.catalogue import CHOCOLATES, Cases, Entry, Reach
+
+_REMARK = "[V] Remark 4.1, which asks for other a"
+_EXAMPLE = "[V] Example 3.1, which describes the game"
+_LARGEST_A = 128
+_LARGEST_THREE_MOD_FOUR = 27
+_SIX = 6  # the largest size of the six-coordinate chocolate that takes a moment
+_LARGEST_DENOMINATOR = 8
+
+
+@Entry(CHOCOLATES, "v-remark-4.1", after=_REMARK, reach=Reach(63, 255, 1))
+def three_mod_four(size: int) -> Cases:
+    """For a = 3 mod 4 the P-positions of a y <= x + z are its positions of nim-sum 0.
+
+    Proof.  For a bit t, let X, Y, Z be x, y, z without bits 0 to t, and x1, y1, z1 < 2^t their bits below t; W = X + Z - aY. If X,
+    Y, Z have nim-sum 0, then X + Z = Y + 2 (X & Z), and W = 2 (X & Z) - (a - 1) Y is a multiple of 2^(t+2), since a - 1 is even.
+    So is (a - 3) 2^t, since a = 3 mod 4. The game is the same with x and z exchanged, so let moves in x stand for both.
+
+    No move leads from nim-sum 0 to nim-sum 0. Lowering one number alone changes the nim-sum, so such a move lowers x to u and drags
+    y down to y', the greatest with u. As x XOR u = y XOR y', both pairs differ in the same bits. Let t be the highest: x and y have
+    it; u, y' and z have not. From ay <= x + z follows W >= (a - 1) 2^t + a y1 - x1 - z1 > (a - 3) 2^t, hence W >= (a + 1) 2^t. But
+    from u + z < a (y' + 1) follows W < a 2^t.
+
+    From any other nim-sum some move leads to nim-sum 0. Let t be its highest bit. If y has it, lower y. Else x alone has it, say;
+    then W >= a y1 - 2^t - x1 - z1 > -3 * 2^t, hence W >= 0. Lower x to u = v XOR z, where v has the bits of y from t on, and its
+    bits below t are chosen from the highest. Let D be u + z - av with the bits so far: W at first and, like W, a multiple of
+    2^(j+2) before bit j. There a 1 takes (a - 1) 2^j off D, and a 0 adds 0 or 2^(j+1). Follow y as long as D >= 0. If that is all
+    of y, then (u, y, z) is a position. Else y has 1 at some j where D < (a - 1) 2^j, hence D <= (a - 3) 2^j; choose 0, after which
+    D <= (a - 1) 2^j. From there on choose 1 wherever D >= (a - 1) 2^i: so 0 <= D <= (a - 1) 2^i after each bit i. At the end
+    D <= a - 1, so v = floor((u + z) / a), and v < y: the move drags y to v.
+    """
+    yield f"a = 7, 11, ..., {_LARGEST_THREE_MOD_FOUR}, x, z <= {size}"
+    for a in range(7, _LARGEST_THREE_MOD_FOUR + 1, 4):
+        yield f"the first difference of a = {a}", solve(chocolate(a), size).first_difference, None
+
+
+@Entry(CHOCOLATES, "chocolate-nim", after=_REMARK, reach=Reach(None, 1024, 1))
+def only_three_mod_four(upto: int) -> Cases:
+    """A y <= x + z has Nim's P-positions for no a > 0 but the integers that are 3 mod 4
+
+    For each other a there is a position in which nim-sum 0 and "no option has nim-sum 0" differ; looked at option by option.
+    """
+    yield f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR}"
+    for a in _rationals(_below(upto)):
+        game, position = chocolate(a), chocolate_first_difference(a)
+        yield f"whether a = {a} has Nim's P-positions", chocolate_equals_nim(a), position is None
+        if position is None:
+            yield f"the first difference of a = {a} up to size 15", solve(game, 15).first_difference, None
+        else:
+            wins = any(nim_sum(option) == 0 for _, _, option in game.moves(position))
+            yield f"whether {position} keeps the rule of Nim for a = {a}", (nim_sum(position) == 0) != wins, False
+
+
+@Entry(CHOCOLATES, "chocolate-first-difference", after=_REMARK, reach=Reach(None, 512, 5))
+def first_differences(upto: int) -> Cases:
+    """Where a y <= x + z first differs from Nim: at the least y that has no digit of the integer nearest to (a-1)y/2"""
+    yield f"a < {_below(upto)} with denominators to {_LARGEST_DENOMINATOR} and totals to {upto}"
+    for a in _rationals(_below(upto)):
+        expected = chocolate_first_difference(a)
+        if expected is not None and sum(expected) <= upto:
+            yield f"the first difference of a = {a}", solve(chocolate(a), sum(expected)).first_difference, expected
+
+
+@Entry(CHOCOLATES, "chocolate-integers", after=_REMARK, reach=Reach(None, 512, 3))
+def integers(upto: int) -> Cases:
+    """Where a y <= x + z first differs from Nim for integers a, in closed form"""
+    yield f"a to {_LARGEST_A}, solved where the total is at most {2 * upto}"
+    for a in range(1, _LARGEST_A + 1):
+        expected = None
+        if a % 4 == 1:
+            expected = ((a - 1) // 2, 1, (a + 1) // 2)
+        elif a % 2 == 0:
+            q = (a & -a) - 1
+            expected = (a * q // 2 - (q + 1) // 2 + 1, q, a * q // 2 + (q + 1) // 2)
+        yield f"the least y of a = {a}", chocolate_first_difference(Fraction(a)), expected
+        if expected is not None and sum(expected) <= 2 * upto:
+            yield f"the first difference of a = {a}", solve(chocolate(a), sum(expected)).first_difference, expected
+
+
+@Entry(CHOCOLATES, "chocolate6-symmetry", after=_EXAMPLE, reach=Reach(_SIX, 12, 5))
+def six_symmetries(size: int) -> Cases:
+    """The P-positions of the six-coordinate chocolate stay the same if all indices are raised by 2, or reflected at 1"""
+    vectors = _six_p_positions(size)
+    yield f"{len(vectors):,} P-positions to size {size}"
+    for order in ((2, 3, 4, 5, 0, 1), (0, 5, 4, 3, 2, 1)):
+        images = {tuple(vector[i] for i in order) for vector in vectors}
+        yield f"the images in the order {order} that are no P-positions", sorted(images - vectors)[:1], []
+
+
+@Entry(CHOCOLATES, "chocolate6-heaps", after=_EXAMPLE, reach=Reach(4, 7, 1))
+def six_with_opposite_zeros(size: int) -> Cases:
+    """With x1 = x4 = 0 the six-coordinate chocolate is Nim with heaps of x2 + x3 and x5 + x6, and so for the other opposite
+    pairs
+    """
+    yield f"Grundy values of positions to size {size}"
+    grundy = solve("chocolate6", size, grundy=True).grundy
+    assert grundy is not None
+    for position in np.argwhere(grundy >= 0).tolist():
+        for i in range(3):
+            if position[i] == position[i + 3] == 0:
+                heaps = position[i + 1] + position[i + 2], position[i - 2] + position[i - 1]
+                yield f"the Grundy value of {tuple(position)}", int(grundy[tuple(position)]), nim_sum(heaps)
+
+
+@Entry(CHOCOLATES, "chocolate6-zeros", after=_EXAMPLE, reach=Reach(_SIX, 12, 5))
+def six_with_three_zeros(size: int) -> Cases:
+    """The P-positions with three zeros or more are the origin and those with two of x2, x4, x6 equal to 1"""
+    yield f"to size {size}"
+    found = {vector for vector in _six_p_positions(size) if vector.count(0) >= 3}
+    yield "the P-positions", found, {(0,) * 6, (0, 1, 0, 1, 0, 0), (0, 1, 0, 0, 0, 1), (0, 0, 0, 1, 0, 1)}
+
+
+@Entry(CHOCOLATES, "chocolate6-growth", after=_EXAMPLE, reach=Reach(None, 112, 6), conjecture=True)
+def six_growth(upto: int) -> Cases:
+    """From size s = 3 on, the six-coordinate chocolate has between (s+1)^5/4 and 3(s+1)^5/10 P-positions"""
+    yield f"sizes 3 to {_six_size(upto)}"
+    size = _six_size(upto)
+    largest = np.array(sorted(map(max, _six_p_positions(size))))
+    for s in range(3, size + 1):
+        share = Fraction(int(np.searchsorted(largest, s, side="right")), (s + 1) ** 5)
+        yield f"whether {share} of (s+1)^5 is between 1/4 and 3/10 for s = {s}", Fraction(1, 4) < share < Fraction(3, 10), True
+
+
+def _six_size(upto: int) -> int:
+    """Size 6 takes a moment, and size 20, at 176, minutes."""
+    return min(20, max(3, upto // 8 - 2))
+
+
+def _six_p_positions(size: int) -> set[Vector]:
+    return {tuple(vector) for vector in solve("chocolate6", size).p_positions.tolist()}
+
+
+def _rationals(below: int) -> list[Fraction]:
+    return sorted({Fraction(p, r) for r in range(1, _LARGEST_DENOMINATOR + 1) for p in range(1, r * below)})
+
+
+def _below(upto: int) -> int:
+    return 8 + upto // 32
+
+
+@Entry(CHOCOLATES, "nim-gasket", reach=Reach(31, 127, 6))
+def gasket(upto: int) -> Cases:
+    """P-positions of three piles below 2^m give 3^m points (y, z - x): sums of (0, 0), (2^i, 2^i) or (2^i, -2^i) for each i < m
+
+    Since z = x XOR y, z - x is the sum of 2^i or -2^i over the bits i of y.
+
+    Where bit i of y is 0, x and z have the same bit; where it is 1, one of them has it. The choices of the bits are free, and a
+    point is determined by y and the sign of each of its bits, and determines them: 3^m points. Those for m are those for m - 1
+    moved by the three vectors of bit m - 1. So, scaled by 2^-m, they approach the figure that is the union of its images under
+    three contractions with ratio 1/2, towards (0, 0), (1, 1) and (1, -1): Sierpinski's gasket.
+    """
+    yield f"m to {upto.bit_length()}"
+    for m in range(upto.bit_length() + 1):
+        seen = {(y, z - x) for x, y, z in p_positions(3, 2**m - 1).tolist()}
+        steps = [((0, 0), (2**i, 2**i), (2**i, -(2**i))) for i in range(m)]
+        sums = {(sum(step[0] for step in chosen), sum(step[1] for step in chosen)) for chosen in product(*steps)}
+        yield f"the points for m = {m}", seen, sums
+        yield f"the number of points for m = {m}", len(seen), 3**m

@@ -1,0 +1,149 @@
+"""A check of a finished growth, cell by cell, against its births and the theorem or the rule of its automaton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import tee
+
+import numpy as np
+
+from gpu_nim.automata.ancestry import ancestry
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton
+from gpu_nim.automata.cell_sources import is_ascending
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.user_defined import find_automaton
+from gpu_nim.backends.selection import select
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.papers.catalogue import CheckResult
+
+_BLOCK = 1 << 10  # generations whose births are compared at a time
+_CELLS, _GENERATIONS = 1 << 26, 1 << 16  # the most that are grown again: about a minute's work
+
+
+def theorem_of(growth: Growth) -> Automaton | None:
+    """Return the catalogue's entry with a theorem on births if the growth has its rule, not only its name; else None.
+
+    >>> from gpu_nim import grow
+    >>> [getattr(theorem_of(grow(name, 3)), "source", None) for name in ("nim", "edge")]
+    ['[B], first rule; [NF] Theorem 19', None]
+    """
+    automaton = CATALOGUE.get(growth.automaton)
+    proved = automaton is not None and automaton.rule == growth.rule and automaton.births_formula is not None
+    return automaton if proved else None
+
+
+def last_regrown(growth: Growth) -> int:
+    """Return the last generation that `check_cells` grows again; -1 if there is a theorem on cells, or no rule is known.
+
+    >>> from gpu_nim import grow
+    >>> last_regrown(grow("nim", 7)), last_regrown(grow("edge", 7))
+    (-1, 7)
+    """
+    theorem = theorem_of(growth)
+    if growth.rule is None or (theorem is not None and theorem.cell_test is not None):
+        return -1
+    born = np.cumsum(growth.births[:_GENERATIONS], dtype=np.float64)
+    return max(0, int(np.searchsorted(born, _CELLS, side="right")) - 1)
+
+
+def cells_to_check(growth: Growth) -> int:
+    """Return how many cells `check_cells` reads and grows, the total of its progress."""
+    again: list[int] = growth.births[: last_regrown(growth) + 1].tolist()
+    return growth.population + sum(again)
+
+
+def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> CheckResult:
+    """Check every cell of a growth: each generation has its number of births, no cell twice, and the right cells.
+
+    The cells are compared with the automaton's theorem on cells if there is one, otherwise with a new growth, for about a minute;
+    parents, where a file holds them, with the rule.
+
+    Args:
+        growth: the growth, whose cells may still be in its file.
+        progress: called with the number of cells checked since the last call.
+
+    Returns:
+        The scope of the check, and the first difference in words.
+
+    Raises:
+        FileError: cells in a file differ from their checksums.
+
+    >>> from gpu_nim import grow
+    >>> check_cells(grow("nim", 7))
+    CheckResult(scope='64 cells of generations 0 to 7', counterexample=None)
+    >>> check_cells(grow("edge", 7))
+    CheckResult(scope='130 cells of generations 0 to 7, which were grown again by their rule', counterexample=None)
+    """
+    scope = [f"{growth.population:,} cells of generations 0 to {growth.generations}"]
+    if growth.parents is not None and growth.rule is not None:
+        scope.append("and their parents")
+    if growth.rule is None:
+        scope.append("whose rule is not recorded")
+    found = _wrong_rule(growth) or _against_theorem(growth, progress)
+    last = last_regrown(growth)
+    if found is None and last >= 0:
+        found, last = _against_rule(growth, last, progress)
+        which = "which" if last == growth.generations else f"of which those to generation {last}"
+        scope.append(f"{which} were grown again by their rule" if last >= 0 else "too far to grow them again")
+    return CheckResult(", ".join(scope), found)
+
+
+def _wrong_rule(growth: Growth) -> str | None:
+    known = CATALOGUE.get(growth.automaton)
+    if known is not None and known.rule != growth.rule:
+        return f"its rule is not that of {growth.automaton}"
+    return None
+
+
+def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str | None:
+    automaton = theorem_of(growth)
+    if automaton is not None and automaton.births_formula is not None:
+        for first in range(0, len(growth.births), _BLOCK):
+            births = growth.births[first : first + _BLOCK]
+            stated = automaton.births_formula(np.arange(first, first + len(births), dtype=np.int64))
+            for index in np.flatnonzero(births != stated).tolist():
+                return f"generation {first + index} has {births[index]} births, not {stated[index]}"
+    test = None if automaton is None else automaton.cell_test
+    newborns, parents = iter(growth), None
+    if growth.parents is not None and growth.rule is not None:
+        newborns, again = tee(newborns)
+        parents = zip(growth.parents(0, growth.generations + 1), ancestry(growth.rule, again), strict=True)
+    for generation, cells in newborns:
+        if len(cells) != growth.births[generation]:
+            return f"generation {generation} has {len(cells)} cells, not {growth.births[generation]}"
+        if not is_ascending(cells):
+            return f"the cells of generation {generation} are not in lexicographic order, each once"
+        if test is not None:
+            for outsider in cells[~test(cells, np.full(len(cells), generation))].tolist():
+                return f"{tuple(outsider)} is not born at generation {generation}"
+        if parents is not None:
+            try:
+                (_, given), (_, true) = next(parents)
+            except UsageError as error:
+                return f"generation {generation}: {error}"
+            for place in np.flatnonzero(given != true).tolist():
+                return f"the parent of {tuple(cells[place].tolist())} is cell {true[place]}, not {given[place]}"
+        progress(len(cells))
+    return None
+
+
+def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) -> tuple[str | None, int]:
+    """Return how a new growth differs, and its last generation that fits into memory, -1 if none does."""
+    assert growth.rule is not None
+    automaton = find_automaton(growth.rule)
+    while last >= 0:
+        try:
+            for batch in GrowthProcess(automaton, last, select("auto"), verify=False):
+                there = slice(batch.first, batch.first + len(batch.births))
+                wrong = (batch.births != growth.births[there]) | (batch.checksums != growth.checksums[there])
+                for index in np.flatnonzero(wrong).tolist():
+                    return f"generation {batch.first + index} is not that of its rule", last
+                progress(sum(batch.births.tolist()))
+        except InsufficientMemoryError:
+            last = last // 2 if last else -1
+        except UsageError:  # coordinates that no engine holds
+            last = -1
+        else:
+            break
+    return None, last

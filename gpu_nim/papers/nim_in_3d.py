@@ -1,0 +1,201 @@
+"""[B]: Khovanova's note on the two rules that grow the P-positions of three piles in three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.catalogue import CATALOGUE, find
+from gpu_nim.automata.formulas import p_positions_by_total
+from gpu_nim.automata.growth_process import grow
+from gpu_nim.games.nim import positions as nim
+from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.papers.by_definition import grown, max_pile, p_positions, pile_scope
+from gpu_nim.papers.catalogue import B, Cases, Entry, Printed, Reach
+
+_MAX_LITERAL = 15  # by going through all that is alive at each step
+_GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
+
+# The first rule reads (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1); [B] prints the third as (a,b-1,a-1).
+_TO_CHILDREN = ((1, 1, 0), (1, 0, 1), (0, 1, 1))
+_EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if sum(map(abs, offset)) == 2)
+
+
+def _newborns(automaton: str, generation: int) -> list[list[int]]:
+    found: list[list[int]] = grow(automaton, generation, backend="numpy").newborns(generation).tolist()
+    return found
+
+
+def _up_to_permutation(automaton: str, generation: int) -> set[Cell]:
+    """The cells of a generation, with coordinates in rising order."""
+    return {tuple(sorted(cell)) for cell in _newborns(automaton, generation)}
+
+
+def _deciding(automaton: str, cell: Cell) -> list[Cell]:
+    """The cells whose life decides whether a cell is born."""
+    return sorted(tuple(x - d for x, d in zip(cell, offset, strict=True)) for offset in find(automaton).rule.offsets)
+
+
+def _p_positions(total: int) -> list[list[int]]:
+    """The P-positions of three piles with that even total, in lexicographic order, by trying all pairs of piles."""
+    piles = np.arange(total // 2 + 1)
+    a, b = (grid.ravel() for grid in np.meshgrid(piles, piles, indexing="ij"))
+    c = a ^ b
+    found: list[list[int]] = np.stack([a, b, c], axis=1)[a + b + c == total].tolist()
+    return found
+
+
+def _born(
+    automaton: str, upto: int, offsets: tuple[Cell, ...], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
+) -> Cases:
+    literally = min(upto, _MAX_LITERAL)
+    yield f"generations up to {upto}, those up to {literally} by the literal rule, too"
+    growth = grow(automaton, upto, backend="numpy", verify=False)
+    for n, born in enumerate(grown(Rule(3, offsets, frozenset({1}), ((0, 0, 0),), octant=True), literally)):
+        chosen = choose(np.array(born).reshape(-1, 3), n).tolist()
+        yield f"generation {n} of {automaton} by the literal rule", chosen, _p_positions(2 * n)
+        yield f"all of generation {n} of {automaton}", [*map(tuple, growth.newborns(n).tolist())], born
+    for n, cells in growth:
+        yield f"generation {n} of {automaton}", choose(cells, n).tolist(), _p_positions(2 * n)
+
+
+@Entry(B, "Parents", also=("nf-corollary-22",), slip="It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.")
+def parents() -> Cases:
+    """If (a,b,c) is a P-position of Nim, then exactly one of (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1) is a P-position and its
+    parent.
+    """
+    yield Printed("the number of parents of (0,0,0)", len(nim.parents([0, 0, 0])), 1, 0)
+
+
+@Entry(B, "Neighbours", command="gpunim automata")
+def neighbours() -> Cases:
+    """The neighbours of a cell differ from it in exactly two coordinates, by 1 each; a cell inside the octant has 12. Their cubes
+    share an edge with its cube.
+    """
+    yield Printed("the number of neighbours in the automaton `edge`", len(find("edge").rule.offsets), 12)
+
+
+@Entry(B, "First rule", command="gpunim grow nim --gen 1")
+def first_rule() -> Cases:
+    """Points never die, and (0,0,0) is the first. A point of the octant is born if exactly one neighbour closer to it is alive:
+    exactly one of (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1).
+    """
+    closer = ((3, 4, 6), (3, 5, 5), (4, 4, 5))
+    yield Printed("the cells that decide on (4,5,6) in `nim`", _deciding("nim", (4, 5, 6)), closer)
+    yield Printed("how many of them must be alive", find("nim").rule.births, (1,))
+    yield Printed("the cells of generation 0", _newborns("nim", 0), ((0, 0, 0),))
+
+
+@Entry(B, "First rule, totals", name="b-totals", reach=Reach(None, 256, 17), command="gpunim grow nim --gen 15")
+def totals(upto: int) -> Cases:
+    """By the first rule, the points that are born at step n have the coordinate sum 2n."""
+    found = [{sum(cell) for cell in cells.tolist()} for _, cells in grow("nim", 15, backend="numpy")]
+    yield Printed("the totals of the cells of `nim` at steps 0 to 15", found, [(2 * n,) for n in range(16)])
+    yield f"every `nim-K` of the catalogue, generations up to {upto}, fewer for many piles"
+    for automaton in CATALOGUE.values():
+        if automaton.cell_test is p_positions_by_total:
+            generations = min(upto, 8 * upto >> automaton.rule.dimension)
+            for n, cells in grow(automaton.name, generations, backend="numpy", verify=False):
+                yield f"the coordinate sums in generation {n} of {automaton.name}", {*cells.sum(axis=1).tolist()}, {2 * n}
+
+
+@Entry(B, "First rule, start", command="gpunim grow nim --gen 2")
+def start_of_the_first_rule() -> Cases:
+    """At the first step (0,1,1), (1,0,1), (1,1,0) are born, at the next (0,2,2), (2,0,2), (2,2,0); (1,1,2) is never born."""
+    yield Printed("the cells of step 1", _newborns("nim", 1), ((0, 1, 1), (1, 0, 1), (1, 1, 0)))
+    yield Printed("the cells of step 2", _newborns("nim", 2), ((0, 2, 2), (2, 0, 2), (2, 2, 0)))
+    alive = grow("nim", 15, backend="numpy", cells=True).cells().tolist()
+    yield Printed("whether (1,1,2) is alive after step 15", [1, 1, 2] in alive, False)
+
+
+@Entry(B, "First theorem", name="b-first", reach=Reach(_GENERATIONS, 1024, 8), figure="NF2")
+def first_theorem(upto: int) -> Cases:
+    """The points that the first rule, `nim`, grows at step n are exactly the P-positions of three piles with 2n tokens."""
+    yield from _born("nim", upto, _TO_CHILDREN, lambda cells, n: cells)
+
+
+@Entry(
+    B,
+    "First theorem, 2-adic values",
+    also=("b-proof",),
+    slip="They are the largest powers of 2 that divide them; the smallest is always 1.",
+)
+def two_adic_values() -> Cases:
+    """The 2-adic values of a, b and c are the smallest powers of 2 that divide them."""
+    yield Printed("the 2-adic value of 12, as a power of 2", 2 ** nim.trailing_zeros(12), 1, 4)
+
+
+@Entry(
+    B,
+    "First theorem, proof",
+    name="b-proof",
+    reach=Reach(None, 1024, 4),
+    slip='It prints "(a,b-1,a-1)" for (a,b-1,c-1): at (1,5,4) that is (1,4,3), not (1,4,0).',
+)
+def proof_of_the_first_theorem(upto: int) -> Cases:
+    """Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and
+    (a-1,b,c-1) and (a,b-1,c-1) are not; an N-position one above a P-position is so twice.
+    """
+    yield Printed(
+        "the three cells that the rule of `nim` reads at (1,5,4)",
+        _deciding("nim", (1, 5, 4)),
+        ((0, 4, 4), (0, 5, 3), (1, 4, 0)),
+        ((0, 4, 4), (0, 5, 3), (1, 4, 3)),
+    )
+    yield pile_scope((3,), upto)
+    largest = max_pile(3, upto)
+    known = {tuple(position) for position in p_positions(3, largest).tolist()}
+    pairs = [tuple(axis for axis in range(3) if offset[axis]) for offset in _TO_CHILDREN]
+    for position in product(range(largest + 1), repeat=3):
+        if sum(position) % 2 or not any(position):
+            continue
+        below = [
+            pair
+            for pair, offset in zip(pairs, _TO_CHILDREN, strict=True)
+            if tuple(x - d for x, d in zip(position, offset, strict=True)) in known
+        ]
+        if position in known:
+            values = [pile & -pile for pile in position]
+            smallest = min(value for value in values if value)
+            yield f"the pairs to lower in {position}", below, [tuple(axis for axis in range(3) if values[axis] == smallest)]
+        else:
+            yield f"whether {position} is one above a single P-position", len(below) == 1, False
+
+
+@Entry(B, "Second rule", command="gpunim grow edge --gen 1")
+def second_rule() -> Cases:
+    """A point is born if exactly one of all its neighbours is alive, closer to (0,0,0) or not."""
+    yield Printed("the number of cells that decide on (4,5,6) in `edge`", len(_deciding("edge", (4, 5, 6))), 12)
+    yield Printed("how many of them must be alive", find("edge").rule.births, (1,))
+    yield Printed("the cells of generation 0", _newborns("edge", 0), ((0, 0, 0),))
+
+
+@Entry(B, "Second rule, start", command="gpunim grow edge --gen 3")
+def start_of_the_second_rule() -> Cases:
+    """By the second rule, (0,1,1) are born at step 1, (0,2,2) at step 2, and (0,1,3), (1,2,3), (0,3,3) at step 3, up to a
+    permutation of coordinates; (0,1,3) is no P-position.
+    """
+    for step, cells in enumerate((((0, 1, 1),), ((0, 2, 2),), ((0, 1, 3), (0, 3, 3), (1, 2, 3))), 1):
+        yield Printed(f"the cells of step {step}", _up_to_permutation("edge", step), cells)
+    yield Printed("whether (0,1,3) is a P-position", nim.is_p_position((0, 1, 3)), False)
+
+
+@Entry(B, "Second theorem", name="b-second", reach=Reach(_GENERATIONS, 512, 7))
+def second_theorem(upto: int) -> Cases:
+    """The points that the second rule, `edge`, grows at step n and that have a total of 2n are exactly the P-positions of Nim with
+    2n tokens.
+    """
+    yield from _born("edge", upto, _EDGE_NEIGHBOURS, lambda cells, n: cells[cells.sum(axis=1) == 2 * n])
+
+
+@Entry(B, "Second theorem, proof", name="b-late", reach=Reach(_GENERATIONS, 512, 6))
+def n_positions_are_late(upto: int) -> Cases:
+    """N-positions with 2n tokens are born in `edge` after the P-positions with 2n tokens."""
+    yield f"generations up to {upto}"
+    for n, cells in grow("edge", upto, backend="numpy", verify=False):
+        outside = cells[(cells[:, 0] ^ cells[:, 1]) != cells[:, 2]]
+        what = f"whether an N-position of total {2 * n} or more is born at step {n}"
+        yield what, bool((outside.sum(axis=1) >= 2 * n).any()), False
