@@ -16,6 +16,7 @@ from gpu_nim.render.colours import bytes_of
 from gpu_nim.render.drawing import Drawing, Rectangle, lay_over
 from gpu_nim.render.legends import LegendBox
 from gpu_nim.render.look import Look
+from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import MARGIN, Camera, Margins
 from gpu_nim.render.words import LEAST, Setting, caption_of, label_size, running_words, title_of, unit
@@ -141,6 +142,19 @@ class Annotations:
         if box is not None and place is not None:
             draw_axes(box, place, drawing, self.size)
         return drawing
+
+    def sheet(self) -> "Image":
+        """Return a picture without a body, RGBA: the theme's background, or nothing where the look is transparent."""
+        from PIL import Image
+
+        if self.look.transparent:
+            return Image.new("RGBA", self.look.resolution, (0, 0, 0, 0))
+        return Image.fromarray(quantise(background(self._theme, *self.look.resolution))).convert("RGBA")
+
+    def finished(self, sheet: "Image") -> "Image":
+        """Return a sheet with the words on it, without alpha unless the look is transparent."""
+        self.words.paint(sheet)
+        return sheet if self.look.transparent else sheet.convert("RGB")
 
     def _corner(self, legend: LegendBox) -> tuple[float, float]:
         """The upper left corner of the legend."""

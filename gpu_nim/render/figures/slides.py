@@ -8,8 +8,6 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.figures.figure import FIGURES, Figure
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.raster import background, quantise
-from gpu_nim.render.themes import THEMES
 from gpu_nim.render.words import fit_words, unit
 
 if TYPE_CHECKING:
@@ -32,13 +30,10 @@ def draw_slide(look: Look) -> "Image":
     Raises:
         UsageError: the picture is too small for its words.
     """
-    from PIL import Image
-
-    theme = THEMES[look.theme]
     width, height = look.resolution
     u = unit(width, height)
     frame = Annotations(replace(look, title=look.title or _TITLE))
-    slide = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
+    slide = frame.sheet()
     _, top, _, bottom = frame.space
     top, bottom = top + 20 * u, bottom - 30 * u
     wide = width >= height
@@ -58,8 +53,7 @@ def draw_slide(look: Look) -> "Image":
         about = replace(about, top=upper + (box_h - high) / 2)
         frame.words.set(about)
         frame.words.set(replace(said, top=about.bottom + 14 * u))
-    frame.words.paint(slide)
-    return slide.convert("RGB")
+    return frame.finished(slide)
 
 
 FIGURES.add(Figure("views", "one set of P-positions, four views: a slide", slide=draw_slide))

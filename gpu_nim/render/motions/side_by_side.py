@@ -16,7 +16,6 @@ from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
-from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import View
 
@@ -35,7 +34,6 @@ class Panels:
     """
 
     def __init__(self, look: Look) -> None:
-        self._look = look
         width, height = look.resolution
         self._words = Annotations(replace(look, legend=False, axes=False))
         _, top, _, bottom = self._words.space
@@ -53,16 +51,11 @@ class Panels:
             one: the panel on the left, or above, RGBA.
             other: the other panel.
         """
-        from PIL import Image
-
-        look, theme = self._look, THEMES[self._look.theme]
-        whole = Image.fromarray(quantise(background(theme, *look.resolution))).convert("RGBA")
-        second = (look.resolution[0] - other.width, self._top) if self._beside else (0, self._top + one.height)
+        whole = self._words.sheet()
+        second = (whole.width - other.width, self._top) if self._beside else (0, self._top + one.height)
         for panel, place in ((one, (0, self._top)), (other, second)):
             whole.alpha_composite(panel, place)
-        image = whole.convert("RGB")
-        self._words.words.paint(image)
-        return image
+        return self._words.finished(whole)
 
 
 def positions_of_nim(source: str, motion: str, look: Look) -> Blocks:

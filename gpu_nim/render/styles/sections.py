@@ -11,8 +11,6 @@ from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, re
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import STYLES, Cost, LaidOutStyle, Look
-from gpu_nim.render.raster import background, quantise
-from gpu_nim.render.themes import THEMES
 from gpu_nim.render.words import number, unit
 
 if TYPE_CHECKING:
@@ -37,9 +35,7 @@ class Sections(LaidOutStyle):
         """Return the sections on one picture, as large as fits, each with its height."""
         from PIL import Image
 
-        theme = THEMES[look.theme]
-        width, height = look.resolution
-        u = unit(width, height)
+        u = unit(*look.resolution)
         said = Annotations(look, legend_of(blocks, base, look.colour) if look.legend else None)
         _, top, right, bottom = said.space
         top += (20 if look.title else 40) * u
@@ -64,9 +60,7 @@ class Sections(LaidOutStyle):
         scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
         foot = (cell_h - deep * scale) / 2
         shown_w, shown_h = max(1, round(wide * scale)), max(1, round(deep * scale))
-        canvas = Image.new("RGBA", look.resolution, (0, 0, 0, 0)) if look.transparent else None
-        if canvas is None:
-            canvas = Image.fromarray(quantise(background(theme, width, height))).convert("RGBA")
+        canvas = said.sheet()
         for k, z in enumerate(heights):
             row, column = divmod(k, columns)
             in_row = min(columns, len(heights) - row * columns)
@@ -81,8 +75,7 @@ class Sections(LaidOutStyle):
             if look.axes:
                 level = replace(box, low=box.low * _FLAT, high=box.high * _FLAT)
                 draw_axes(level, _on_section(box, round(left), round(upper), scale), said.words, said.size)
-        said.words.paint(canvas)
-        return canvas if look.transparent else canvas.convert("RGB")
+        return said.finished(canvas)
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
