@@ -86,18 +86,19 @@ class Drawing:
         artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=[])
         self.figure.add_artist(artist)
 
-    def polygons(self, corners: ArrayLike, colours: ArrayLike, *, smooth: bool = True) -> None:
-        """Fill polygons.
-
-        Args:
-            corners: (N, K, 2).
-            colours: (N, 3), or one for all.
-            smooth: whether they have smooth edges, and hide the seams between neighbours.
-        """
+    def polygons(self, corners: ArrayLike, colours: ArrayLike) -> None:
+        """Fill polygons (N, K, 2) in colours (N, 3), without seams between neighbours."""
         from matplotlib.collections import PolyCollection
 
-        edges: dict[str, Any] = {"edgecolors": "face", "linewidths": _SEAM} if smooth else {"linewidths": 0, "antialiaseds": False}
-        self._add(PolyCollection([*np.asarray(corners)], facecolors=colours, **edges))
+        self._add(PolyCollection([*np.asarray(corners)], facecolors=colours, edgecolors="face", linewidths=_SEAM))
+
+    def boxes(self, corners: ArrayLike, opposite: ArrayLike, colours: ArrayLike) -> None:
+        """Fill rectangles between two opposite corners, (N, 2) each, in colours (N, 3), with edges between pixels."""
+        from matplotlib.collections import PolyCollection
+
+        (left, top), (right, bottom) = (np.asarray(ends, dtype=np.float64).T for ends in (corners, opposite))
+        outlines = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
+        self._add(PolyCollection([*outlines], facecolors=colours, linewidths=0, antialiaseds=False))
 
     def line(self, start: Sequence[float], end: Sequence[float], colour: Colour, width: float) -> None:
         """Draw a line."""

@@ -3,10 +3,9 @@
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpu_nim.render.colourings import Bar, Legend
-from gpu_nim.render.drawing import Drawing, Point
+from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.words import number, text_width
 
 _FEW = 9  # values that are all named
@@ -59,7 +58,7 @@ class LegendBox:
             return
         column, row = np.divmod(np.arange(len(self.legend.names)), self._rows)
         corners = np.column_stack([left + column * self._entry, top + (row + 1.3) * 1.5 * size])
-        drawing.polygons(_boxes(corners, corners + size), self.legend.colours, smooth=False)
+        drawing.boxes(corners, corners + size, self.legend.colours)
         for name, (x, y) in zip(self.legend.names, corners.tolist(), strict=True):
             drawing.label(name, (x + 1.6 * size, y + 0.87 * size), size, "left")
 
@@ -75,22 +74,14 @@ class LegendBox:
         near[:, int(self.beside)] = [(last - value if self.beside else value - first) * band for value in values]
         near += (left, top)
         far = (left + size, bottom) if self.beside else (right, top + size)
-        drawing.polygons(_boxes(near, np.full_like(near, far)), [bar.at(value) for value in values], smooth=False)
+        drawing.boxes(near, np.full_like(near, far), [bar.at(value) for value in values])
         for value in ticks(first, last):
             middle = (value - first + 0.5) * band
             if self.beside:
-                start, reach, place = (left + size, bottom - middle), (0.5 * size, 0.0), (0.9 * size, 0.36 * size)
+                y = bottom - middle
+                start, end, place = (left + size, y), (left + 1.5 * size, y), (left + 1.9 * size, y + 0.36 * size)
             else:
-                start, reach, place = (left + middle, top + size), (0.0, 0.4 * size), (0.0, 1.4 * size)
-            if drawing.label(number(value), _sum(start, place), size, "left" if self.beside else "center"):
-                drawing.thin_line(start, _sum(start, reach), size)
-
-
-def _sum(one: Point, other: Point) -> Point:
-    return one[0] + other[0], one[1] + other[1]
-
-
-def _boxes(near: NDArray[np.float64], far: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rectangles between opposite corners (N, 2), as polygons (N, 4, 2)."""
-    (left, top), (right, bottom) = near.T, far.T
-    return np.stack([np.column_stack(corner) for corner in ((left, top), (right, top), (right, bottom), (left, bottom))], axis=1)
+                x = left + middle
+                start, end, place = (x, top + size), (x, top + 1.4 * size), (x, top + 2.4 * size)
+            if drawing.label(number(value), place, size, "left" if self.beside else "center"):
+                drawing.thin_line(start, end, size)
