@@ -139,11 +139,11 @@ ANSWERS = """
 const { board } = gpunim, told = each => each && [each.move, each.leaves.map(Number)];
 return arguments[0].map(text => {
   const position = text.map(BigInt), strategy = new Strategy(board.rules, board.body, data.game);
-  if (arguments[2]) positions.study(position);
-  const longest = positions.longest(position);
+  if (arguments[2]) strategy.study(position);
+  const longest = strategy.longest(position);
   return {
-    isP: positions.isP(position), longest: longest === null ? null : String(longest), best: told(positions.best(position)),
-    winning: positions.winning(position).map(told), options: arguments[1] ? [...options(board.rules, position)].map(told) : null,
+    isP: strategy.isP(position), longest: longest === null ? null : String(longest), best: told(strategy.best(position)),
+    winning: strategy.winning(position).map(told), options: arguments[1] ? [...options(board.rules, position)].map(told) : null,
   };
 });
 """

@@ -7,22 +7,22 @@ function evolved(rules, start, misere) {
   const reached = new Map([[String(start), { position: start }]]);
   let moves = 0;
   for (const here of reached.values()) {
-    here.leaves = new Set();
+    here.options = new Set();
     for (const { leaves } of options(rules, here.position)) {
       const name = String(leaves);
-      if (here.leaves.has(name)) continue;
+      if (here.options.has(name)) continue;
       if (++moves > MOST_MOVES) return null;
-      here.leaves.add(name);
+      here.options.add(name);
       if (!reached.has(name)) reached.set(name, { position: leaves });
     }
   }
   // A move lowers the total, so that what it leaves comes first.
   const order = [...reached.values()].map(here => [total(here.position), here]).sort(([one], [other]) => one < other ? -1 : one > other ? 1 : 0);
   for (const [, here] of order) {
-    const after = Array.from(here.leaves, name => reached.get(name)), winning = after.filter(each => each.isP);
+    const after = Array.from(here.options, name => reached.get(name)), winning = after.filter(each => each.isP);
     here.isP = after.length ? !winning.length : !misere;
     here.longest = after.length ? 1 + Math.max(...(winning.length ? winning : after).map(each => each.longest)) : 0;
-    here.leaves = null;
+    here.options = null;
   }
   return reached;
 }
