@@ -22,7 +22,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.file_checks import seal
@@ -359,11 +359,43 @@ def test_wrong_ways_to_resume(tmp_path: Path, args: tuple[object, ...], words: s
     assert names(tmp_path / "run") == before
 
 
+def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
+    job = GrowthJob("nim", 9, backend=NUMPY, out=str(tmp_path / "a.zarr"), checkpoint=str(tmp_path / "run"))
+    resuming = GrowthJob(backend=NUMPY, resume=tmp_path / "run")
+    assert os.listdir(tmp_path) == []
+    with job.open() as opened:
+        assert sorted(os.listdir(tmp_path)) == [".a.zarr.gpunim-lock", "run"]
+        assert opened.grow().population == 76
+    assert sorted(os.listdir(tmp_path)) == ["a.zarr", "run"]
+    assert resuming.grow().population == 76
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"every": 0, "checkpoint": "run"}, "every must be an integer of at least 1, got 0"),
+        ({"every": 5}, "needs a folder to checkpoint to or resume"),
+        ({"ranks": 0}, "ranks must be an integer of at least 1, got 0"),
+        ({"ranks": 2}, "ranks is for a plan: mpirun starts ranks, and has started 1, got 2"),
+        ({"disk": "folder"}, "disk must be left out with a backend object"),
+        ({"out": "a.zarr", "voxels": "a.zarr"}, "each file must have a name of its own, got a.zarr, a.zarr"),
+        ({"parents": True}, "parents are saved in the .zarr file of the growth, got no file"),
+        ({"checkpoint": "run", "resume": "run"}, "only one may be given"),
+    ],
+)
+def test_python_is_refused_what_the_command_is(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        GrowthJob("nim", 9, backend=NUMPY, **options).grow()
+
+
+def test_a_plan_is_of_a_growth_from_its_seed(tmp_path: Path) -> None:
+    assert "--plan is for a growth from its seed: leave out --resume" in refused("--plan", "--resume", tmp_path)
+
+
 def test_wrong_ways_to_begin(tmp_path: Path) -> None:
     saved(tmp_path / "run")
     assert "holds checkpoints of another run" in refused("edge", "--checkpoint", tmp_path / "run")
     assert "there is no folder" in refused("edge", "--checkpoint", tmp_path / "no" / "run")
-    assert "needs a folder to checkpoint to or resume" in refused("edge", "--every", 5)
     (tmp_path / "file").write_text("")
     assert "cannot make" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
     wrong = refused("edge", "--gen", 5, "--out", tmp_path / "a.npz", "--parents")

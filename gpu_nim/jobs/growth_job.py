@@ -20,6 +20,7 @@ from gpu_nim.backends.shared.layers import table_bytes
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, growth_plan
 from gpu_nim.jobs.ranks import place
+from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import FileError, RanksLost, UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
@@ -100,6 +101,9 @@ class GrowthJob:
             raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
         if self.every is not None and self._folder is None:
             raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
+        for name, value in (("every", self.every), ("ranks", self.ranks)):
+            if value is not None:
+                integer(name, value, 1)
         if len({*map(_whole, self.files)}) < len(self.files):
             raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.files))}")
         if self.parents and self.out is None:
