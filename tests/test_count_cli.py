@@ -164,22 +164,6 @@ def test_enumeration() -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "stop"), [("t.npy", 2**21), ("t.txt", 3000), ("t.csv", 3000), ("t.zarr", 2**21)])
-def test_files(tmp_path: Path, name: str, stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.counting.ranges.CHUNK", 2**18)
-    path = tmp_path / name
-    assert printed("D", "--piles", "3", "--range", f"0:{stop}", "--out", str(path), "--quiet") == ""
-    if path.suffix == ".npy":
-        values = np.load(path)
-        assert len(values) == stop
-        assert np.array_equal(values, 3 ** np.bitwise_count(np.arange(stop)).astype(np.uint64))
-    elif path.suffix != ".zarr":
-        lines = path.read_text().splitlines()
-        assert len(lines) == stop + (path.suffix == ".csv")
-        assert lines[-1] == f"2999{' ,'[path.suffix == '.csv']}{3 ** (2999).bit_count()}"
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
 def test_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.npy"
     monkeypatch.setattr("gpu_nim.counting.ranges.Range.chunks.__defaults__", (None, 1000))

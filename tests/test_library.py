@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from copy import copy
 from importlib import import_module
@@ -201,27 +200,6 @@ def test_what_is_for_ranges_of_families_is_refused_elsewhere(option: dict[str, o
     for sequence, n in (("A151776", range(1, 5)), ("A237711", 5)):
         with pytest.raises(UsageError, match=f"{next(iter(option))} is for a range of D, A, d or a .* got {sequence}"):
             count(sequence, n, **option)
-
-
-def test_reductions_are_those_of_the_values() -> None:
-    for sequence, first in (("A237711", 0), ("A130665", 1)):  # indices from 0 and from 1
-        n = range(first, 200)
-        values = dict(zip(n, count(sequence, n).tolist(), strict=True))
-        found = count(sequence, n, reduce=["sum", "max", "argmax", "min", "argmin", "histogram", "residues:5", "records"])
-        largest, least = max(values.values()), min(values.values())
-        records = [(i, v) for i, v in values.items() if all(v > values[j] for j in range(first, i))]
-        assert list(found.values()) == [
-            sum(values.values()),
-            largest,
-            min(i for i in n if values[i] == largest),
-            least,
-            min(i for i in n if values[i] == least),
-            dict(sorted(Counter(v.bit_length() for v in values.values()).items())),
-            dict(sorted(Counter(v % 5 for v in values.values()).items())),
-            records,
-        ]
-        assert count(sequence, n, reduce="records", records=2) == records[:2]
-        assert count(sequence, n, method="enumerate").tolist() == list(values.values())
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
-from gpu_nim.counting.families import FAMILIES, find_family
+from gpu_nim.counting.families import find_family
 from gpu_nim.jobs.count import count
 from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
@@ -77,22 +77,6 @@ def test_digit_matrices_and_printed_recursions_agree(piles: int, n: int) -> None
 def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
     assert closed_forms.a(piles, n) == a_by_digits(piles, n)
     assert closed_forms.d(piles, n) == d_by_digits(piles, n)
-
-
-@example(1, 0, 5)
-@example(2, 0, 5)
-@given(st.integers(1, 12), st.integers(0, 400), st.integers(1, 150))
-@settings(max_examples=40, deadline=None)
-def test_sums_and_extremes_are_those_of_the_values(piles: int, start: int, size: int) -> None:
-    for name in FAMILIES:
-        counts = find_family(name, piles)
-        values = [counts.value(n) for n in range(start, start + size)]
-        assert counts.sum(start, start + size) == sum(values)
-        assert counts.maximum(start, start + size) == max(values)
-        assert counts.minimum(start, start + size) == min(values)
-        assert counts.first_at_least(max(values), start, start + size) == start + values.index(max(values))
-        assert counts.first_at_most(min(values), start, start + size) == start + values.index(min(values))
-        assert counts.first_at_least(max(values) + 1, start, start + size) is None
 
 
 @given(st.integers(0, 2**70), st.integers(1, 2**40))

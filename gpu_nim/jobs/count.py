@@ -50,7 +50,11 @@ Work: TypeAlias = Range | ValueScan | Enumeration
 
 _OF_FAMILIES = ("reduce", "method", "device", "scheduler", "workers")
 _OF_RANGES = ("out", "plot")
-_EXCLUDED = {"reduce": ("device", "method", "out", "plot"), "device": ("method", "scheduler", "workers", "out", "plot")}
+_EXCLUDED = {
+    "reduce": ("device", "method", "out", "plot"),
+    "device": ("method", "scheduler", "workers", "out", "plot"),
+    "scheduler": ("workers",),
+}
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG = 1 << 32  # values; about ten seconds
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
