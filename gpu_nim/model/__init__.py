@@ -1,1 +1,1 @@
-"""Plain data and checks that every subpackage may use: rules, digests, memory, errors, arguments, notation."""
+"""Plain data and checks that every subpackage may use: rules, scenes, digests, memory, errors, arguments, files."""
