@@ -179,10 +179,10 @@ def test_another_p_position_fails(gpu_checks: ModuleType, monkeypatch: pytest.Mo
 def test_a_large_chocolate_that_is_solved_wrong_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gpu_checks.large_chocolate(3, 15, 86) is True
     assert gpu_checks.large_chocolate(3, 15, 85) is False
-    monkeypatch.setattr(gpu_checks, "first_difference", lambda a: (1, 1, 2))
+    monkeypatch.setattr(gpu_checks, "chocolate_first_difference", lambda a: (1, 1, 2))
     assert gpu_checks.large_chocolate(3, 15, 86) is False
     host = gpu_checks.solve
-    monkeypatch.setattr(gpu_checks, "first_difference", lambda a: None)
+    monkeypatch.setattr(gpu_checks, "chocolate_first_difference", lambda a: None)
     monkeypatch.setattr(gpu_checks, "solve", lambda game, size, backend: host("chocolate", size, a=4, backend=backend))
     assert gpu_checks.large_chocolate(3, 15, None) is False
 
