@@ -20,11 +20,9 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring, bar
-from gpu_nim.render.colours import Map
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import EXPORTS, Printing, export
-from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat
-from gpu_nim.render.exports.triangles import cubes
+from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat, cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS, Cut
 from gpu_nim.render.image import render
@@ -36,7 +34,7 @@ from gpu_nim.render.page import document
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.points import Points
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.themes import THEMES, Map
 from gpu_nim.render.views import VIEWS, NamedView, View
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import option_names, printed, refused, run

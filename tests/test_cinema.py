@@ -13,11 +13,11 @@ from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import unreported
 from gpu_nim.render import cinema
 from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Places, _Stage, about, disc, grid, tangents, unit, z_order
-from gpu_nim.render.colours import to_linear
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
+from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
 from tests.helpers import gpunim, printed, refused

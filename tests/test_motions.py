@@ -17,8 +17,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import Pullback, grown_caption, growth_stops
 from gpu_nim.render.motions.motion import Schedule, scheduled
-from gpu_nim.render.motions.side_by_side import Panels, SideBySide, image_of
-from gpu_nim.render.motions.walk import Walk, path_to
+from gpu_nim.render.motions.side_by_side import Panels, SideBySide, Walk, image_of, path_to
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, distinct_colours
 

@@ -9,12 +9,11 @@ from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.colourings import base_colours
-from gpu_nim.render.colours import to_oklab
 from gpu_nim.render.geometry import coarsen
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES, TOLD_APART, distinct_colours
+from gpu_nim.render.themes import THEMES, TOLD_APART, distinct_colours, to_oklab
 from gpu_nim.storage.save_load import save
 
 DARK = THEMES["dark"]

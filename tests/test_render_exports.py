@@ -13,7 +13,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import Printing, export, gltf
-from gpu_nim.render.exports.triangles import Mesh, cubes, printable_body
+from gpu_nim.render.exports.export_format import Mesh, cubes, printable_body
 from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes

@@ -14,12 +14,11 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colourings import ages, base_colours, ranks, traced_branches
-from gpu_nim.render.colours import Map, to_linear, to_srgb
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
 from gpu_nim.render.shading import Shader, Shadow, Sky
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.themes import THEMES, Map, to_linear, to_srgb
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
 from tests.helpers import p_positions
 from tests.render_files import blocks_at

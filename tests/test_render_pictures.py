@@ -23,16 +23,15 @@ from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import Printing, export
-from gpu_nim.render.exports.triangles import cubes
+from gpu_nim.render.exports.export_format import cubes
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import DrawnBody, render, save
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.motions.fly_in import FlyIn, flight
 from gpu_nim.render.motions.sweep import sweep_values
-from gpu_nim.render.motions.turntable import orbit
+from gpu_nim.render.motions.turntable import FlyIn, flight, orbit
 from gpu_nim.render.movie import ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of

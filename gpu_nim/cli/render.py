@@ -8,11 +8,11 @@ import click
 
 from gpu_nim.cli.catalogues import SOURCE_OR_FIGURE
 from gpu_nim.cli.command import FILE, Command, given, json_option
-from gpu_nim.cli.output import emit_json, reserve, say, step_progress, wants_progress
+from gpu_nim.cli.output import emit_json, say, step_progress, wants_progress
 from gpu_nim.cli.pictures import listings, look_options
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
-from gpu_nim.render.figures import FIGURES, check_figure, save_figure
+from gpu_nim.render.figures import FIGURES, save_figure
 from gpu_nim.render.image import draw
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
@@ -50,10 +50,7 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
     began = time.perf_counter()
     wanted = Look(**look)
     if source.startswith("figure:"):
-        name = source.removeprefix("figure:")
-        check_figure(name, out, wanted, given(look))
-        reserve(out)
-        report: dict[str, Any] = save_figure(name, out, wanted)
+        report: dict[str, Any] = save_figure(source.removeprefix("figure:"), out, wanted, given(look))
     else:
         with step_progress(wants_progress(quiet)) as step:
             report = draw(source, out, wanted, given=given(look), on_step=step)

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
 from gpu_nim.render.colourings import Legend
-from gpu_nim.render.colours import bytes_of
 from gpu_nim.render.drawing import Drawing, Rectangle, lay_over
 from gpu_nim.render.legends import LegendBox
 from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.themes import THEMES, bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
 from gpu_nim.render.words import LEAST, Setting, caption_of, label_size, running_words, title_of, unit
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.raster import background, unmultiplied
 from gpu_nim.render.shading import COOL, WARM, Lamps, tone_map
+from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.trace import Eye, Linear, Traced, ahead, depths_of, primary_rays
 from gpu_nim.render.views import Camera
 

@@ -21,9 +21,8 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule
-from gpu_nim.render.colours import Colour, one_colour
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.themes import Theme, distinct_colours
+from gpu_nim.render.themes import Colour, Theme, distinct_colours, one_colour
 
 
 @dataclass(frozen=True)

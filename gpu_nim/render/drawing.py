@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
-from gpu_nim.render.colours import Colour, bytes_of
 from gpu_nim.render.metadata import savefig_metadata
-from gpu_nim.render.themes import Theme
+from gpu_nim.render.themes import Colour, Theme, bytes_of
 from gpu_nim.render.words import Setting, font_of, text_width
 from gpu_nim.storage.atomic import replacing
 

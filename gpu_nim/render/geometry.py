@@ -131,7 +131,7 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
         fill: the part of a block's width that is drawn, for tiles with gaps between them.
     """
     unit = np.array(SIDES[axis, end], dtype=np.float32) * np.float32(fill) + np.float32((1 - fill) / 2)
-    quads = np.empty((len(blocks), 4, 3), dtype=np.float32)
+    quads = np.empty((*blocks.sizes.shape, 4, 3), dtype=np.float32)
     for corner in range(4):
         for k in range(3):
             quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k] * blocks.sizes

@@ -1,6 +1,7 @@
 """One picture: from a source and a look to an image and a file."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import MissingDependency, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
@@ -22,7 +23,7 @@ from gpu_nim.render.framing import aim, annotations, cut_open, outline_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect, style_options
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
-from gpu_nim.render.picture_memory import fits, require_picture_memory
+from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import CELLS_LIMIT, Source, TooManyCells, blocks_of, name_of
@@ -95,7 +96,13 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_effect(*style_options(look), look)
     require_words(look)
-    blocks = _blocks(source, look, on_step)
+    blocks = None
+    if not traced_at_once(source, look):
+        require_picture_memory(look, choose_engine(look)[0], name_of(source))
+        with suppress(TooManyCells):
+            blocks = prepare(source, look, on_step, merge=not may_trace(look))
+            if blocks.flat:
+                require_effect(*style_options(look, flat=True), look)
     made = call("render", name_of(source), look)
     engine, how, reason = "trace", "" if look.traced else "traced cell by cell", ""
     if blocks is not None:
@@ -112,20 +119,6 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
         note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     count = len(body) if isinstance(body, Blocks) else body.population
     return Picture(image, engine, count, body.population, note, made)
-
-
-def _blocks(source: Source, look: Look, on_step: OnStep) -> Blocks | None:
-    """Return the blocks that a picture of the source shows, or None where rays are traced."""
-    if traced_at_once(source, look):
-        return None
-    require_picture_memory(look, choose_engine(look)[0], name_of(source))
-    try:
-        blocks = prepare(source, look, on_step, merge=not may_trace(look))
-    except TooManyCells:
-        return None
-    if blocks.flat:
-        require_effect(*style_options(look, flat=True), look)
-    return blocks
 
 
 def _to_trace(source: Source, look: Look, on_step: OnStep) -> TracedBody:
@@ -193,13 +186,15 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
         return "numpy", ""
     if look.engine == "numpy":
         return "numpy", ""
+    if look.engine == "opengl":
+        opengl.require_opengl()
+        return "opengl", ""
     try:
         opengl.require_opengl()
+        require_picture_memory(look, "opengl", "", blocks, spare=True)
     except MissingDependency as error:
-        if look.engine == "opengl":
-            raise
         return "numpy", f"drawn by NumPy, since {str(error).partition(', or draw')[0].partition('; or')[0]}"
-    if look.engine == "auto" and not fits(look, "opengl", blocks):
+    except InsufficientMemoryError:
         return "numpy", "drawn by NumPy, since OpenGL needs more memory than is free"
     return "opengl", ""
 

@@ -6,7 +6,6 @@ the memory taken.
 
 import os
 
-from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import address_space, host_memory, require_memory
 from gpu_nim.render.look import Look
 from gpu_nim.render.shading import MANY
@@ -28,25 +27,29 @@ def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     return cost.fixed + max(cost.pixel * drawn, _FINISHED * look.resolution[0] * look.resolution[1] + kept) + body
 
 
-def require_picture_memory(look: Look, engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1) -> None:
-    """Raise InsufficientMemoryError where `at_once` pictures of so many blocks, each with `more` bytes, do not fit in memory."""
+def require_picture_memory(
+    look: Look, engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1, spare: bool = False
+) -> None:
+    """Raise InsufficientMemoryError where pictures do not fit in memory.
+
+    Args:
+        look: their appearance.
+        engine: what draws them.
+        name: that of their source, for the message.
+        blocks: the number of blocks of each.
+        more: bytes that each takes in addition.
+        at_once: how many are drawn at a time.
+        spare: whether to leave a margin for the work before they are drawn.
+    """
     width, height = look.resolution
     work = f"drawing {name} at {width}x{height}"
     fewer = "an earlier generation, " if blocks else ""
     less = f"{fewer}a smaller --resolution" + (" or --quality draft" if look.supersampling > 1 else "")
     needed = picture_bytes(look, engine, blocks) + more
+    needed += (_SPARE + needed // 8) * spare
     if at_once > 1:
         require_memory(needed * at_once, host_memory(), f"{work} in {at_once} processes", f"fewer --workers or {less} takes less")
     require_memory(needed, host_memory(), work, f"{less} takes less")
     if engine == "opengl":
         mapped = _OPENGL_ADDRESSES + _OPENGL_ADDRESSES_A_CORE * (os.cpu_count() or 1)
         require_memory(needed + mapped, address_space(), f"{work} with OpenGL", f"{less}, or --engine numpy takes less")
-
-
-def fits(look: Look, engine: str, blocks: int) -> bool:
-    """Return whether there is memory for a picture of so many blocks, with a margin for the work before it is drawn."""
-    try:
-        require_picture_memory(look, engine, "", blocks, more=_SPARE + picture_bytes(look, engine, blocks) // 8)
-    except InsufficientMemoryError:
-        return False
-    return True

@@ -15,9 +15,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, side
-from gpu_nim.render.themes import Theme
+from gpu_nim.render.themes import Theme, to_linear, to_srgb
 from gpu_nim.render.views import Camera
 
 _GRID_LIMIT = 1 << 24
@@ -245,25 +244,23 @@ class LitFrame:
 
     def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""
-        indices = np.arange(len(self._shader.blocks))[which]
+        shader = self._shader
+        side_light = SideLight(shader.theme, self._lamps, self._camera, axis, end)
+        seen = shader.sky.seen(axis, end)
+        indices = np.arange(len(shader.blocks))[which]
         out = np.empty(quads.shape, dtype=np.uint8)
         for start in range(0, len(quads), _CHUNK):
             part = slice(start, start + _CHUNK)
-            out[part] = self._colours_of(axis, end, indices[part], quads[part])
+            points, chosen = samples(quads[part], shader.corners, 0.7), indices[part]
+            lit = None
+            if side_light.facing[0] > 0:
+                bias = (shader.blocks.sizes[chosen] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
+                lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
+            sky = seen[chosen].astype(np.float32) / np.float32(255)
+            far = self._depths.part(self._camera.distance(points))
+            light = side_light.reflected(shader.base[chosen][:, None, :], sky, lit, far)
+            out[part] = np.rint(to_srgb(light) * 255).astype(np.uint8)
         return out
-
-    def _colours_of(self, axis: int, end: int, indices: NDArray[np.intp], quads: NDArray[np.float32]) -> NDArray[np.uint8]:
-        shader, theme = self._shader, self._shader.theme
-        points = samples(quads, shader.corners, 0.7)
-        sky = shader.sky.seen(axis, end)[indices].astype(np.float32) / np.float32(255)
-        side_light = SideLight(theme, self._lamps, self._camera, axis, end)
-        lit = None
-        if side_light.facing[0] > 0:
-            bias = (shader.blocks.sizes[indices] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
-            lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
-        far = self._depths.part(self._camera.distance(points))
-        light = side_light.reflected(shader.base[indices][:, None, :], sky, lit, far)
-        return np.broadcast_to(np.rint(to_srgb(light) * 255).astype(np.uint8), quads.shape)
 
 
 def tone_map(light: NDArray[np.float32]) -> NDArray[np.float32]:

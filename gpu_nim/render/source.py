@@ -140,7 +140,7 @@ def blocks_of(
     _require_drawable(name, automaton.rule.dimension)
     colouring = find_colouring(colour, source, game=False)
     if nims_generation(source) is not None:
-        blocks = _nim(source, generation, limit)
+        blocks = _nim(source, generation, nims_level(generation, limit))
     else:
         blocks = _gather(source, automaton.lattice, newborns(name, generation, on_step), None, limit, merge)
     return _by_rule(blocks, colouring, automaton.rule)
@@ -174,10 +174,9 @@ def contents(source: str) -> str:
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
-def _nim(source: str, generation: int, limit: int) -> Blocks:
-    """Return three-pile Nim from its definition."""
+def _nim(source: str, generation: int, level: int) -> Blocks:
+    """Return three-pile Nim from its definition, in blocks of side 2^level."""
     count = UpToTotal(3)  # the P-positions of total up to 2n
-    level = nims_level(generation, limit)
     cells = p_positions(generation >> level)
     generations = generations_of(cells)
     order = np.argsort(generations, kind="stable")

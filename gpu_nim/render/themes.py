@@ -1,4 +1,9 @@
-"""Themes: matching background, colour map, light and text.  A theme is one entry below."""
+"""Themes: matching background, colour map, light and text, and the colours that they are made of.  A theme is one entry below.
+
+A map is a table of sRGB stops, linearly interpolated: thermal and ice are from cmocean (Thyng et al. 2016, MIT
+licence), magma, inferno and viridis from matplotlib (Smith and van der Walt, CC0), each thinned to 33 stops, within
+0.015 of the original.
+"""
 
 from dataclasses import dataclass
 
@@ -7,7 +12,120 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.colours import Colour, Map, hexadecimal, one_colour, to_linear, to_oklab
+
+_STOPS = {
+    "thermal": (
+        "042333052943082e540e316719337c27349139339e49369f563b9c6241986d4694784b9183508f8e548c995889a55c86b15f82bd637cc96775d46b6d"
+        "df7064e8775af07f50f68848f99341fb9f3dfcac3cfbb93ef9c641f6d347f2e14dedee54e8fa5b"
+    ),
+    "magma": (
+        "0000040303120a0822130d341d114729115a36106b440f7651127c5d177f6a1c81762181832681902a819c2e7faa337db73779c43c75d0416fdc4869"
+        "e75263ef5d5ef56b5cf9795dfc8961fd9869fea772feb67cfec488fed395fde2a3fcf0b2fcfdbf"
+    ),
+    "inferno": (
+        "0000040403120b0724150b37210c4a2f0a5b3d09654a0c6b57106e64156e71196e7d1e6d8a226a972766a32c61b0315bbc3754c73e4cd24644db503b"
+        "e45a31eb6628f1731df68013f98e09fb9d07fcac11fbbc21f9cb35f5db4cf2ea69f3f68afcffa4"
+    ),
+    "viridis": (
+        "440154470d6048186a482374472d7b4537814240863e49893b528b375b8d33638d2f6b8e2c728e297a8e26828e23898e21918c1f988b1fa08822a785"
+        "28ae8032b67a3fbc734ec36b5ec96270cf5784d44b98d83eaddc30c2df23d8e219ece51bfde725"
+    ),
+    "ice": (
+        "0406130b0d1e13132a1a1a3521204128264e2e2c5a3332673839753c3f823e478f3f4f9a3f57a33e60ab3e69b04072b4427bb74684bb4b8cbd5195c0"
+        "589dc35fa6c768aeca71b6cd7bbfd086c7d493cfd8a2d6dcb1dee2c0e6e8cfedefdef5f7eafdfd"
+    ),
+}
+
+Colour = tuple[float, float, float]
+"""Red, green and blue, sRGB, 0 to 1."""
+
+
+def hexadecimal(text: str) -> Colour:
+    """Return the colour that `#rrggbb` names.
+
+    >>> hexadecimal("#ff0080")
+    (1.0, 0.0, 0.5019607843137255)
+    """
+    return tuple(int(text[k : k + 2], 16) / 255 for k in (1, 3, 5))  # type: ignore[return-value]
+
+
+def bytes_of(colour: Colour) -> tuple[int, int, int]:
+    """Return a colour in bytes, clipped to their range.
+
+    >>> bytes_of((1.0, 0.5, -0.1))
+    (255, 128, 0)
+    """
+    red, green, blue = (round(min(max(part, 0), 1) * 255) for part in colour)
+    return red, green, blue
+
+
+def one_colour(values: NDArray[np.floating]) -> Colour:
+    """Return a row (3,) of an array of colours as a colour."""
+    red, green, blue = values.tolist()
+    return red, green, blue
+
+
+@dataclass(frozen=True)
+class Map:
+    """A part of a named map: from `low` to `high`, both from 0 to 1.
+
+    Raises:
+        UsageError: there is no map of that name.
+    """
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.name not in _STOPS:
+            raise UsageError(f"map must be one of {', '.join(_STOPS)}, got {self.name!r}")
+
+    def __call__(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return sRGB colours, float32 of shape (..., 3) in 0 to 1, of values in 0 to 1.
+
+        >>> (Map("viridis")(np.array([0.0, 1.0])) * 255).round().astype(int).tolist()
+        [[68, 1, 84], [253, 231, 37]]
+        """
+        stops = np.frombuffer(bytes.fromhex(_STOPS[self.name]), dtype=np.uint8).reshape(-1, 3) / np.float32(255)
+        table = np.linspace(0, 1, 1025)
+        fine = np.stack([np.interp(table, np.linspace(0, 1, len(stops)), stops[:, k]) for k in range(3)], axis=1)
+        at = np.clip(self.low + (self.high - self.low) * np.asarray(values), 0, 1)
+        return fine.astype(np.float32)[np.rint(at * 1024).astype(np.intp)]
+
+
+def to_oklab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return lightness, green to red and blue to yellow of sRGB colours (..., 3), in which distances are perceptual.
+
+    Ottosson 2020, https://bottosson.github.io/posts/oklab.
+
+    >>> to_oklab(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])).round(3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    to_cones = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566]]
+    to_cones.append([0.0883024619, 0.2817188376, 0.6299787005])
+    to_lab = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099]]
+    to_lab.append([0.0259040371, 0.7827717662, -0.8086757660])
+    return np.asarray(np.cbrt(to_linear(srgb).astype(np.float64) @ np.array(to_cones).T) @ np.array(to_lab).T)
+
+
+def to_linear(srgb: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return linear light of sRGB values, both 0 to 1: sums and means of light are taken in linear values."""
+    values = np.asarray(srgb, dtype=np.float32)
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4).astype(np.float32)
+
+
+def to_srgb(linear: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return sRGB values, 0 to 1, of linear light, clipped at 1; exact to 1/4096."""
+    return np.asarray(_ENCODED[np.rint(np.clip(linear, 0, 1) * np.float32(len(_ENCODED) - 1)).astype(np.uint16)])
+
+
+def _encode(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055).astype(np.float32)
+
+
+_ENCODED = _encode(np.linspace(0, 1, 1 << 16))
+
 
 TOLD_APART = 0.1
 """The least distance in Oklab of two colours with different meanings."""

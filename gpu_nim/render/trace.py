@@ -21,12 +21,11 @@ from gpu_nim.backends.shared.open_cubes import exponent
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, Triple, surface
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import SIDES, Box
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about, corners_between
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.themes import THEMES, to_linear, to_srgb
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 

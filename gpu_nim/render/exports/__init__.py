@@ -12,8 +12,7 @@ from pkgutil import iter_modules
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.render.exports.export_format import EXPORTS, ExportedBody, ExportFormat
-from gpu_nim.render.exports.triangles import Printing, cubes_note, printing_note
+from gpu_nim.render.exports.export_format import EXPORTS, ExportedBody, ExportFormat, Printing, cubes_note, printing_note
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
 from gpu_nim.render.page import PAGE_OPTIONS, page, solid
 from gpu_nim.render.source import Source, name_of

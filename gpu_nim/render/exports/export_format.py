@@ -1,20 +1,163 @@
-"""Export formats: an ending, a writer, the options that it takes and the memory that it needs."""
+"""Export formats: an ending, a writer, the options that it takes and the memory that it needs; and bodies as triangles.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+A body is written as all of its blocks as cubes, or as one watertight body to print.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
+from math import ceil
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.exports.triangles import Mesh, Printing, cubes, printed_body
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.geometry import SIDES, Blocks, components
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import Page, colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT, Source
 from gpu_nim.render.views import View
+
+_CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
+_HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
+_TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVES].reshape(-1, 3).astype(np.int32)
+"""Those of each side of a cube, as indices of the corners above, anticlockwise from outside."""
+
+_OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
+_NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
+_PLATE = 2.0  # millimetres: the thickness of a stand
+
+MAX_PRINT = 10_000
+"""The largest measure of a print, in millimetres."""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Points float32 (P, 3); faces, indices of three points each, int32 (F, 3); the colour of each point, sRGB uint8 (P, 3), or
+    None; and its facts by name, int32 (P,).
+    """
+
+    points: NDArray[np.float32]
+    faces: NDArray[np.int32]
+    colours: NDArray[np.uint8] | None = None
+    facts: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Printing:
+    """How a body is printed.
+
+    Args:
+        size: its largest measure in millimetres.
+        stand: whether it has a plate below, in which its lowest parts are set.
+
+    Raises:
+        UsageError: the size is none that can be printed.
+    """
+
+    size: float = 100.0
+    stand: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size <= MAX_PRINT:
+            raise UsageError(f"print_size must be from 1 to {MAX_PRINT:,} millimetres, got {self.size:g}")
+
+
+def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return all blocks as triangles: points float32 (8 N, 3), and faces, indices of three points each, int32 (12 N, 3)."""
+    points = (blocks.corners.astype(np.int64)[:, None] + _CORNERS * blocks.sizes[:, None, None]).reshape(-1, 3)
+    faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
+    return exact_floats(points, blocks.name), faces.reshape(-1, 3)
+
+
+def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
+    """Return integers as the 32-bit floats of meshes; UsageError where they are not exact."""
+    floats = values.astype(np.float32)
+    if not np.array_equal(floats.astype(np.int64), values):
+        raise UsageError(f"{name} has numbers beyond {2**24:,}, which the 32-bit floats of a mesh do not hold exactly")
+    return floats
+
+
+def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return the union of the blocks, each a little larger than itself, as one watertight surface: points and faces.
+
+    Every block extends into its neighbours, so that blocks which touched in an edge or a corner are joined.  On the resulting finer
+    grid of cores and walls no two parts touch in an edge alone: wherever two are across an edge, one of their blocks extends over
+    it.  So each edge of the surface has exactly two triangles.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> points, faces = printable_body(blocks_of("nim:3"))
+    >>> edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
+    {2}
+
+    Blocks that do not even touch in a corner remain apart, each piece with its own surface.
+    """
+    size = int(blocks.sizes.max())
+    low, _ = blocks.bounds()
+    index = (blocks.corners.astype(np.int64) - low) // size
+    span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
+    steps = np.array([span[1] * span[2], span[2], 1])
+    parts = np.unique((2 * index[:, None] + 1 + np.array(list(product(range(3), repeat=3)))) @ steps)
+    quads = []
+    for (axis, end), corners in SIDES.items():
+        beside = parts + end * steps[axis]
+        at = np.minimum(np.searchsorted(parts, beside), len(parts) - 1)
+        bare = parts[parts[at] != beside]
+        quads.append(bare[:, None] + np.array(corners) @ steps)
+    keys, inverse = np.unique(np.concatenate(quads).ravel(), return_inverse=True)
+    lines = np.stack([keys // steps[0], keys // steps[1] % span[1], keys % span[2]], axis=1) - 1
+    # Line 2k of the finer grid lies before wall k, line 2k + 1 behind it.
+    places = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
+    points = (places * size + low).astype(np.float32)
+    return points, inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
+
+
+def printed_body(blocks: Blocks, printing: Printing) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Return the printable body in millimetres, its least corner at the origin: points and faces.
+
+    A stand is a plate below the whole body, which overlaps its lowest parts: a further closed surface, which slicers unite with it.
+    """
+    points, faces = printable_body(blocks)
+    low, high = points.min(axis=0), points.max(axis=0)
+    points = (points - low) * (np.float32(printing.size) / np.float32((high - low).max()))
+    if printing.stand:
+        plate = _CORNERS * np.array([*points.max(axis=0)[:2], _PLATE], dtype=np.float32)
+        faces = np.concatenate([faces, _TRIANGLES + len(points)])
+        points = np.concatenate([points, plate])
+    return points.astype(np.float32), faces.astype(np.int32)
+
+
+def printing_note(blocks: Blocks, printing: Printing) -> str:
+    """Return the size, the strength and, as a warning, the number of loose pieces of a print, in words."""
+    low, high = blocks.bounds()
+    side = int(blocks.sizes.max())
+    across = float((high - low).max()) / side + 2 * _OVERLAP
+    neck = 2 * _OVERLAP * printing.size / across
+    weak = f" (at {ceil(_NECK * printing.size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
+    labels = components(blocks)
+    lowest = np.full(labels.max() + 1, high[2])
+    np.minimum.at(lowest, labels, blocks.corners[:, 2])
+    joined = printing.stand & ((lowest[labels] - low[2]) / side * printing.size / across < _PLATE)
+    note = f"{printing.size:g} mm across, with necks of {neck:.2g} mm{weak}"
+    return f"{note}; {_in_pieces(np.where(joined, -1, labels), 'that do not touch')}"
+
+
+def cubes_note(blocks: Blocks) -> str:
+    """Return a warning of the pieces that a print of cubes would be in, connected by sides alone, or ""."""
+    labels = components(blocks, by="sides")
+    return f"{_in_pieces(labels, 'that share no side')}; printable joins those that touch" if labels.any() else ""
+
+
+def _in_pieces(labels: NDArray[np.intp], apart: str) -> str:
+    counts = np.unique(labels, return_counts=True)[1]
+    if len(counts) == 1:
+        return "in one piece"
+    return f"warning: in {len(counts):,} pieces {apart}, the largest of {counts.max():,} of {len(labels):,} blocks"
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.colours import to_linear
-from gpu_nim.render.exports.export_format import ExportedBody, export_format
-from gpu_nim.render.exports.triangles import Mesh, cubes, exact_floats
+from gpu_nim.render.exports.export_format import ExportedBody, Mesh, cubes, exact_floats, export_format
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.page import colour_bytes
+from gpu_nim.render.themes import to_linear
 
 PLAIN_LIMIT = 1 << 16
 """The most blocks that are written as plain triangles: 20 MB."""

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, export_format
-from gpu_nim.render.exports.triangles import Mesh
+from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, Mesh, export_format
 from gpu_nim.render.look import SHAPE_OPTIONS
 from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 

@@ -16,7 +16,7 @@ from gpu_nim.render.drawing import SUFFIXES, Drawing
 from gpu_nim.render.image import Picture, check_ending, save
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.themes import THEMES, Theme
-from gpu_nim.storage.atomic import check_writable
+from gpu_nim.storage.atomic import check_writable, claim
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -61,31 +61,38 @@ def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
     return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "resolution"))
 
 
-def save_figure(name: str, path: Path, look: Look) -> dict[str, object]:
-    """Draw a figure into a file, and return a report of it; UsageError for an unknown name or ending."""
-    check_figure(name, path, look)
-    found = FIGURES[name]
-    if found.slide is None and path.suffix.lower() in SUFFIXES:
-        drawing = draw_figure(name, look.theme)
-        drawing.save(path)
-        size = [round(drawing.width), round(drawing.height)]
-    else:
-        width, height = look.resolution
-        needed = _BYTES_A_PIXEL * width * height
-        require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --resolution takes less")
-        image = found.slide(look) if found.slide else draw_figure(name, look.theme).image(width, height)
-        save(Picture(image, "numpy", 0, 0, "", call("figures.save_figure", name, str(path), look)), path)
-        size = list(image.size)
-    return {"source": f"figure:{name}", "out": str(path), "width": size[0], "height": size[1], "note": ""}
+def save_figure(name: str, path: Path, look: Look, given: Collection[str] = ()) -> dict[str, object]:
+    """Draw a figure into a file, and return a report of it as plain values.
 
+    Args:
+        name: a name of `FIGURES`.
+        path: the file; its ending names the format.
+        look: its theme, and where the file has pixels the resolution; of a slide also the title, the quality and the engine.
+        given: as for `gpu_nim.render.look.require_effect`.
 
-def check_figure(name: str, path: Path, look: Look, given: Collection[str] = ()) -> None:
-    """Raise what `save_figure` would raise before it draws; `given` names the options that were given (see `require_effect`)."""
-    suffix = path.suffix.lower()
-    if FIGURES.find(name).slide or suffix not in SUFFIXES:
+    Raises:
+        UsageError: the name or the ending is unknown, or an option has no effect.
+        FileError: the file cannot be written.
+    """
+    found, suffix = FIGURES.find(name), path.suffix.lower()
+    in_vectors = found.slide is None and suffix in SUFFIXES
+    if not in_vectors:
         check_ending(path, look.resolution)
     require_effect(*figure_options(name, suffix), look, given)
     check_writable(path)
+    with claim(path):
+        if in_vectors:
+            drawing = draw_figure(name, look.theme)
+            drawing.save(path)
+            size = [round(drawing.width), round(drawing.height)]
+        else:
+            width, height = look.resolution
+            needed = _BYTES_A_PIXEL * width * height
+            require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --resolution takes less")
+            image = found.slide(look) if found.slide else draw_figure(name, look.theme).image(width, height)
+            save(Picture(image, "numpy", 0, 0, "", call("figures.save_figure", name, str(path), look)), path)
+            size = list(image.size)
+    return {"source": f"figure:{name}", "out": str(path), "width": size[0], "height": size[1], "note": ""}
 
 
 def draw_figure(name: str, theme: str = "paper") -> Drawing:

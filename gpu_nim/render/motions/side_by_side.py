@@ -1,26 +1,32 @@
-"""Three-pile Nim and the Ulam-Warburton automaton, generation by generation, in two panels of one picture."""
+"""Three-pile Nim and the Ulam-Warburton automaton in two panels of one picture: their growth, and the walks of [NF] 5.4."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim.games.nim.walk import cells_of
+from gpu_nim.games.entries import Parameter
+from gpu_nim.games.nim.positions import is_p_position
+from gpu_nim.games.nim.walk import cells_of, walk
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import nims_generation
+from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import prepare
+from gpu_nim.render.image import DrawnBody, prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
+from gpu_nim.render.themes import THEMES, distinct_colours
 from gpu_nim.render.views import View
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
 
 _FROM_THE_SEED = View((-1, -1, -1), up=(1, 0, 1), parallel=True)
 """Along (1, 1, 1), where no two P-positions are in line: their three branches set out as east, north and west do in the plane."""
@@ -113,3 +119,137 @@ def image_of(nim: Blocks) -> Blocks:
 def _caption(name: str, blocks: Blocks, generation: int) -> str:
     born, whole = int((blocks.generations == generation).sum()), int((blocks.generations <= generation).sum())
     return f"{name}\n{generation_words(generation)}\n{born:,} born    {whole:,} in all"
+
+
+_FINE = 4  # parts of a cell: those of the walk are whole, the others are cubes of half its width, so that it is seen among them
+
+
+@dataclass(frozen=True)
+class PPosition:
+    """A P-position of three piles."""
+
+    word: ClassVar[str] = "a,b,c"
+    expected: ClassVar[str] = "a P-position of three piles such as 14,11,5"
+
+    def read(self, text: str) -> tuple[int, int, int]:
+        """The piles that a text names."""
+        parts = text.split(",")
+        if not all(part.isascii() and part.isdigit() for part in parts) or len(parts) != 3:
+            raise ValueError(self.expected)
+        a, b, c = map(int, parts)
+        if not is_p_position((a, b, c)):
+            raise ValueError(self.expected)
+        return a, b, c
+
+
+@MOTIONS.add
+class Walk(Motion):
+    """The ancestors of a P-position, step by step among all P-positions, and beside them the walk of its cell [NF] 5.4.
+
+    Each power of two in the generation is a leg of as many steps, in which two of the piles grow; at its end the walk in the plane
+    turns, or goes straight on. The legs have their own colours, the same on both sides.
+    """
+
+    name = "walk"
+    summary = "the walk from (0, 0, 0) to a P-position of three-pile Nim, and that of its cell in the plane"
+    options = (
+        Parameter("position", PPosition(), "14,11,5", "the P-position where the walk ends"),
+        hold_option("at the end of each leg"),
+    )
+    refuses = frozenset(("cut", "colour", "generations", "legend", "axes"))
+
+    @classmethod
+    def check(cls, movie: Movie) -> None:
+        """Check the position and the pauses."""
+        super().check(movie)
+        values = cls.values(movie)
+        scheduled(len(walk(values["position"])) + 1, movie.frames, values["hold"])
+
+    def __init__(self, movie: Movie) -> None:
+        super().__init__(movie)
+        values = self.values(movie)
+        self.position: tuple[int, int, int] = values["position"]
+        self.legs = walk(self.position)
+        self.panels = Panels(movie.look)
+        look = self.panels.look
+        nim = positions_of_nim(movie.source, movie.motion, look)
+        self.path = path_to(self.position)
+        generation = len(self.path) - 1
+        if generation > int(nim.generations.max()):
+            raise UsageError(f"position must be among those of {movie.source}, got {self.position} of generation {generation}")
+        self.ends = list(accumulate((leg.steps for leg in self.legs), initial=0))
+        self.schedule = scheduled(len(self.ends), movie.frames, values["hold"])
+        theme = THEMES[look.theme]
+        colours = np.array([theme.text, *distinct_colours(theme, len(self.legs))], dtype=np.float32)
+        base = np.concatenate([np.full((len(nim), 3), theme.dim), colours[np.searchsorted(self.ends, range(len(self.path)))]])
+        self.cells = np.pad(cells_of(self.path), ((0, 0), (0, 1)))
+        on_path = (nim.corners == self.path[nim.generations.clip(max=generation)]).all(axis=1)
+        self._reached = np.where(on_path, nim.generations, len(self.path))
+        self.bodies = []
+        words = self._captions(len(self.legs) - 1, generation)
+        for whole, path, caption, view in (
+            (nim, self.path, words[0], look.view),
+            (image_of(nim), self.cells, words[1], None),
+        ):
+            part = replace(look, view=view)
+            drawn = DrawnBody(_marked(whole, path), part, self.engine, base.astype(np.float32), running=caption)
+            self.bodies.append((aim(_finer(whole), part, caption), self.windows.enter_context(drawn)))
+
+    def step(self, number: int) -> tuple[int, int]:
+        """Return the leg and the step that a frame shows; a pause at the end of a leg belongs to it.
+
+        Args:
+            number: the frame, counted from 0.
+        """
+        stop, way = self.schedule.place(number)
+        if not way:
+            return max(stop - 1, 0), self.ends[stop]
+        return stop, self.ends[stop] + int(way * self.legs[stop].steps)
+
+    def frame(self, number: int) -> "Image":
+        """Return one frame."""
+        leg, step = self.step(number)
+        shown = np.concatenate([self._reached > step, np.arange(len(self.path)) <= step])
+        one, other = (
+            drawn.frame(camera, shown, caption)
+            for (camera, drawn), caption in zip(self.bodies, self._captions(leg, step), strict=True)
+        )
+        return self.panels.join(one, other)
+
+    def _captions(self, leg: int, step: int) -> tuple[str, str]:
+        walked = [(done.steps, done.direction) for done in self.legs[:leg]]
+        if step > self.ends[leg]:
+            walked.append((step - self.ends[leg], self.legs[leg].direction))
+        here, (x, y, _), n = tuple(self.path[step].tolist()), self.cells[step].tolist(), len(self.path) - 1
+        return (
+            f"{here}    step {step:,} of {n:,} to {self.position}",
+            f"({x}, {y})    {', '.join(f'{steps:,} {direction}' for steps, direction in walked)}",
+        )
+
+
+def path_to(position: tuple[int, int, int]) -> NDArray[np.int64]:
+    """Return the walk of a three-pile P-position of generation n, step by step: its ancestors and itself, int64 (n + 1, 3).
+
+    >>> path_to((3, 2, 1)).tolist()
+    [[0, 0, 0], [1, 1, 0], [2, 2, 0], [3, 2, 1]]
+    """
+    steps = [np.zeros((1, 3), dtype=np.int64)]
+    for leg in walk(position):
+        steps.append(np.repeat([[pile in leg.piles for pile in range(3)]], leg.steps, axis=0).astype(np.int64))
+    return np.cumsum(np.concatenate(steps), axis=0)
+
+
+def _finer(blocks: Blocks) -> Blocks:
+    return replace(blocks, corners=blocks.corners * _FINE, sizes=blocks.sizes * _FINE)
+
+
+def _marked(whole: Blocks, path: NDArray[np.integer]) -> Blocks:
+    """Return all cells at half their width, and then those of a path, in parts of a cell."""
+    half = _FINE // 2
+    return replace(
+        whole,
+        corners=np.concatenate([whole.corners * _FINE + half // 2, path * _FINE]).astype(np.int32),
+        sizes=np.repeat(np.array([half, _FINE], dtype=np.int32), (len(whole), len(path))),
+        generations=np.concatenate([whole.generations, np.arange(len(path), dtype=np.int32)]),
+        values={},
+    )

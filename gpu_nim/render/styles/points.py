@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import middles
 from gpu_nim.render.look import STYLES, CameraStyle, Cost
 from gpu_nim.render.raster import draw_ink, draw_points
+from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.views import Camera
 
 _DOT = 0.36  # of a cell: the radius of its point, drawn in ink

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.colours import to_linear, to_srgb
 from gpu_nim.render.geometry import Blocks, VolumeGrid, coarsen
 from gpu_nim.render.look import OPENGL_BYTES, STYLES, CameraStyle, Cost, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import enlarge, reduce_pixels
+from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.views import Camera
 
 _POINTS_LIMIT = 264**3
