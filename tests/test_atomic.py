@@ -15,8 +15,7 @@ import pytest
 import gpu_nim.storage.atomic as atomic
 from gpu_nim import grow, save, solve
 from gpu_nim.model.errors import FileError
-from gpu_nim.storage.atomic import claim, replacing, resumable
-from gpu_nim.storage.exchange import exchange
+from gpu_nim.storage.atomic import claim, exchange, replacing, resumable
 
 NAMES = ("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti", "a.vtp", "s.zarr", "s.npz", "s.csv")
 

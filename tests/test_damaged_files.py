@@ -34,6 +34,7 @@ from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
 from gpu_nim.storage.array_files import NpzArrays, ZarrArrays, sizes_of_blosc, sizes_of_zstd
 from gpu_nim.storage.tables import open_table
+from tests.damage import damaged
 from tests.helpers import interrupt
 
 pytest.importorskip("zarr", reason="zarr is not installed")
@@ -41,71 +42,6 @@ pytest.importorskip("zarr", reason="zarr is not installed")
 NUMPY = NumpyBackend()
 TABLE = {"sequence": "D", "piles": 3, "start": 10, "stop": 80}
 VALUES = np.array([3 ** n.bit_count() for n in range(10, 80)], np.uint64)
-
-
-# What is done to files
-
-
-def _flip(content: bytearray, random: Random) -> None:
-    content[random.randrange(len(content))] ^= 1 << random.randrange(8)
-
-
-def _cut(content: bytearray, random: Random) -> None:
-    del content[random.randrange(len(content)) :]
-
-
-def _insert(content: bytearray, random: Random) -> None:
-    at = random.randrange(len(content))
-    content[at:at] = random.randbytes(random.choice([1, 2, 16]))
-
-
-def _blank(content: bytearray, random: Random) -> None:
-    at = random.randrange(len(content))
-    content[at : at + 16] = bytes(len(content[at : at + 16]))
-
-
-def _extreme(content: bytearray, random: Random) -> None:
-    """Overwrite what may be a size."""
-    at = random.randrange(len(content))
-    number = random.choice([0, 1, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**64 - 1])
-    content[at : at + 8] = struct.pack("<Q", number)[: len(content[at : at + 8])]
-
-
-def _word(content: bytearray, random: Random) -> None:
-    """Change a number or a word of a text, or a header."""
-    words = [(b"0", b"9"), (b"1", b"2"), (b"3", b"1e99"), (b"true", b"null"), (b"[", b"{"), (b"u8", b"i8"), (b"False", b"True")]
-    words += [(b"nim", b"fcc"), (b'"', b'"\\u001b'), (b"(", b"(-"), (b"(", b"(9"), (b"int", b"float"), (b"zstd", b"gzip")]
-    old, new = random.choice(words)
-    places = [at for at in range(len(content)) if content.startswith(old, at)]
-    if places:
-        at = random.choice(places)
-        content[at : at + len(old)] = new
-
-
-CHANGES: tuple[Callable[[bytearray, Random], None], ...] = (_flip, _flip, _flip, _cut, _insert, _blank, _extreme, _word, _word)
-
-
-def _damage(place: Path, random: Random) -> str:
-    """Change a file, or the files of a folder, and return how."""
-    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    file = random.choice(files)
-    how = random.randrange(20)
-    if how == 0 and len(files) > 1:
-        other = random.choice(files)
-        first, second = file.read_bytes(), other.read_bytes()
-        file.write_bytes(second)
-        other.write_bytes(first)
-        return f"{file} and {other} changed places"
-    if how == 1 and len(files) > 1:
-        file.unlink()
-        return f"{file} was removed"
-    change = random.choice(CHANGES)
-    content = bytearray(file.read_bytes())
-    if content:
-        change(content, random)
-    file.unlink()  # it may share its content with another name
-    file.write_bytes(content)
-    return f"{change.__name__} {file}"
 
 
 # What is read back
@@ -197,7 +133,7 @@ def test_a_changed_file_is_refused_or_gives_the_same(kind: str, tmp_path: Path, 
         place = tmp_path / str(seed) / kind
         place.parent.mkdir()
         copy(whole, place)
-        done = _damage(place, Random(f"{kind} {seed}"))
+        done = damaged(Random(f"{kind} {seed}"), place)
         error, found = _read(read, place)
         refused += error is not None
         assert found == expected or error is not None, done
@@ -214,12 +150,12 @@ def _read(read: Callable[[Path], Any], place: Path) -> tuple[str | None, Any]:
         return str(error), None
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_changed_bfile_is_read_or_refused(tmp_path: Path, seed: int) -> None:
-    path, random = tmp_path / "b.txt", Random(seed)
-    for _ in range(40):
+def test_a_changed_bfile_is_read_or_refused(tmp_path: Path) -> None:
+    for seed in range(120):
+        path = tmp_path / str(seed) / "b.txt"
+        path.parent.mkdir()
         path.write_text("# D(n)\n" + "".join(f"{n} {3 ** n.bit_count()}\n" for n in range(60)))
-        _damage(path, random)
+        damaged(Random(seed), path)
         error, _ = _read(lambda path: compare(path, resolve("D", 3)), path)
         assert error is None or error.isprintable()
 
@@ -285,7 +221,7 @@ def _npy(descr: str, shape: str, content: bytes = b"", order: str = "False") -> 
         (_npy("[('a', '<i8')]", "(1,)", b"12345678"), "is no array of numbers or text"),
         (_npy("'<i8'", "(1,)", b"123456789"), "declares 8 bytes"),
         (_npy("'<i8'", "(" + "[" * 60000 + ")"), "is no array of numbers or text"),
-        (_npy("'<i8'", f"({10**4000},)"), "holds another number"),
+        (_npy("'<i8'", f"({10**4000},)"), "is no array of numbers or text"),
     ],
 )
 def test_headers_of_arrays(tmp_path: Path, content: bytes, words: str) -> None:
@@ -437,7 +373,7 @@ def _grid(side: int) -> dict[str, object]:
     ("changes", "words"),
     [
         ({"shape": [400_000_000]}, "births do not agree"),
-        ({"shape": [2**70]}, "births do not agree"),
+        ({"shape": [2**70]}, "births has no shape that an array can have"),
         ({"data_type": "float64"}, "births do not agree"),
         *(({"shape": shape}, "the metadata of births are damaged") for shape in ([-1], [], [1, 2], "16", None)),
         ({"data_type": {"name": "struct"}}, "the metadata of births are damaged"),

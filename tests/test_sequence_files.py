@@ -13,10 +13,10 @@ import pytest
 
 from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, MissingDependency, UsageError
+from gpu_nim.storage.save_load import read_terms
 from gpu_nim.storage.table_formats import TABLE_FORMATS, endings
-from gpu_nim.storage.table_interface import AppendedFile, TableFormat, TermList
+from gpu_nim.storage.table_interface import AppendedFile, TableFormat
 from gpu_nim.storage.tables import open_table, save_table, write_terms
-from gpu_nim.storage.term_files import read_terms
 from tests.helpers import printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
@@ -291,8 +291,8 @@ def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.Monke
     def made(path: Path, heading: Any, done: int, size: int) -> AppendedFile:
         return AppendedFile(path, size, b"made\n", encode)
 
-    def read_made(path: Path, column: str | None, most: int | None) -> TermList:
-        return TermList("made", 0, tuple(int(line.split()[1]) for line in path.read_text().splitlines()[1:][:most]))
+    def read_made(path: Path, most: int | None) -> dict[str, list[str]]:
+        return {"value": [line.split()[1] for line in path.read_text().splitlines()[1:][:most]]}
 
     monkeypatch.setitem(TABLE_FORMATS, ".made", TableFormat(".made", "with tabs", made, read_made, columns=True))
     printed("count", "D", "--piles", 3, "--range", "0:4", "--out", tmp_path / "D.made")

@@ -60,7 +60,7 @@ def evolution(
     if game is not None and generations is not None:
         raise UsageError(f"--gen must be given without a GAME, which has a --size, got {game}")
     if out is not None:
-        from gpu_nim.storage.graphs import check_graph
+        from gpu_nim.storage.save_load import check_graph
 
         check_graph(out)
         reserve(out)
@@ -128,7 +128,7 @@ def _apart(found: "GameEvolution") -> str:
 
 
 def _write(graph: "Drawable", out: Path) -> None:
-    from gpu_nim.storage.graphs import save_graph
+    from gpu_nim.storage.save_load import save_graph
 
     written = work_progress(len(graph.generation) + len(graph.edges), "nodes and edges written", wants_progress(quiet=False))
     with written as advance:

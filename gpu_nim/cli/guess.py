@@ -14,7 +14,7 @@ from gpu_nim.model.arguments import arguments_written
 if TYPE_CHECKING:
     from gpu_nim.guessing.law import Law
     from gpu_nim.guessing.search import Guess
-    from gpu_nim.storage.table_interface import TermList
+    from gpu_nim.storage.save_load import TermList
 
 _EXAMPLES = {
     "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
@@ -65,7 +65,7 @@ def guess(
     """
     from gpu_nim.guessing.search import guess as search
     from gpu_nim.jobs.terms import find_terms
-    from gpu_nim.storage.term_files import parse_terms
+    from gpu_nim.storage.save_load import parse_terms
 
     name = sys.stdin.read() if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:

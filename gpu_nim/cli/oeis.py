@@ -61,8 +61,8 @@ def oeis(name: tuple[str, ...], out: Path | None, b_file: bool, upto: int | None
 
 
 def _write(found: "list[Submission]", out: Path, b_file: bool, upto: int | None, number: str | None) -> None:
-    from gpu_nim.storage.oeis_files import make_folder, save_lines
-    from gpu_nim.storage.tables import write_terms
+    from gpu_nim.storage.atomic import make_folder
+    from gpu_nim.storage.tables import save_lines, write_terms
 
     texts = [(each, each.lines(number, upto)) for each in found]
     counted = ([each for each in found if each.known is not None] or found) if b_file else []

@@ -25,9 +25,15 @@ from gpu_nim.model.errors import FileError, RanksLost, UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush
-from gpu_nim.storage.growth_bfiles import bfile_column, write_bfile
 from gpu_nim.storage.growth_files import GatheringWriter, GrowthWriter, load_growth, write_growth
-from gpu_nim.storage.growth_formats import GROWTH_FORMATS, check_growth_file, open_growth, suffixes_with_parents
+from gpu_nim.storage.growth_formats import (
+    GROWTH_FORMATS,
+    bfile_column,
+    check_growth_file,
+    open_growth,
+    suffixes_with_parents,
+    write_bfile,
+)
 from gpu_nim.storage.voxels import check_voxels, open_voxels, save_voxels
 from gpu_nim.storage.zarr_growths import ZarrGrowthWriter, copy_store, new_zarr_growth, resumed_zarr_growth
 

@@ -13,8 +13,8 @@ from gpu_nim.guessing.limits import COUNTED, GROWN
 from gpu_nim.model.arguments import Whole, argument, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.storage.table_interface import MAIN, TermList
-from gpu_nim.storage.term_files import parse_terms, read_terms, readable
+from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
+from gpu_nim.storage.table_interface import MAIN
 
 _NUMBERS = re.compile(r"[\s\d,;\[\](){}-]*")
 

@@ -211,7 +211,7 @@ class NpzArrays:
             except Exception as error:  # NumPy reads the header with Python's own parser
                 raise Damaged(f"{name} is no array of numbers or text") from error
             start = member.tell()
-        if dtype.kind not in "biufU" or any(side < 0 for side in shape):
+        if dtype.kind not in "biufU" or not _possible(shape):
             raise Damaged(f"{name} is no array of numbers or text")
         declared = Declared(dtype, shape)
         if start + declared.nbytes != info.file_size:
@@ -268,6 +268,11 @@ def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[byte
         raise Damaged(f"{printable(info.filename, 40)} is damaged ({reason(error)})") from error
 
 
+def _possible(shape: Sequence[int]) -> bool:
+    """Whether an array can have this shape."""
+    return all(0 <= side < 1 << 63 for side in shape)
+
+
 class _WrongSize(Damaged):
     """A chunk would unpack to another size than it must have."""
 
@@ -291,6 +296,8 @@ class ZarrArrays:
                 self._arrays[name] = array = _opened_array(guarded, name)
                 self.declared[name] = Declared(np.dtype(array.dtype).newbyteorder("="), tuple(array.shape))
                 unit = prod(array.shards or array.chunks) * self.declared[name].dtype.itemsize
+            if not _possible((*array.shape, *(array.shards or array.chunks))):
+                raise Damaged(f"{name or store.name} has no shape that an array can have")
             self._require(unit, f"a chunk of {name or store.name}")
             guarded.longest[name] = 2 * unit + _SLACK
 

@@ -4,10 +4,13 @@ A file NAME is written in a private folder `.NAME.gpunim-RANDOM.partial` beside 
 other such folder that the holder of the lock finds was left by a dead process: a resumable file is resumed, others are removed.
 """
 
+import ctypes
+import errno
 import os
 import re
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,12 +20,14 @@ from pathlib import Path
 from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.exchange import exchange
 from gpu_nim.storage.locks import locked
 
 _OLD = ".gpunim-old"  # in such a folder: what had the name before, where the two could not be exchanged
 _DONE = ".gpunim-done"  # in such a folder: the file has taken its name, or is about to
 _FLUSHES = 16  # files at a time: a disk takes many in hardly more time than one
+_AT_FDCWD = -100
+_RENAME_EXCHANGE, _RENAME_SWAP = 2, 2  # Linux, macOS
+_CANNOT = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 _in_use: set[Path] = set()  # the folders of this process
 
 
@@ -158,6 +163,20 @@ def check_output(path: Path, what: str, suffixes: Collection[str], is_ours: Call
     check_writable(path, is_ours)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for files, where there is none.
+
+    Raises:
+        FileError: it cannot be made, or is a file.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise FileError(f"cannot write into {folder}: it is a file, not a folder") from None
+    except OSError as error:
+        raise FileError(f"cannot write into {folder}: {error.strerror}") from error
+
+
 def flush(path: Path) -> None:
     """Flush a file, or all of a folder, to the disk."""
     if not path.is_dir():
@@ -245,3 +264,33 @@ def _rename(new: Path, path: Path) -> None:
         except BaseException:
             old.rename(path)
             raise
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange the names of two files or folders of one file system atomically.
+
+    Returns False, and changes nothing, where the system or the file system cannot do it, such as NFS.  Raises OSError for other
+    errors.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     new, old = Path(folder, "new"), Path(folder, "old")
+    ...     new.mkdir(), old.touch()
+    ...     exchange(new, old) == old.is_dir() == new.is_file()
+    (None, None)
+    True
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    if sys.platform == "darwin":
+        failed = library.renamex_np(*names, _RENAME_SWAP)
+    elif hasattr(library, "renameat2"):
+        failed = library.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
+    else:
+        return False
+    if not failed:
+        return True
+    number = ctypes.get_errno()
+    if number in _CANNOT:
+        return False
+    raise OSError(number, os.strerror(number))

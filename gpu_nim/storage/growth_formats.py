@@ -1,21 +1,25 @@
 """The catalogue of file formats of growths: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors read."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.cell_sources import Ancestry
+from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
+from gpu_nim.oeis.b_files import bfile_name
 from gpu_nim.storage.atomic import check_writable, replacing, replacing_together
 from gpu_nim.storage.growth_files import GrowthWriter, NpzGrowthWriter, is_growth_store, load_growth
 from gpu_nim.storage.rle_files import RleWriter
 from gpu_nim.storage.table_formats import endings, write_table
+from gpu_nim.storage.tables import write_terms
 from gpu_nim.storage.vtk_files import VtiWriter, VtpWriter
 from gpu_nim.storage.zarr_growths import new_zarr_growth
 
@@ -149,3 +153,52 @@ def check_growth_file(path: Path, dimension: int | None = None, *, parents: bool
         counts = " or ".join(map(str, chosen.dimensions))
         raise UsageError(f"a {path.suffix} file holds {counts} dimensions, this growth has {dimension}")
     check_writable(path, is_growth_store)
+
+
+def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str, ...] = ()) -> tuple[str, GrowthEntry | None]:
+    """Return the column that a b-file takes and its OEIS entry, if there is one.
+
+    A name such as b151776.txt or edge-births.txt selects that entry of the automaton; otherwise it is the one requested column.
+
+    Raises:
+        UsageError: neither gives a column, or the column has other values than integers.
+
+    >>> from gpu_nim.automata.catalogue import find
+    >>> bfile_column(Path("b147552.txt"), find("fcc").oeis)[0]
+    'section z=0'
+    """
+    for entry in entries:
+        if path.name == bfile_name(entry.number):
+            return entry.column, entry
+    if len(columns) != 1:
+        numbers = ", ".join(bfile_name(entry.number) for entry in entries)
+        known = f" or be named {numbers}" if numbers else ""
+        raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
+    _require_whole(columns[0])
+    return columns[0], next((entry for entry in entries if entry.counts == columns[0]), None)
+
+
+def _require_whole(column: str) -> None:
+    if not is_whole(column):
+        raise UsageError(f"a b-file holds integers, and column {column!r} has others")
+
+
+def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntry | None = None) -> None:
+    """Write a column of integers as a b-file; with an OEIS entry the indices are the entry's, from its offset on.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow
+    >>> from gpu_nim.automata.catalogue import find
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_bfile(grow("fcc", 3), f"{folder}/b151776.txt", "population", find("fcc").oeis[0])
+    ...     print(Path(folder, "b151776.txt").read_text(), end="")
+    0 0
+    1 1
+    2 13
+    3 25
+    4 109
+    """
+    _require_whole(column)
+    values = growth.table[column].tolist()
+    terms = values if entry is None else (value for _, value in entry.terms(values))
+    write_terms(Path(path), 0 if entry is None else entry.offset, terms, ending=".txt")

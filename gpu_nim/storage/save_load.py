@@ -1,24 +1,35 @@
-"""Save and load growths and solved games, by the suffix of the file."""
+"""Save and load growths, solved games and graphs, and read the terms of sequences, by the suffix of the file."""
 
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.evolution import GameEvolution
-from gpu_nim.games.nim.evolution_graph import EvolutionGraph
+from gpu_nim.games.nim.evolution_graph import Drawable, EvolutionGraph, dot, graphml
 from gpu_nim.games.solution import Solution
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import printable
-from gpu_nim.storage.graphs import save_graph
+from gpu_nim.model.files import Damaged, printable
+from gpu_nim.model.registry import one_of
+from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.file_checks import reading, store_of
 from gpu_nim.storage.growth_files import write_growth
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
+from gpu_nim.storage.table_formats import TABLE_FORMATS
+from gpu_nim.storage.table_interface import KIND, MAIN, Columns, entries, require_room_for
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
+_INDICES = ("n", "generation")  # columns that count the rows
+_INTEGER = re.compile(r"\s*-?[0-9]+\s*")
+_is_table = store_of(KIND)
+GRAPH_FORMATS: dict[str, Callable[[Drawable], Iterator[str]]] = {".graphml": graphml, ".dot": dot}
 
 
 def save(found: Growth | Solution | EvolutionGraph | GameEvolution, path: str | Path, *, parents: bool = False) -> None:
@@ -105,3 +116,139 @@ def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) ->
     if kind is not None and solved is not (kind is Solution):
         raise UsageError(f"{path} must hold a {_KINDS[kind]}, got a {_KINDS[Solution if solved else Growth]}")
     return load_solution(path) if solved else chosen.load(path)
+
+
+def check_graph(path: Path) -> None:
+    """Raise what `save_graph` would raise for this path, before the graph is made."""
+    check_output(path, "the file of a graph", GRAPH_FORMATS)
+
+
+def save_graph(graph: Drawable, path: Path, on_done: Callable[[int], object] = lambda count: None) -> None:
+    """Write a graph; the write is atomic.
+
+    Args:
+        graph: the graph.
+        path: the file, .graphml or .dot.
+        on_done: called with 1 for each node and edge, and 0 for other lines.
+
+    Raises:
+        UsageError: the file has another suffix.
+        FileError: the file cannot be written.
+        MissingDependency: .graphml needs networkx.
+    """
+    check_graph(path)
+    with replacing(path) as scratch, scratch.open("w", encoding="utf-8") as file:
+        for line in GRAPH_FORMATS[path.suffix](graph):
+            file.write(f"{line}\n")
+            on_done(line.lstrip().startswith(('"', "<node", "<edge")))
+
+
+@dataclass(frozen=True)
+class TermList:
+    """Terms of a sequence.
+
+    Attributes:
+        name: what they are.
+        first: the index of the first of them.
+        values: the terms.
+    """
+
+    name: str
+    first: int
+    values: tuple[int, ...]
+
+
+def read_terms(path: Path, column: str | None = None, most: int | None = None) -> TermList:
+    """Read the terms of a sequence from a file.
+
+    Args:
+        path: a file of a table, an object that `count` or `grow` printed as .json, or a growth.
+        column: which column of a table or a growth; by default the only one, or births.
+        most: how many terms are read at most; None for all.
+
+    Raises:
+        UsageError: files of this suffix hold no terms, or there is no such column.
+        FileError: the file cannot be read, or holds something else than integers.
+        MissingDependency: the format needs a package that is not installed.
+
+    >>> import tempfile
+    >>> from gpu_nim import grow, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(grow("nim", 3), f"{folder}/nim.csv")
+    ...     read_terms(Path(folder, "nim.csv"), "population").values
+    (1, 4, 7, 16)
+    """
+    if path.suffix not in readable():
+        raise UsageError(f"terms are read from a file that ends in {one_of(readable())}, got {str(path)!r}")
+    with reading(path, f"{path.suffix} file of terms"):
+        columns = _columns_of(path, most)
+        names = list(columns)
+        counted = bool(names) and names[0] in _INDICES
+        if column is not None and set(names) <= {*_INDICES, "value"}:
+            raise UsageError(f"{argument('column')} is for files of several columns, got {column} of {path}")
+        chosen = _choose(path, names[counted:], column)
+        found = columns[chosen][:most]
+        require_room_for(path, len(found))
+        values = tuple(_integer_of(value, chosen) for value in entries(found))
+        first = _integer_of(columns[names[0]][0], names[0]) if counted and values else 0
+        return TermList(path.name if chosen == "value" else f"{chosen} of {path.name}", first, values)
+
+
+def _columns_of(path: Path, most: int | None) -> Columns:
+    if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or _is_table(path)):
+        return TABLE_FORMATS[path.suffix].read(path, most)
+    table = load(path, Growth).table
+    return {table.header[0]: range(len(next(iter(table.values())))), **table}
+
+
+def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
+    """Return the column of a file that is read, of those that it has."""
+    listed = printable(", ".join(names))
+    if column is None and (len(names) == 1 or MAIN in names):
+        return MAIN if MAIN in names else names[0]
+    if not names:
+        raise FileError(f"{path} holds no column")
+    if column is None:
+        raise UsageError(f"{argument('column')} must be given for {path}, which has {listed}")
+    if column not in names:
+        raise UsageError(f"{argument('column')} must be one of {listed}, the columns of {path}, got {column!r}")
+    return column
+
+
+def _integer_of(value: Any, column: str) -> int:
+    """Return an entry of a column of a file, which must be an integer."""
+    if type(value) is int:
+        return value
+    if not isinstance(value, str) or not _INTEGER.fullmatch(value):
+        raise FileError(f"column {printable(column)} must have integers, got {printable(repr(value), 40)}")
+    try:
+        return int(value)
+    except ValueError as error:  # longer than Python reads
+        raise Damaged(printable(str(error))) from error
+
+
+def readable() -> list[str]:
+    """Return the endings of the files that terms are read from."""
+    return list(dict.fromkeys([*TABLE_FORMATS, *readable_suffixes()]))
+
+
+def parse_terms(text: str) -> tuple[int, ...]:
+    r"""Return the integers of a text, separated by commas or space.
+
+    Args:
+        text: for example what the OEIS prints.
+
+    Raises:
+        UsageError: something else is among them.
+
+    >>> parse_terms("1, 4, 4, 12,\n4 12 12 36")
+    (1, 4, 4, 12, 4, 12, 12, 36)
+    """
+    words = re.split(r"[\s,;]+", text.strip().strip("[](){},")) if text.strip() else []
+    for word in words:
+        if not _INTEGER.fullmatch(word):
+            raise UsageError(f"terms must be integers separated by commas or space, got {printable(word, 40)!r}")
+    try:
+        return tuple(map(int, words))
+    except ValueError as error:
+        raise UsageError(f"terms must have fewer digits than Python reads: {error}") from error

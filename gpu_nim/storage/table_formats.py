@@ -15,8 +15,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from io import BytesIO, StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -33,24 +33,20 @@ from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.storage.array_files import ZarrArrays
 from gpu_nim.storage.table_interface import (
-    INDICES,
     MAIN,
+    SEQUENCE,
     AppendedFile,
     Column,
     Columns,
     Extent,
     Heading,
+    Reader,
     TableData,
     TableFormat,
-    TermList,
     Text,
-    check_single,
-    choose,
     entries,
-    integer_of,
     require_room_for,
     rows,
-    terms_of,
 )
 
 _MAX_JSON = 1 << 28  # bytes that are read
@@ -61,7 +57,7 @@ _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
 
 
-def _text_format(text: Text, name: str, summary: str, read: Callable[..., TermList], *, columns: bool) -> TableFormat:
+def _text_format(text: Text, name: str, summary: str, read: Reader, *, columns: bool) -> TableFormat:
     """An entry for a format of text."""
 
     def write(path: Path, heading: Heading, done: int, size: int) -> TableData:
@@ -88,8 +84,7 @@ def _npy(path: Path, heading: Heading, done: int, size: int) -> TableData:
     return AppendedFile(path, size, header.getvalue(), lambda columns, _: [_limbs(columns).data.cast("B")])
 
 
-def _read_npy(path: Path, column: str | None, most: int | None) -> TermList:
-    check_single(path, column)
+def _read_npy(path: Path, most: int | None) -> Columns:
     try:
         with open_regular(path):
             pass
@@ -98,7 +93,7 @@ def _read_npy(path: Path, column: str | None, most: int | None) -> TermList:
         raise Damaged(printable(str(error))) from error
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
         raise Damaged("it holds no table of integers")
-    return terms_of(path, 0, values[:most])
+    return {"value": values[:most]}
 
 
 class _ZarrTable:
@@ -154,15 +149,13 @@ def _zarr(path: Path, heading: Heading, done: int, size: int) -> TableData:
     return _ZarrTable(path, done)
 
 
-def _read_zarr(path: Path, column: str | None, most: int | None) -> TermList:
-    check_single(path, column)
+def _read_zarr(path: Path, most: int | None) -> Columns:
     stored = ZarrArrays(path)
     declared, first = stored.declared[""], stored.attributes.get("start")
     if type(first) is not int or declared.dtype.kind != "u" or not 1 <= len(declared.shape) <= 2:
         raise Damaged("it holds no terms with their first index")
-    count = declared.shape[0] if most is None else min(declared.shape[0], most)
-    require_room_for(path, count)
-    return terms_of(path, first, stored.read("", 0, count))
+    values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
+    return {"n": range(first, first + len(values)), "value": values}
 
 
 def _csv_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
@@ -185,27 +178,26 @@ def _bfile_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
         yield some
 
 
-def _read_bfile(path: Path, column: str | None, most: int | None) -> TermList:
-    check_single(path, column)
-    terms = list(islice(((n, value) for _, n, value in read_bfile(path)), most))
-    return TermList(path.name, terms[0][0] if terms else 0, tuple(value for _, value in terms))
+def _read_bfile(path: Path, most: int | None) -> Columns:
+    return _columns(SEQUENCE, [(n, value) for _, n, value in islice(read_bfile(path), most)])
 
 
-def _read_csv(path: Path, column: str | None, most: int | None) -> TermList:
+def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
+    """The columns of rows."""
+    return dict(zip(names, zip(*rows, strict=True) if rows else ([] for _ in names), strict=True))
+
+
+def _read_csv(path: Path, most: int | None) -> Columns:
     with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as file:
         try:
             lines = csv.reader(file)
             header = [name.strip() for name in next(lines, [])]
-            counted = bool(header) and header[0] in INDICES
-            chosen = choose(path, header[counted:], column)
-            at = header.index(chosen)
             found = [row for row in islice(lines, most) if row]
         except (csv.Error, UnicodeDecodeError) as error:
             raise Damaged(printable(str(error))) from error
     if any(len(row) != len(header) for row in found):
         raise Damaged("its rows are not as long as its header")
-    values = tuple(integer_of(row[at], chosen) for row in found)
-    return TermList(f"{chosen} of {path.name}", integer_of(found[0][0], header[0]) if counted and found else 0, values)
+    return _columns(header, found)
 
 
 def _json_begin(heading: Heading) -> str:
@@ -223,20 +215,19 @@ def _json_lines(heading: Heading, columns: Columns, first: bool) -> Iterator[str
         first = False
 
 
-def _read_json(path: Path, column: str | None, most: int | None) -> TermList:
+def _read_json(path: Path, most: int | None) -> Columns:
     """Read what `gpunim count` and `gpunim grow` print, too."""
     found = parse_json(read_regular(path, _MAX_JSON))
-    columns: dict[str, Any] = {name: found[name] for name in ("values", MAIN) if isinstance(found.get(name), list)}
-    columns |= found["columns"] if isinstance(found.get("columns"), dict) else {}
-    first = found.get("start", 0)
-    records = found.get("rows")
+    first, records = found.get("start", 0), found.get("rows")
     if isinstance(records, list) and records and all(isinstance(row, dict) for row in records):
-        columns |= {name: [row.get(name) for row in records] for name in records[0] if name not in INDICES}
-        first = next((records[0][name] for name in INDICES if name in records[0]), first)
-    chosen = choose(path, list(columns), column)
-    if not isinstance(columns[chosen], list) or type(first) is not int:
-        raise Damaged(f"its {printable(chosen)} is no list")
-    return TermList(f"{chosen} of {path.name}", first, tuple(integer_of(value, chosen) for value in columns[chosen][:most]))
+        return {name: [row.get(name) for row in records[:most]] for name in records[0]}
+    columns = {name: found[name] for name in ("values", MAIN) if isinstance(found.get(name), list)}
+    columns |= found["columns"] if isinstance(found.get("columns"), dict) else {}
+    wrong = [name for name, values in columns.items() if not isinstance(values, list)]
+    if wrong or type(first) is not int:
+        raise Damaged(f"its {printable(wrong[0]) if wrong else 'start'} is no {'list' if wrong else 'integer'}")
+    counted = {"n": range(first, first + len(next(iter(columns.values()))))} if columns else {}
+    return {**counted, **columns}
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -264,15 +255,13 @@ class _ParquetTable:
         self._writer.write_table(table.cast(self._writer.schema))
 
     def _typed(self, name: str, column: Column) -> Any:
-        if self._heading.is_sequence and name == "n" and self._heading.facts["stop"] > 1 << 63:
-            return self._arrow.array(list(map(str, column)), self._arrow.string())
-        if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iuf":
-            return self._arrow.array(column)
-        values = entries(column)
-        try:
-            return self._arrow.array(values)
-        except (self._arrow.ArrowInvalid, OverflowError):  # longer than 64 bits
-            return self._arrow.array([None if value is None else str(value) for value in values], self._arrow.string())
+        heading = self._heading
+        long = heading.is_sequence and (heading.limbs > 1 if name == "value" else heading.facts["stop"] > 1 << 63)
+        values = column if isinstance(column, np.ndarray) and column.ndim == 1 else entries(column)
+        if not long:  # so that all parts of a sequence have one type
+            with suppress(self._arrow.ArrowInvalid, OverflowError):
+                return self._arrow.array(values)
+        return self._arrow.array([None if value is None else str(value) for value in values], self._arrow.string())
 
     def extent(self) -> Extent:
         raise NotImplementedError  # the schema of the file comes last
@@ -287,28 +276,17 @@ class _ParquetTable:
             self._writer.close()
 
 
-def _read_parquet(path: Path, column: str | None, most: int | None) -> TermList:
+def _read_parquet(path: Path, most: int | None) -> Columns:
     arrow, parquet = _pyarrow()
     with open_regular(path):
         pass
     try:
         with parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            index = names[0] if names and names[0] in INDICES else None
-            chosen = choose(path, names[index is not None :], column)
-            count = file.metadata.num_rows if most is None else min(most, file.metadata.num_rows)
-            require_room_for(path, count)
-            values: list[Any] = []
-            first: list[Any] = []
-            for part in file.iter_batches(columns=[chosen, *([] if index is None else [index])]):
-                first = first or (part.column(index)[:1].to_pylist() if index is not None else [0])
-                values += part.column(chosen).to_pylist()[: count - len(values)]
-                if len(values) == count:
-                    break
+            require_room_for(path, file.metadata.num_rows * file.metadata.num_columns)
+            table = file.read()
+            return {name: table.column(name).slice(0, most).to_pylist() for name in table.column_names}
     except (arrow.ArrowException, OSError) as error:
         raise Damaged(printable(str(error))) from error
-    begin = integer_of(first[0], index or "n") if first else 0
-    return TermList(f"{chosen} of {path.name}", begin, tuple(integer_of(value, chosen) for value in values))
 
 
 for _format in (

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,10 +17,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import argument
 from gpu_nim.model.arrays import to_integers
-from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, open_regular, printable
+from gpu_nim.model.files import open_regular
 from gpu_nim.model.memory import host_memory, require_memory
 
 Column = Sequence[Any] | NDArray[Any]
@@ -32,12 +29,9 @@ KIND = "gpunim table"
 FORMAT = 1
 SEQUENCE = ("n", "value")
 """The columns of a sequence."""
+Reader = Callable[[Path, int | None], Columns]
 MAIN = "births"
 """The column that is read where none is named."""
-INDICES = ("n", "generation")
-"""Columns that count the rows."""
-INTEGER = re.compile(r"\s*-?[0-9]+\s*")
-"""An integer in a text."""
 _READ = 1 << 20  # bytes of a file digested at a time
 _TERM = 100  # bytes in memory of a term, short ones
 
@@ -90,21 +84,6 @@ class TableData(Protocol):
 
 
 @dataclass(frozen=True)
-class TermList:
-    """Terms of a sequence.
-
-    Attributes:
-        name: what they are.
-        first: the index of the first of them.
-        values: the terms.
-    """
-
-    name: str
-    first: int
-    values: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Text:
     """A format of text.
 
@@ -130,7 +109,7 @@ class TableFormat:
         summary: what they are.
         writer: makes the file, for a heading; takes the rows that are written already and their bytes in the file, both 0 for a
             new one.
-        read: reads the terms of a column, by default the only one or births, and at most so many.
+        read: reads the columns, and at most so many rows.
         text: how it is written, if it is text, which can also be printed.
         columns: whether it holds any columns, and not sequences alone.
         any_size: whether it holds integers of any size, without their limbs.
@@ -140,7 +119,7 @@ class TableFormat:
     name: str
     summary: str
     writer: Callable[[Path, Heading, int, int], TableData]
-    read: Callable[[Path, str | None, int | None], TermList]
+    read: Reader
     text: Text | None = None
     columns: bool = False
     any_size: bool = False
@@ -208,44 +187,6 @@ class AppendedFile:
         self._file.close()
 
 
-def choose(path: Path, names: Sequence[str], column: str | None) -> str:
-    """Return the column of a file that is read, of those that it has."""
-    listed = printable(", ".join(names))
-    if column is None and (len(names) == 1 or MAIN in names):
-        return MAIN if MAIN in names else names[0]
-    if not names:
-        raise FileError(f"{path} holds no column")
-    if column is None:
-        raise UsageError(f"{argument('column')} must be given for {path}, which has {listed}")
-    if column not in names:
-        raise UsageError(f"{argument('column')} must be one of {listed}, the columns of {path}, got {column!r}")
-    return column
-
-
-def integer_of(value: Any, column: str) -> int:
-    """Return an entry of a column of a file, which must be an integer."""
-    if type(value) is int:
-        return value
-    if not isinstance(value, str) or not INTEGER.fullmatch(value):
-        raise FileError(f"column {printable(column)} must have integers, got {printable(repr(value), 40)}")
-    try:
-        return int(value)
-    except ValueError as error:  # longer than Python reads
-        raise Damaged(printable(str(error))) from error
-
-
-def check_single(path: Path, column: str | None) -> None:
-    """Raise UsageError where a column is named of a file that has one alone."""
-    if column is not None:
-        raise UsageError(f"{argument('column')} is for files of several columns, got {column} of {path}")
-
-
 def require_room_for(path: Path, terms: int) -> None:
     """Raise InsufficientMemoryError where so many terms would not fit."""
     require_memory(_TERM * terms, host_memory(), f"reading {path}")
-
-
-def terms_of(path: Path, first: int, values: NDArray[Any]) -> TermList:
-    """Return the terms that an array of integers or of limbs holds."""
-    require_room_for(path, len(values))
-    return TermList(path.name, first, tuple(to_integers(np.asarray(values))))

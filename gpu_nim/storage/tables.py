@@ -203,3 +203,9 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
     check_table(path, columns=True)
     with replacing(path) as scratch:
         write_table(scratch, columns, facts)
+
+
+def save_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines of ASCII, atomically."""
+    with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)
