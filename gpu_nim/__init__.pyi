@@ -17,7 +17,7 @@ from gpu_nim.guessing.search import guess as guess
 from gpu_nim.jobs.count import count as count
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule
-from gpu_nim.papers.comparison import reproduce as reproduce
-from gpu_nim.papers.verification import verify as verify
+from gpu_nim.papers.views import reproduce as reproduce
+from gpu_nim.papers.views import verify as verify
 from gpu_nim.storage.save_load import load as load
 from gpu_nim.storage.save_load import save as save

@@ -27,7 +27,7 @@ OF_CATALOGUES = {
     "games.entries": ("Parameter", "ParameterType", "Integer"),
     "oeis.catalogue": ("find", "resolve", "from_function"),
     "papers.catalogue": ("CheckResult", "Entry", "Paper", "Printed", "Reach", "find_papers", "find_statements"),
-    "papers.verification": ("run_checks",),
+    "papers.views": ("run_checks",),
     "render.colourings": ("colouring",),
     "render.exports.export_format": ("ExportedBody", "export_format"),
     "render.figures": ("figure",),

@@ -15,9 +15,9 @@ from gpu_nim.games.inequality import chocolate
 from gpu_nim.oeis.entry import OeisEntry
 from gpu_nim.papers import Entry, ItemResult, Paper, Printed, Verdict, catalogue, find_papers, find_statements, statements
 from gpu_nim.papers.catalogue import ENTRIES, PAPERS, Cases
-from gpu_nim.papers.comparison import reproduce
 from gpu_nim.papers.inequality_conditions import section_3_and_4
 from gpu_nim.papers.nim_fractals import section_2_and_3
+from gpu_nim.papers.views import reproduce
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.report import FACTS, PAGE, page, save_report
 from tests.chromium import Browser, chromium_driver, needs_chromium
@@ -178,7 +178,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """A paper with a true item, a false one and one whose computation fails."""
     for name in ("SOURCES", "PAPERS", "ENTRIES"):
         monkeypatch.setattr(catalogue, name, copy(getattr(catalogue, name)))
-    monkeypatch.setattr("gpu_nim.papers.comparison.PAPERS", catalogue.PAPERS)
+    monkeypatch.setattr("gpu_nim.papers.views.PAPERS", catalogue.PAPERS)
     monkeypatch.setattr("gpu_nim.render.report.PAPERS", catalogue.PAPERS)
     paper = Paper("made-up", "M", "A made-up paper")
 

@@ -16,7 +16,8 @@ import pytest
 from gpu_nim.automata import catalogue, formulas
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
-from gpu_nim.counting.family import Family
+from gpu_nim.counting.families import ByMaximum, UpToMaximum
+from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.games import breaking, heaps, inequality, laws
 from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, find_statements, run_checks, statements
@@ -34,7 +35,9 @@ MORE = (
     by_definition.a_by_digits,
     by_definition.d_by_digits,
     catalogue._total_births,
-    Family.value,
+    DigitFamily.value,
+    ByMaximum.value,
+    UpToMaximum.value,
     Family.sum,
     Family.maximum,
     Family.minimum,

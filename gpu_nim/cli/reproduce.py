@@ -44,8 +44,8 @@ def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | No
     reader; or "disagreement". The exit status is 1 if there is a disagreement.
     """
     from gpu_nim.papers import Verdict, find_papers
-    from gpu_nim.papers.comparison import report, summary
-    from gpu_nim.papers.comparison import reproduce as run
+    from gpu_nim.papers.views import report, summary
+    from gpu_nim.papers.views import reproduce as run
 
     papers = find_papers(paper)
     if show_list:
@@ -84,7 +84,7 @@ def _list(papers: "dict[str, Paper]", as_json: bool) -> int:
 def _print(papers: "dict[str, Paper]", results: "list[ItemResult]") -> None:
     """Print all items with their verdicts, then what is wrong, in words."""
     from gpu_nim.papers import Verdict
-    from gpu_nim.papers.comparison import in_words
+    from gpu_nim.papers.views import in_words
 
     rows = [(f"[{papers[each.paper].label}]", each.item.number, each.verdict, each.item.shown_by) for each in results]
     print_table(rows, ("paper", "number", "verdict", "command"))

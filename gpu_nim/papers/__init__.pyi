@@ -6,7 +6,7 @@ from gpu_nim.papers.catalogue import Verdict as Verdict
 from gpu_nim.papers.catalogue import find_papers as find_papers
 from gpu_nim.papers.catalogue import find_statements as find_statements
 from gpu_nim.papers.catalogue import statements as statements
-from gpu_nim.papers.comparison import ItemResult as ItemResult
 from gpu_nim.papers.growth_check import check_cells as check_cells
-from gpu_nim.papers.verification import StatementResult as StatementResult
-from gpu_nim.papers.verification import run_checks as run_checks
+from gpu_nim.papers.views import ItemResult as ItemResult
+from gpu_nim.papers.views import StatementResult as StatementResult
+from gpu_nim.papers.views import run_checks as run_checks

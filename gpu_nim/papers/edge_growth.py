@@ -51,6 +51,13 @@ def _delays(automaton: str, generations: int) -> NDArray[np.int64]:
     return found
 
 
+def _generations(upto: int) -> Iterator[tuple[str, int, NDArray[np.integer]]]:
+    """Each generation of both automata, with its cells."""
+    for automaton in _MIRRORED:
+        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
+            yield automaton, n, cells
+
+
 def _in_octant(cells: NDArray[np.integer]) -> set[Cell]:
     return {*map(tuple, cells[(cells >= 0).all(axis=1)].tolist())}
 
@@ -163,11 +170,10 @@ def surface_is_known(upto: int) -> Cases:
     two odd binomial coefficients; counted by the binary digits of n
     """
     yield f"generations up to {upto}"
-    for automaton in _MIRRORED:
-        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
-            first = cells[distances(cells) == n]
-            yield f"the number at distance {n} in generation {n} of {automaton}", len(first), surface_births(automaton, n)
-            yield f"the cells at distance {n} in generation {n} of {automaton}", _in_octant(first), surface(n)
+    for automaton, n, cells in _generations(upto):
+        first = cells[distances(cells) == n]
+        yield f"the number at distance {n} in generation {n} of {automaton}", len(first), surface_births(automaton, n)
+        yield f"the cells at distance {n} in generation {n} of {automaton}", _in_octant(first), surface(n)
 
 
 @Entry(EDGE, "edge-behind-squares", reach=Reach(_SURFACE, _SURFACE, 6))
@@ -176,14 +182,13 @@ def behind_squares_is_known(upto: int) -> Cases:
     even n one of y + z and y - z is a signed sum of the powers in n - 1, the other 2 away from one
     """
     yield f"generations up to {upto}"
-    for automaton in _MIRRORED:
-        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
-            sides = np.abs(cells)
-            found = cells[(sides.max(axis=1) == n - 1) & (sides.sum(axis=1) <= 2 * n - 2)]
-            yield f"the cells behind the squares in generation {n} of {automaton}", _in_octant(found), behind_squares(n)
-            ones, zeros = n.bit_count() - 1, (n & -n).bit_length() - 1
-            stated = 0 if n % 2 or not n else 3 * _MIRRORED[automaton] * 2 ** (ones + zeros) * (2**ones - 1)
-            yield f"their number in generation {n} of {automaton}", len(found), stated
+    for automaton, n, cells in _generations(upto):
+        sides = np.abs(cells)
+        found = cells[(sides.max(axis=1) == n - 1) & (sides.sum(axis=1) <= 2 * n - 2)]
+        yield f"the cells behind the squares in generation {n} of {automaton}", _in_octant(found), behind_squares(n)
+        ones, zeros = n.bit_count() - 1, (n & -n).bit_length() - 1
+        stated = 0 if n % 2 or not n else 3 * _MIRRORED[automaton] * 2 ** (ones + zeros) * (2**ones - 1)
+        yield f"their number in generation {n} of {automaton}", len(found), stated
 
 
 @Entry(EDGE, "edge-behind-triangles", reach=Reach(_SURFACE, _SURFACE, 7))
@@ -192,14 +197,13 @@ def behind_triangles_is_known(upto: int) -> Cases:
     of the P-positions of total n - 2, 2 (3^w - 3 2^w + 3) of `edge` and 8 times as many of `fcc`, w the number of 1s of n
     """
     yield f"generations up to {upto}"
-    for automaton, mirrored in _MIRRORED.items():
-        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
-            sides = np.abs(cells)
-            found = cells[(sides.sum(axis=1) == 2 * n - 2) & (sides.max(axis=1) < n - 1)]
-            what = f"behind the triangles in generation {n} of {automaton}"
-            yield f"the cells {what}", _in_octant(found), behind_triangles(n)
-            w = n.bit_count()
-            yield f"their number {what}", len(found), 0 if n % 2 or not n else 2 * mirrored * (3**w - 3 * 2**w + 3)
+    for automaton, n, cells in _generations(upto):
+        sides = np.abs(cells)
+        found = cells[(sides.sum(axis=1) == 2 * n - 2) & (sides.max(axis=1) < n - 1)]
+        what = f"behind the triangles in generation {n} of {automaton}"
+        yield f"the cells {what}", _in_octant(found), behind_triangles(n)
+        w = n.bit_count()
+        yield f"their number {what}", len(found), 0 if n % 2 or not n else 2 * _MIRRORED[automaton] * (3**w - 3 * 2**w + 3)
 
 
 @Entry(EDGE, "edge-sheets", reach=Reach(_SHEETS, _SHEETS, 7))

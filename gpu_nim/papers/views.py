@@ -1,0 +1,225 @@
+"""The two views of the entries: `verify` runs their checks, or that of a growth; `reproduce` also compares what is printed with
+what gpunim computes, and a verdict follows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, overload
+
+from gpu_nim.automata.growth import Growth
+from gpu_nim.model.arguments import Whole, integer, items, shown
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.files import made_by
+from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Paper, Printed, Reach, Verdict, find_papers, find_statements
+from gpu_nim.papers.growth_check import check_cells
+
+
+@dataclass(frozen=True)
+class StatementResult:
+    """A statement, the result of its check, and the seconds that took.
+
+    Attributes:
+        statement: the statement.
+        result: the scope of its check, and the first counterexample.
+        seconds: the time of the check.
+    """
+
+    statement: Entry
+    result: CheckResult
+    seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether no counterexample was found."""
+        return self.result.holds
+
+    def summary(self) -> dict[str, object]:
+        """Return the result as plain values, as `gpunim verify --json` prints it."""
+        return {
+            "name": self.statement.name,
+            "source": self.statement.source,
+            "summary": self.statement.summary,
+            "conjecture": self.statement.conjecture,
+            "holds": self.holds,
+            "scope": self.result.scope,
+            "counterexample": None if self.holds else str(self.result.counterexample),
+            "seconds": self.seconds,
+        }
+
+
+def run_checks(checked: Iterable[Entry], upto: int | None = None, thorough: bool = False) -> Iterator[StatementResult]:
+    """Yield the results of the checks of statements, one after the other; a check that raises has failed.
+
+    Args:
+        checked: the statements.
+        upto: the reach of the checks: the largest pile, index or generation; None for 64, or for the statement's own if thorough.
+        thorough: go as far as takes minutes, or to `upto`.
+
+    Raises:
+        UsageError: `upto` is below 1.
+    """
+    if upto is not None and upto < 1:
+        raise UsageError(f"upto must be at least 1, got {upto}")
+    for each in checked:
+        began = time.perf_counter()
+        try:
+            result = each.check((each.reach or Reach()).to(upto, thorough))
+        except Exception as error:  # the other checks still run
+            result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
+        yield StatementResult(each, result, time.perf_counter() - began)
+
+
+@overload
+def verify(what: Growth) -> CheckResult: ...
+@overload
+def verify(what: str | Iterable[str] = "all", upto: Whole | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
+def verify(
+    what: Growth | str | Iterable[str] = "all", upto: Whole | None = None, *, thorough: bool = False
+) -> CheckResult | list[StatementResult]:
+    """Verify statements by name, or a growth.
+
+    Args:
+        what: the name of a statement, the beginning of names such as "nf-lemma", "all", or several of these; or a growth, whose
+            cells are compared with its births and checksums, and with its theorem or else a new growth by its rule, for about a
+            minute.
+        upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
+            minutes if `thorough`.
+        thorough: check each statement to a reach of its own, at least a hundred times as many cases as its source shows where that
+            takes minutes: about twelve minutes in all.
+
+    Returns:
+        For statements a list with a result for each; `pandas.DataFrame(result.summary() for result in ...)` is a table of them.
+        For a growth the scope of the check, and the first difference in words.
+
+    Raises:
+        UsageError: a name is unknown, or `upto` is below 1.
+        FileError: cells in the file of a growth differ from their checksums.
+
+    >>> [(checked.statement.name, checked.holds) for checked in verify(["nf-lemma-8", "v-theorem-3.1"], 16)]
+    [('nf-lemma-8', True), ('v-theorem-3.1', True)]
+    >>> from gpu_nim import grow
+    >>> verify(grow("nim", 7)).holds
+    True
+    """
+    if isinstance(what, Growth):
+        return check_cells(what)
+    names = [what] if isinstance(what, str) else items("what", what, "names of statements, or be a growth")
+    for name in names:
+        if not isinstance(name, str):
+            raise UsageError(f"what must hold names of statements, got {shown(name)}")
+    reach = None if upto is None else integer("upto", upto, 1)
+    return list(run_checks(find_statements(map(str, names)), reach, thorough))
+
+
+@dataclass(frozen=True)
+class ItemResult:
+    """An item of a paper, with its comparisons and the results of its checks."""
+
+    paper: str
+    item: Entry
+    compared: tuple[Printed, ...]
+    checked: tuple[StatementResult, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of its comparisons and checks."""
+        found = [compared.verdict for compared in self.compared]
+        found += [Verdict.AGREEMENT if checked.holds else Verdict.DISAGREEMENT for checked in self.checked]
+        return max(found, key=list(Verdict).index)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the result as plain values, as `gpunim reproduce --json` prints it."""
+        item = self.item
+        return {
+            "paper": self.paper,
+            "number": item.number,
+            "kind": item.kind,
+            "statement": item.summary,
+            "verdict": str(self.verdict),
+            "slip": item.slip or None,
+            "comparisons": [{**vars(each), "verdict": str(each.verdict)} for each in self.compared],
+            "checks": [{key: value for key, value in each.summary().items() if key in _OF_CHECKS} for each in self.checked],
+            "command": item.shown_by,
+            "figure": item.figure or None,
+        }
+
+
+_OF_CHECKS = ("name", "summary", "scope", "holds", "counterexample")
+
+
+def reproduce(
+    papers: Mapping[str, Paper] | Iterable[str] = (), upto: int = 20, on_step: OnStep = unreported
+) -> Iterator[ItemResult]:
+    """Yield the results of all items of papers, one after the other; each check is run once.
+
+    Args:
+        papers: names of papers, such as ["nim-fractals"], or papers by name; all of the catalogue where none is named.
+        upto: the reach of the checks, as for `run_checks`.
+        on_step: called with the number of items done.
+
+    Raises:
+        UsageError: a name is unknown, or `upto` is below 1.
+
+    >>> results = reproduce(["nim-in-3d"], upto=4)
+    >>> [(result.item.number, str(result.verdict)) for result in results][:2]
+    [('Parents', 'slip'), ('Neighbours', 'agreement')]
+    """
+    if upto < 1:
+        raise UsageError(f"upto must be at least 1, got {upto}")
+    if not isinstance(papers, Mapping):
+        papers = find_papers([papers] if isinstance(papers, str) else papers)
+    known: dict[str, StatementResult] = {}
+    every = [(name, item) for name, paper in papers.items() for item in paper.items]
+    for done, (name, item) in enumerate(every):
+        on_step(item.source, done, len(every))
+        compared = tuple(item.printed())
+        for check in item.checks:
+            if check not in known:
+                (known[check],) = run_checks(find_statements([check]), upto)
+        yield ItemResult(name, item, compared, tuple(known[check] for check in item.checks))
+    on_step("items", len(every), len(every))
+
+
+def in_words(value: Any) -> str:
+    """Return a plain value as people read it.
+
+    >>> in_words([1, 3, 3, 9]), in_words([[0, [8, 0]], [1, [1, 1]]]), in_words(True), in_words([]), in_words(None)
+    ('1, 3, 3, 9', '(0,(8,0)), (1,(1,1))', 'yes', 'none', 'left to the reader')
+    """
+    if isinstance(value, list):
+        return ", ".join(map(_within, value)) or "none"
+    return _within(value)
+
+
+def _within(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({','.join(map(_within, value))})"
+    return {True: "yes", False: "no", None: "left to the reader"}[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def summary(results: list[ItemResult]) -> dict[Verdict, int]:
+    """Return the number of results of each verdict."""
+    return {verdict: sum(result.verdict is verdict for result in results) for verdict in Verdict}
+
+
+def report(results: list[ItemResult], upto: int) -> dict[str, Any]:
+    """Return the results of a run as JSON has them.
+
+    Args:
+        results: the results.
+        upto: the reach of the checks.
+    """
+    return {
+        "gpunim": str(made_by("gpu_nim.render.report.save_report(...)")),
+        "upto": upto,
+        "verdicts": {str(verdict): count for verdict, count in summary(results).items()},
+        "papers": {
+            name: {"label": PAPERS[name].label, "title": PAPERS[name].title, "note": PAPERS[name].note or None}
+            for name in dict.fromkeys(result.paper for result in results)
+        },
+        "items": [result.summary() for result in results],
+    }
