@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import gpu_nim
-from gpu_nim import Growth, Solution, count, grow, load, render, save, solve
+from gpu_nim import Growth, Solution, count, grow, jobs, load, render, save, solve
 from gpu_nim.automata import cell_sources, formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
@@ -192,7 +192,7 @@ def test_a_file_is_loaded_as_what_it_holds(tmp_path) -> None:
 )
 def test_contradictions_of_counts_are_refused(options: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        count("D", range(9), piles=3, **options)
+        jobs.CountJob("D", range(9), piles=3, **options)
 
 
 @pytest.mark.parametrize("option", [{"reduce": "sum"}, {"method": "enumerate"}, {"workers": 1}, {"scheduler": "tcp://x:1"}])

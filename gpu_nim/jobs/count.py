@@ -273,6 +273,8 @@ class CountJob:
         self.is_index = not isinstance(self.n, range)
         self.indices = self.n if isinstance(self.n, range) else range(index := integer("n", self.n), index + 1)
         self.out, self.plot = (None if path is None else Path(path) for path in (self.out, self.plot))
+        names = [] if self.reduce is None else [self.reduce] if isinstance(self.reduce, str) else self.reduce
+        self._wanted = [Reduction.parse(name) for name in items("reduce", names, "reductions")]
         given = [field.name for field in fields(self) if _differs(getattr(self, field.name), field.default)]
         self._check({name: getattr(self, name) for name in given})
         self._held = ExitStack()
@@ -317,11 +319,6 @@ class CountJob:
     @property
     def _asked(self) -> str:
         return f"{self.name} at {shown(self.indices.start)}"
-
-    @cached_property
-    def _wanted(self) -> list[Reduction]:
-        names = [] if self.reduce is None else [self.reduce] if isinstance(self.reduce, str) else self.reduce
-        return [Reduction.parse(name) for name in items("reduce", names, "reductions")]
 
     @property
     def size(self) -> int:
