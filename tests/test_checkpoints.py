@@ -375,7 +375,8 @@ def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
     [
         ({"every": 0, "checkpoint": "run"}, "every must be an integer of at least 1, got 0"),
         ({"every": 5}, "needs a folder to checkpoint to or resume"),
-        ({"ranks": 0}, "ranks must be an integer of at least 1, got 0"),
+        ({"ranks": 0}, "ranks must be an integer from 1 to 16384, got 0"),
+        ({"ranks": 2**62}, "ranks must be an integer from 1 to 16384, got 4611686018427387904"),
         ({"ranks": 2}, "ranks is for a plan: mpirun starts ranks, and has started 1, got 2"),
         ({"disk": "folder"}, "disk must be left out with a backend object"),
         ({"out": "a.zarr", "voxels": "a.zarr"}, "each file must have a name of its own, got a.zarr, a.zarr"),

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gpu_nim.jobs.mpi import MpiCommunicator
 
 EVERY = 100  # generations from one checkpoint to the next
+_MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 _FILES = ("out", "voxels", "bfile")
 _STORED = (*_FILES, "parents", "every", "columns")
 """The options that a checkpoint keeps for the growth that resumes."""
@@ -107,9 +108,10 @@ class GrowthJob:
             raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
         if self.every is not None and self._folder is None:
             raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
-        for name, value in (("every", self.every), ("ranks", self.ranks)):
-            if value is not None:
-                integer(name, value, 1)
+        if self.every is not None:
+            integer("every", self.every, 1)
+        if self.ranks is not None:
+            integer("ranks", self.ranks, 1, _MOST_RANKS)
         if len({*map(_whole, self.files)}) < len(self.files):
             raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.files))}")
         if self.parents and self.out is None:
