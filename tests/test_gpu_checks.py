@@ -20,7 +20,7 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.bench.device import Row
 from gpu_nim.model.errors import InsufficientMemoryError
 from scripts.lib import gpu_checks as checks

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy.counting import NumpyCounting
+from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.counting.blocks import digit_values
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, find_family

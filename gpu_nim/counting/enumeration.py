@@ -25,7 +25,7 @@ _BYTES_A_CHUNK = 150
 class Enumeration:
     """The enumeration of D_k(0..limit), or d_k(0..limit), or their partial sums A_k and a_k.
 
-    >>> from gpu_nim.backends.numpy.counting import NumpyCounting
+    >>> from gpu_nim.backends.shared.host_counting import NumpyCounting
     >>> from gpu_nim.counting.families import ByTotal
     >>> trial = Enumeration(ByTotal(3), 7, NumpyCounting())
     >>> trial.tuples, trial.combine([trial.do(chunk) for chunk in trial.chunks()]).tolist()

@@ -28,7 +28,7 @@ class Range:
     64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
     (n, limbs), least significant first (`gpu_nim.model.arrays.to_integers` makes integers of either).
 
-    >>> from gpu_nim.backends.numpy.counting import NumpyCounting
+    >>> from gpu_nim.backends.shared.host_counting import NumpyCounting
     >>> from gpu_nim.counting.families import ByMaximum
     >>> Range(ByMaximum(3), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
     [3, 9, 15]
@@ -88,7 +88,7 @@ class Range:
     def planned_memory(self) -> int:
         """The bytes of the engine's memory for the table, and for the rows and the values of a chunk.
 
-        >>> from gpu_nim.backends.numpy.counting import NumpyCounting
+        >>> from gpu_nim.backends.shared.host_counting import NumpyCounting
         >>> from gpu_nim.counting.families import ByTotal
         >>> Range(ByTotal(4), 0, 10**12, NumpyCounting()).planned_memory() < 1e8
         True

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend, Counting
-from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.selection import check_backend, select
+from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.counting.family import Family

@@ -14,7 +14,7 @@ from gpu_nim.backends.cuda.launches import Defines
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import copy_to_host
 from gpu_nim.backends.interface import Lengths, Rows
-from gpu_nim.backends.shared.host_ranges import HostRanges, HostTable
+from gpu_nim.backends.shared.host_counting import HostTable, NumpyCounting
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import require_memory
@@ -65,7 +65,7 @@ class CudaCounting:
 
     def __init__(self, launcher: Launcher, *, tile_bits: int = _TILE_BITS, whole: int = _WHOLE) -> None:
         self._launch = launcher
-        self._host = HostRanges()
+        self._host = NumpyCounting()
         self._tile_bits, self._whole = tile_bits, whole
 
     def chunk_size(self, limbs: int) -> int:

@@ -5,12 +5,11 @@ from pathlib import Path
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
-from gpu_nim.backends.numpy.counting import NumpyCounting
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.host_ranges import cores
+from gpu_nim.backends.shared.host_counting import NumpyCounting, cores
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
