@@ -85,19 +85,18 @@ class Drawing:
         artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=[])
         self.figure.add_artist(artist)
 
-    def polygons(self, corners: ArrayLike, colours: ArrayLike) -> None:
-        """Fill polygons (N, K, 2) in colours (N, 3), without seams between neighbours."""
+    def polygons(self, corners: ArrayLike, colours: ArrayLike, *, sharp: bool = False) -> None:
+        """Fill polygons (N, K, 2) in colours (N, 3), without seams between neighbours, or sharp: each pixel in one colour."""
         from matplotlib.collections import PolyCollection
 
-        self._add(PolyCollection([*np.asarray(corners)], facecolors=colours, edgecolors="face", linewidths=_SEAM))
+        edges: dict[str, Any] = {"linewidths": 0, "antialiaseds": False} if sharp else {"edgecolors": "face", "linewidths": _SEAM}
+        self._add(PolyCollection([*np.asarray(corners)], facecolors=colours, **edges))
 
     def boxes(self, corners: ArrayLike, opposite: ArrayLike, colours: ArrayLike) -> None:
-        """Fill rectangles between two opposite corners, (N, 2) each, in colours (N, 3), with edges between pixels."""
-        from matplotlib.collections import PolyCollection
-
+        """Fill rectangles between two opposite corners, (N, 2) each, in colours (N, 3), with sharp edges."""
         (left, top), (right, bottom) = (np.asarray(ends, dtype=np.float64).T for ends in (corners, opposite))
         outlines = np.stack([left, top, right, top, right, bottom, left, bottom], axis=1).reshape(-1, 4, 2)
-        self._add(PolyCollection([*outlines], facecolors=colours, linewidths=0, antialiaseds=False))
+        self.polygons(outlines, colours, sharp=True)
 
     def line(self, start: Sequence[float], end: Sequence[float], colour: Colour, width: float) -> None:
         """Draw a line."""

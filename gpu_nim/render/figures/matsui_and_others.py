@@ -31,6 +31,7 @@ _TURNED = (56.0, 28.0, 0.0)
 _LINE = (0.35, 1.0, 0.0)
 """The line that the body is turned about: to the right, up and toward the eye."""
 
+_FINE = 3  # pixels a point, by which polygons are told to be in sight
 _WIDTH, _HEIGHT, _CLEAR = 720.0, 460.0, 44.0  # points: of the picture, and of the space around the body
 
 
@@ -71,13 +72,23 @@ def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
         colours = light.colours(axis, end, which, quads).mean(axis=1) / 255
         parts.append((camera.project(quads), colours, camera.distance(chosen.centres())))
     seen, shades, far = (np.concatenate(part) for part in zip(*parts, strict=True))
-    places = seen[..., :2] * [_HEIGHT / 2, -_HEIGHT / 2] + [_WIDTH / 2, _HEIGHT / 2]
-    nearest = np.argsort(far, kind="stable")
-    # Along the first axis whole rows of sides are in one place.
-    shown = nearest[np.sort(np.unique(places[nearest].round(2).reshape(len(far), -1), axis=0, return_index=True)[1])]
-    drawing.polygons(places[shown[::-1]], shades[shown[::-1]])
+    order = np.argsort(far, kind="stable")[::-1]
+    places = (seen[..., :2] * [_HEIGHT / 2, -_HEIGHT / 2] + [_WIDTH / 2, _HEIGHT / 2])[order]
+    shown = _in_sight(places, theme)
+    drawing.polygons(places[shown], shades[order][shown])
     draw_axes(box_of(blocks), on_picture(camera, int(_WIDTH), int(_HEIGHT)), drawing, 20.0)
     return drawing
+
+
+def _in_sight(polygons: NDArray[np.floating], theme: Theme) -> NDArray[np.bool_]:
+    """Return which of polygons (N, 4, 2), the far ones first, the others do not hide: those that have pixels of their colour."""
+    numbers = np.arange(len(polygons))
+    drawing = Drawing(theme, _WIDTH, _HEIGHT)
+    drawing.polygons(polygons, np.stack([numbers & 255, numbers >> 8 & 255, numbers >> 16], axis=1) / 255, sharp=True)
+    pixels = np.ascontiguousarray(drawing.pixels(_FINE)).view("<u4")  # red, green, blue, alpha
+    found = np.zeros(len(polygons), dtype=np.bool_)
+    found[pixels[pixels >> 24 > 0] & 0xFFFFFF] = True
+    return found
 
 
 @figure("V4.1", "Matsui and others, Graph 4.1: P-positions of 3y <= x + z, from a general direction")
