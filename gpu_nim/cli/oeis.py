@@ -1,17 +1,13 @@
 """`gpunim oeis`: the sequences, drafts of those that the OEIS lacks, corrections of its entries, and b-files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from gpu_nim.cli.catalogues import OEIS_NAME
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
-from gpu_nim.cli.output import emit_json, print_table, reserve, say
+from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from gpu_nim.oeis.submissions import Submission
 
 _EXAMPLES = {
     "gpunim oeis": "List the sequences.",
@@ -57,27 +53,9 @@ def oeis(name: tuple[str, ...], out: Path | None, b_file: bool, upto: int | None
             for line in each.lines(number, None):
                 say(line)
         return
-    _write(found, out, b_file, upto, number)
+    from gpu_nim.storage.oeis_files import save_submissions
 
-
-def _write(found: "list[Submission]", out: Path, b_file: bool, upto: int | None, number: str | None) -> None:
-    from gpu_nim.storage.atomic import make_folder
-    from gpu_nim.storage.tables import save_lines, write_terms
-
-    texts = [(each, each.lines(number, upto)) for each in found]
-    counted = ([each for each in found if each.known is not None] or found) if b_file else []
-    lasts = [each.last_index(upto) for each in counted]
-    make_folder(out)
-    # What may be refused for its size comes first.
-    for each, last in zip(counted, lasts, strict=True):
-        path = out / each.b_file_name(number)
-        reserve(path)
-        write_terms(path, each.entry.offset, each.entry.terms(each.entry.offset, last + 1))
-        say(f"saved {path}")
-    for each, lines in texts:
-        path = out / each.file_name(number)
-        reserve(path)
-        save_lines(path, lines)
+    for path in save_submissions(found, out, b_files=b_file, upto=upto, number=number):
         say(f"saved {path}")
 
 
