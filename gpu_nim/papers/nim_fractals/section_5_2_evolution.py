@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from itertools import combinations, product
+from operator import xor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,19 +54,19 @@ _AS_PRINTED = "0123 0011 0022 0145 1122 2244 1357 1133 1111"
 def _p_positions(generations: int, piles: int) -> Iterator[Position]:
     """All P-positions by Bouton's theorem, not by their children."""
     for head in product(range(generations + 1), repeat=piles - 1):
-        last = nim.nim_sum(head)
+        last = reduce(xor, head)
         if sum(head) + last <= 2 * generations:
             yield (*head, last)
 
 
 def _shifted(position: Position, change: int) -> set[Position]:
-    """The P-positions that differ from it by `change` in exactly two piles: parents or children by definition."""
+    """The positions of nim-sum 0 that differ from it by `change` in exactly two piles: parents or children by definition."""
     found = set()
     for i, j in combinations(range(len(position)), 2):
         other = list(position)
         other[i] += change
         other[j] += change
-        if min(other) >= 0 and nim.is_p_position(other):
+        if min(other) >= 0 and reduce(xor, other) == 0:
             found.add(tuple(other))
     return found
 
