@@ -53,7 +53,7 @@ def test_a_page_of_nim_is_small_with_piles_of_any_size(piles):
     data = data_in(made.document)
     assert (data["kind"], data["last"]) == ("nim", "255")
     assert data["game"]["start"] == [str(pile) for pile in piles]
-    assert data["game"]["law"]["summary"] == "the P-positions are the positions of nim-sum 0"
+    assert data["game"]["law"]["summary"] == "Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0"
 
 
 def test_a_page_holds_the_positions_of_the_game_up_to_a_size():

@@ -74,7 +74,7 @@ class PageMatch:
             "start": [str(number) for number in self.start],
             "limits": [str(limit) for limit in self.limits],
             "rule": self.rule,
-            "law": self.law and statement and {"source": self.law.source, "summary": statement.summary},
+            "law": self.law and statement and {"source": self.law.source, "summary": statement.summary.rstrip(".")},
             **self.moves,
         }
 
