@@ -164,8 +164,8 @@ _COUNTING = (
     ),
     Mutant(
         "papers/nim_fractals/section_5_5_more_piles.py",
-        "for i in range(2, piles + 1, 4)",
-        "for i in range(2, piles, 4)",
+        "comb(piles, i) for i in range(2, piles + 1, 4)",
+        "comb(piles, i) for i in range(2, piles, 4)",
         "nf-theorem-29",
     ),
     Mutant("papers/by_definition.py", "(1 << (free - 1)) if free else (still + 1) % 2", "1 << max(0, free - 1)", "gpunim-counts"),
