@@ -7,7 +7,7 @@ also accepts others, such as ² and ٣.
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from types import MappingProxyType
@@ -69,10 +69,16 @@ def integer(name: str, value: object, least: int | None = None, most: int | None
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: size must be an integer of at least 0, got 2.5
     """
-    number = None
-    if not (isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", None) == "b"):  # a truth value is no number
-        with suppress(TypeError):
+    number: int | None
+    if type(value) is int:
+        number = value
+    elif isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", None) == "b":  # a truth value is no number
+        number = None
+    else:
+        try:
             number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            number = None
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
         raise UsageError(f"{argument(name)} must be an integer{bounds}, got {shown(value)}")
