@@ -38,7 +38,7 @@ from gpu_nim.render.themes import THEMES, Map
 from gpu_nim.render.views import VIEWS, NamedView, View
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import option_names, printed, refused, run
-from tests.render_files import needs_ffmpeg, needs_trimesh
+from tests.render_files import needs_ffmpeg
 
 pytestmark = pytest.mark.usefixtures("no_command")
 SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
@@ -221,21 +221,6 @@ def test_a_name_is_registered_once():
         registry.find("mars")
 
 
-@needs_trimesh
-def test_an_obj_file_has_the_cubes_and_their_colours(tmp_path):
-    report = export("nim:3", tmp_path / "a.obj")
-    lines = [line.split() for line in (tmp_path / "a.obj").read_text().splitlines() if line]
-    points = np.array([line[1:] for line in lines if line[0] == "v"], float)
-    faces = np.array([line[1:] for line in lines if line[0] == "f"], int) - 1
-    expected, triangles = cubes(blocks_of("nim:3"))
-    assert np.array_equal(points[:, :3], expected)
-    assert np.array_equal(faces, triangles)
-    assert len(faces) == report["triangles"]
-    assert len(np.unique(points[:, 3:], axis=0)) == 4  # a colour a generation
-    assert points[:, 3:].min() >= 0
-    assert points[:, 3:].max() <= 1
-
-
 @pytest.mark.parametrize("printable", [False, True])
 def test_a_3mf_file_is_a_zip_of_xml_with_the_body(printable, tmp_path):
     report = export("nim:3", tmp_path / "a.3mf", printing=Printing() if printable else None)
@@ -255,26 +240,6 @@ def test_a_3mf_file_is_a_zip_of_xml_with_the_body(printable, tmp_path):
         expected, triangles = cubes(blocks_of("nim:3"))
         assert np.array_equal(points, expected)
         assert np.array_equal(faces, triangles)
-
-
-@needs_trimesh
-def test_ply_and_stl_files_are_what_their_formats_say(tmp_path):
-    expected, triangles = cubes(blocks_of("nim:3"))
-    export("nim:3", tmp_path / "a.stl")
-    data = (tmp_path / "a.stl").read_bytes()
-    records = np.frombuffer(data, [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")], offset=84)
-    assert int.from_bytes(data[80:84], "little") == len(records) == len(triangles)
-    assert np.array_equal(records["corners"], expected[triangles])
-    export("nim:3", tmp_path / "a.ply")
-    header, _, body = (tmp_path / "a.ply").read_bytes().partition(b"end_header\n")
-    kinds = {"float": "<f4", "uchar": "u1", "int": "<i4"}
-    properties = [line.split()[1:] for line in header.decode().splitlines() if line.startswith("property") and "list" not in line]
-    vertices = np.frombuffer(body, [(name, kinds[kind]) for kind, name in properties], len(expected))
-    assert np.array_equal(np.stack([vertices[axis] for axis in "xyz"], axis=1), expected)
-    assert np.array_equal(vertices["generation"], blocks_of("nim:3").generations.repeat(8))
-    faces = np.frombuffer(body, [("count", "u1"), ("corners", "<i4", 3)], offset=vertices.nbytes)
-    assert (faces["count"] == 3).all()
-    assert np.array_equal(faces["corners"], triangles)
 
 
 def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):

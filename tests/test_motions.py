@@ -47,18 +47,8 @@ def test_each_frame_has_one_place_and_each_pause_its_length(stops, frames, data)
 def test_pauses_that_do_not_fit_are_refused():
     with pytest.raises(UsageError, match="8 pauses of 11 frames take 88 frames, but the movie has 80"):
         Schedule(8, 80, 11)
-    with pytest.raises(UsageError, match="hold must be a number of frames, 1 or more, or auto, got '0'"):
-        Movie("nim:7", "growth", options={"hold": "0"})
-    with pytest.raises(UsageError, match=r"hold: .* pauses of 100 frames take"):
-        Movie("chocolate:size=7", "sweep", 240, options={"hold": "100"})
     assert scheduled(9, 8, None).hold == 0
     assert Schedule(3, 9, 1).place(8) == (2, Fraction(0))
-
-
-def test_a_growth_stops_at_its_ends_and_before_powers_of_two():
-    assert growth_stops(0, 31) == [0, 1, 3, 7, 15, 31]
-    assert growth_stops(4, 8) == [4, 7, 8]
-    assert growth_stops(0, 0) == [0]
 
 
 grown = cache(blocks_of)
@@ -216,8 +206,21 @@ def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
         ("nim:7", "walk", {"position": "1,2,4"}, "position must be a P-position of three piles such as 14,11,5, got '1,2,4'"),
         ("nim:7", "walk", {"position": "1,2"}, "position must be a P-position"),
         ("nim:7", "walk", {"position": "0,0,0", "hold": "99"}, "hold: .* frames, but the movie has 60"),
+        ("nim:7", "growth", {"hold": "0"}, "hold must be a number of frames, 1 or more, or auto, got '0'"),
+        ("chocolate:size=7", "sweep", {"hold": "100"}, "hold: .* pauses of 100 frames take"),
+        ("chocolate:size=7", "sweep", {"sweep": "0..3"}, "greater than 0"),
+        (
+            "chocolate:size=7",
+            "sweep",
+            {"sweep": "1..64"},
+            "needs 64 frames or more, one for each whole value, got 60",
+        ),
+        ("nim:7", "sweep", {}, "a sweep needs a game with a rational parameter, chocolate or bar, got 'nim:7'"),
+        ("nim:255", "zoom", {}, "a zoom movie needs the source nim, got 'nim:255'"),
+        ("nim", "zoom", {"into": "0123"}, "all of one face"),
+        ("nim", "zoom", {"into": "4"}, "all of one face"),
     ],
 )
-def test_a_movie_of_another_body_or_position_is_refused(source, motion, options, message):
+def test_a_movie_of_another_body_or_with_options_that_mean_nothing_is_refused(source, motion, options, message):
     with pytest.raises(UsageError, match=message):
         motion_of(Movie(source, motion, 60, options=options, look=LOOK))

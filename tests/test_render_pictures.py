@@ -22,7 +22,7 @@ import pytest
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import opengl
 from gpu_nim.render.drawing import Drawing
-from gpu_nim.render.exports import Printing, export
+from gpu_nim.render.exports import export
 from gpu_nim.render.exports.export_format import cubes
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
@@ -41,7 +41,7 @@ from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, View, find_view, fit
 from tests.helpers import facts, gpunim, refused, wait_for
 from tests.lattices import population_terms
-from tests.render_files import discs, lines, needs_ffmpeg, needs_ffprobe, needs_opengl, needs_trimesh, polygons, words_of
+from tests.render_files import discs, lines, needs_ffmpeg, needs_ffprobe, needs_opengl, polygons, words_of
 
 REFERENCE = Path(__file__).parent / "render_reference"
 BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
@@ -184,21 +184,10 @@ def test_a_level_of_detail_is_stated():
     assert (len(blocks), blocks.note) == (4096, "drawn as 4,096 blocks of 16384x16384x16384 cells")
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"resolution": (0, 10)}, "resolution must be from 16x16"),
-        ({"theme": "pink"}, "theme must be one of dark, paper, neon, got 'pink'"),
-        ({"colour": "red"}, "colour must be one of"),
-        ({"style": "lines"}, "style must be one of"),
-        ({"quality": "best"}, "quality must be one of"),
-        ({"engine": "cuda"}, "engine must be one of"),
-        ({"cut": "third"}, "cut must be one of"),
-    ],
-)
-def test_a_look_that_is_none_is_refused(option, message):
-    with pytest.raises(UsageError, match=message):
-        Look(**option)
+@pytest.mark.parametrize("option", ["quality", "engine"])
+def test_a_look_that_is_none_is_refused(option):
+    with pytest.raises(UsageError, match=f"{option} must be one of .*, got 'best'"):
+        Look(**{option: "best"})
 
 
 def test_sections_are_the_cells_at_their_height():
@@ -428,21 +417,6 @@ def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"motion": "spin"}, "motion must be one of"),
-        ({"frames": 0}, "1 or more frames"),
-        ({"motion": "sweep"}, "a sweep needs a game with a rational parameter, chocolate or bar, got 'nim:7'"),
-        ({"source": "chocolate:size=7", "motion": "sweep", "options": {"sweep": "0..3"}}, "greater than 0"),
-        ({"look": Look(transparent=True)}, "transparent would have no effect"),
-    ],
-)
-def test_a_movie_that_is_none_is_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        Movie(**{"source": "nim:7", **options})
-
-
-@pytest.mark.parametrize(
     ("first", "last", "frames", "hold"),
     [("1", "8", 8, 1), ("1", "8", 9, 1), ("1", "8", 240, 10), ("1", "8", 240, 25), ("8", "1", 50, 2), ("1/2", "7/2", 31, 4)],
 )
@@ -456,11 +430,6 @@ def test_a_sweep_pauses_at_its_ends_and_at_every_whole_number(first, last, frame
     assert {values.count(stop) for stop in {first, last, *(a for a in values if a.denominator == 1)}} == {hold}
     if hold == 10:
         assert sweep_values(first, last, frames) == values  # a third of the movie
-
-
-def test_a_sweep_with_fewer_frames_than_whole_numbers_is_refused():
-    with pytest.raises(UsageError, match="a sweep from 1 to 8 needs 8 frames or more, one for each whole value, got 7"):
-        Movie("chocolate:size=7", "sweep", frames=7)
 
 
 @needs_ffmpeg
@@ -602,31 +571,9 @@ def test_cubes_have_their_volume_and_face_out():
     assert (a * np.cross(b, c)).sum() / 6 == pytest.approx(len(blocks))
 
 
-@needs_trimesh
-@pytest.mark.parametrize("suffix", ["ply", "stl", "glb"])
-def test_a_mesh_is_read_again_with_its_bounds_and_colours(suffix, tmp_path):
-    import trimesh
-
-    report = export("nim:7", tmp_path / f"a.{suffix}")
-    mesh = trimesh.load(tmp_path / f"a.{suffix}", force="mesh", process=False)
-    assert report["triangles"] == len(mesh.faces) == 12 * 64
-    assert mesh.bounds.tolist() == [[0, 0, 0], [8, 8, 8]]
-    assert mesh.volume == pytest.approx(64)
-    if suffix == "ply":
-        assert len(np.unique(mesh.visual.vertex_colors, axis=0)) == 8  # a colour a generation
-
-
-@pytest.mark.parametrize(
-    ("source", "name", "printable", "message"),
-    [
-        ("nim:3", "a.fbx", False, "an export must end in"),
-        ("nim:3", "a.glb", True, "printable body must end in"),
-        ("hexagonal:3", "a.ply", False, "hexagonal tiles"),
-    ],
-)
-def test_an_export_that_is_none_is_refused(source, name, printable, message, tmp_path):
-    with pytest.raises(UsageError, match=message):
-        export(source, tmp_path / name, printing=Printing() if printable else None)
+def test_tiles_are_no_mesh(tmp_path):
+    with pytest.raises(UsageError, match="hexagonal tiles"):
+        export("hexagonal:3", tmp_path / "a.ply")
     assert not list(tmp_path.iterdir())
 
 
@@ -649,18 +596,15 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
     [
         (["render", "nim:3", "-o", "a.png", "--resolution", "0x10"], 2, "from 16x16 to 16384x16384 pixels, got 0x10"),
         (["render", "nim:3", "-o", "a.png", "--resolution", "big"], 2, "expected WIDTHxHEIGHT such as 1920x1080"),
-        (["render", "nim:3", "-o", "a.png", "--view", "up"], 2, "view must be one of hero, isometric"),
         (["render", "nowhere.zarr", "-o", "a.png"], 1, "cannot read nowhere.zarr: there is no such file"),
         (["render", "nim:3", "-o", "a.xyz"], 2, "a picture must end in .png"),
         (["render", "nim:3", "-o", "no/a.png"], 1, "cannot write no/a.png: there is no folder no"),
         (["render", "nim:3", "-o", "a.jpg", "--transparent"], 2, "a transparent picture must be"),
-        (["render", "figure:NF9", "-o", "a.png"], 2, "figure must be one of NF1"),
         (["render", "edge:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
         (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
         (["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"], 2, "must be FIRST..LAST or NAME="),
         (["movie", "bar:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "a=1..2"], 2, "parameter of bar, k, got 'a'"),
         (["movie", "bar:size=3", "-o", "a.gif", "--fps", "121"], 2, "1 or more frames at 1 to 120 a second, got"),
-        (["export", "nim:3", "-o", "a.doc"], 2, "an export must end in"),
         (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
         (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),
         (["show", "nim:3", "--web", "--resolution", "4k"], 2, "resolution would have no effect: a page takes"),
