@@ -17,7 +17,6 @@ from gpu_nim.backends.cuda.nim_strips import StripExchange
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import GrowthJob
-from gpu_nim.jobs.growth_plan import growth_plan
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
@@ -165,7 +164,7 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     )
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
-    plan = growth_plan("edge", last, backend, 3)
+    plan = GrowthJob("edge", last, backend=backend, ranks=3).plan()
     assert 0 < max(sizes) <= plan.sent
     assert plan.memory == device_bytes(EDGE, last, 3)
-    assert growth_plan("nim", last, backend, 3).memory == nim_bytes(last, 3)
+    assert GrowthJob("nim", last, backend=backend, ranks=3).plan().memory == nim_bytes(last, 3)

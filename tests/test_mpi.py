@@ -17,7 +17,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
 from gpu_nim.bench.ranks import divisions
-from gpu_nim.jobs.growth_plan import growth_plan
+from gpu_nim.jobs.growth_job import GrowthJob
 from tests.helpers import gpunim, refused, run, wait_for
 from tests.mpi_cases import CASES
 
@@ -138,7 +138,7 @@ def test_the_plan_of_ranks_bounds_what_is_sent(name: str) -> None:
     last = 96
     for division in divisions(name, last):
         for ranks, sent in (division.sent or {}).items():
-            assert sent <= ranks * last * growth_plan(name, last, NumpyBackend(), ranks).sent
+            assert sent <= ranks * last * GrowthJob(name, last, backend=NumpyBackend(), ranks=ranks).plan().sent
 
 
 def test_the_plan_of_ranks() -> None:
@@ -170,7 +170,8 @@ def test_the_plan_of_ranks_says_what_is_on_a_disk(tmp_path: Path) -> None:
 
 
 def test_more_ranks_than_layers_have_a_plan() -> None:
-    assert growth_plan("edge", 5, NumpyBackend(), 64).sent <= 9 * 63 + 2 * planned_newborns(find("edge").rule, 5, 64)
+    plan = GrowthJob("edge", 5, backend=NumpyBackend(), ranks=64).plan()
+    assert plan.sent <= 9 * 63 + 2 * planned_newborns(find("edge").rule, 5, 64)
 
 
 @on_ranks

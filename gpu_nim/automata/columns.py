@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
-from gpu_nim.automata.measures import LEVELS, Boxes, Earliest
+from gpu_nim.automata.measures import LEVELS, Boxes, earliest_generations, require_delays
 from gpu_nim.backends.interface import Batch, Section
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.presentation import axis_names
@@ -57,7 +57,7 @@ class Newborns:
     @cached_property
     def delays(self) -> NDArray[np.int64]:
         """The delay of each cell: its generation less the earliest one that the offsets allow."""
-        return self._generation + self.batch.first - Earliest(self._rule).generations(self.cells)
+        return self._generation + self.batch.first - earliest_generations(self._rule, self.cells)
 
     def count(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
         """Return how many of the cells that are chosen, bool of shape (N,), are born in each generation."""
@@ -215,7 +215,7 @@ class _Delay(Column):
     kept = "delay {}"
 
     def check(self) -> None:
-        Earliest.require(self.rule)
+        require_delays(self.rule)
 
     def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
         return newborns.count(newborns.delays == int(self.argument))

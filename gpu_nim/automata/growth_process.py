@@ -16,7 +16,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot, damage_refused
 from gpu_nim.automata.table import ColumnRecorder, Table
-from gpu_nim.automata.user_defined import describe, find_automaton
+from gpu_nim.automata.user_defined import as_automaton, describe
 from gpu_nim.backends.communicator import Alone, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine
 from gpu_nim.backends.selection import select
@@ -305,17 +305,6 @@ def most_touched(rule: Rule, generation: int) -> int:
     steps = generation + 1  # a newborn of this generation touches those of the next
     points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
     return points * len(rule.seeds)
-
-
-def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
-    """Return the automaton of a name or a rule; UsageError where there is none."""
-    if isinstance(automaton, Automaton):
-        return automaton
-    if isinstance(automaton, Rule):
-        return find_automaton(automaton)
-    if not isinstance(automaton, str):
-        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
-    return find(automaton)
 
 
 def grow(

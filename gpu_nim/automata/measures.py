@@ -71,8 +71,14 @@ class Boxes:
                 self.enter(((np.stack(np.unravel_index(keys, shape)) + origin) << 1).T)
 
 
-class Earliest:
-    """The earliest generation of cells, by how far a step gets in each direction with coefficients -1, 0 and 1.
+def require_delays(rule: Rule) -> None:
+    """Raise UsageError for a rule of too many dimensions for `earliest_generations`."""
+    if rule.dimension > _MAX_DIMENSION:
+        raise UsageError(f"delays need a rule of at most {_MAX_DIMENSION} dimensions, got {rule.dimension}")
+
+
+def earliest_generations(rule: Rule, cells: Cells) -> NDArray[np.int64]:
+    """Return the earliest generation of each cell, by how far a step gets in each direction with coefficients -1, 0 and 1.
 
     A cell whose product with a direction exceeds that of every seed by p, where the largest product of an offset is m, is born at
     generation p / m or later; the earliest generation is the largest of these, rounded up. For `edge`, `fcc` and the other rules of
@@ -80,39 +86,20 @@ class Earliest:
 
     Args:
         rule: the rule of the growth.
+        cells: shape (N, d).
 
-    Raises:
-        UsageError: it has more than four dimensions.
+    Returns:
+        int64 of shape (N,).
 
     >>> from gpu_nim.automata.catalogue import find
-    >>> Earliest(find("fcc").rule).generations(np.array([[0, 0, 0], [1, -1, 0], [0, 1, 3], [2, 2, 2]])).tolist()
+    >>> earliest_generations(find("fcc").rule, np.array([[0, 0, 0], [1, -1, 0], [0, 1, 3], [2, 2, 2]])).tolist()
     [0, 1, 3, 3]
     """
-
-    def __init__(self, rule: Rule) -> None:
-        self.require(rule)
-        directions = np.array([*product((-1, 0, 1), repeat=rule.dimension)])
-        strides = (directions @ np.array(rule.offsets).T).max(axis=1)
-        forward = strides > 0
-        self._directions, self._strides = directions[forward], strides[forward]
-        self._seeds = (self._directions @ np.array(rule.seeds).T).max(axis=1)
-
-    @staticmethod
-    def require(rule: Rule) -> None:
-        """Raise UsageError for a rule of too many dimensions."""
-        if rule.dimension > _MAX_DIMENSION:
-            raise UsageError(f"delays need a rule of at most {_MAX_DIMENSION} dimensions, got {rule.dimension}")
-
-    def generations(self, cells: Cells) -> NDArray[np.int64]:
-        """Return the earliest generation of each cell.
-
-        Args:
-            cells: shape (N, d).
-
-        Returns:
-            int64 of shape (N,).
-        """
-        earliest = np.zeros(len(cells), np.int64)
-        for direction, stride, seeds in zip(self._directions, self._strides, self._seeds, strict=True):
-            np.maximum(earliest, -((seeds - cells @ direction) // stride), out=earliest)
-        return earliest
+    directions = np.array([*product((-1, 0, 1), repeat=rule.dimension)])
+    strides = (directions @ np.array(rule.offsets).T).max(axis=1)
+    seeds = (directions @ np.array(rule.seeds).T).max(axis=1)
+    earliest = np.zeros(len(cells), np.int64)
+    for direction, stride, reached in zip(directions, strides, seeds, strict=True):
+        if stride > 0:
+            np.maximum(earliest, -((reached - cells @ direction) // stride), out=earliest)
+    return earliest

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton
-from gpu_nim.model.arguments import integers, vectors
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
+from gpu_nim.model.arguments import integers, shown, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Rule, Symmetry
 
@@ -44,7 +44,7 @@ def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell]
             break
         except UsageError:  # not a symmetry of this rule
             continue
-    return find_automaton(rule)
+    return _user_defined(rule)
 
 
 def asked_automaton(
@@ -83,12 +83,19 @@ def asked_automaton(
     return define(cells, births or (1,), seeds or ((0,) * len(cells[0]),), octant=octant)
 
 
-def find_automaton(rule: Rule) -> Automaton:
-    """Return the catalogue's automaton that has this rule, or else a user-defined one."""
-    for automaton in CATALOGUE.values():
-        if automaton.rule is rule:
-            return automaton
-    return _user_defined(rule)
+def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
+    """Return the automaton of a name, or of a rule the catalogue's that has it or else a user-defined one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if isinstance(automaton, Automaton):
+        return automaton
+    if isinstance(automaton, Rule):
+        return next((known for known in CATALOGUE.values() if known.rule is automaton), None) or _user_defined(automaton)
+    if not isinstance(automaton, str):
+        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
+    return find(automaton)
 
 
 def _user_defined(rule: Rule, name: str = NAME) -> Automaton:

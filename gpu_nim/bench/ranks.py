@@ -59,20 +59,19 @@ def divisions(automaton: str, generations: int, on_step: OnStep = unreported) ->
     rule, last = find(automaton).rule, integer("generations", generations, 1)
     if rule is find("nim").rule:
         work, sent = _nim(last, on_step)
-        return [_division("u", way, {"u": work}, cut, sent if way == CHOSEN else None) for way, cut in _ways(1, BLOCKS).items()]
+        return [_division("u", way, work, cut, sent if way == CHOSEN else None) for way, cut in _ways(1, BLOCKS).items()]
     if not supports(rule):
         raise UsageError(f"automaton must have births on exactly one touch, in 2 or 3 dimensions, got {automaton}")
     works, sent = _exactly_one(rule, last, on_step)
     ways = _ways(Layers(rule, last).reach, None)
     return [
-        _division(axis, way, works, cut, sent if way == CHOSEN and axis == f"x{AXIS}" else None)
-        for axis in works
+        _division(axis, way, work, cut, sent if way == CHOSEN and axis == f"x{AXIS}" else None)
+        for axis, work in works.items()
         for way, cut in ways.items()
     ]
 
 
-def _division(axis: str, way: str, works: dict[str, Ints], cut: "_Cut", sent: dict[int, int] | None) -> Division:
-    work = works[axis]
+def _division(axis: str, way: str, work: Ints, cut: "_Cut", sent: dict[int, int] | None) -> Division:
     uneven = {
         ranks: sum(_busiest(part, owner, ranks) for part, owner in cut(work, ranks)) * ranks / int(work.sum()) for ranks in RANKS
     }

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_nim.automata.ancestry import ancestry, require_one_parent
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import GrowthProcess, as_automaton
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.layers import table_bytes
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, growth_plan
+from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, sent_bytes
 from gpu_nim.jobs.ranks import place
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import FileError, RanksLost, UsageError
@@ -149,9 +150,30 @@ class GrowthJob:
         here = place()
         ranks = self.ranks or (1 if here is None else here.size)
         disk = None if self.disk is None else Path(self.disk)
-        backend = select(self.backend, disk=disk) if ranks == 1 else select(self.backend, Planned(ranks), disk)
+        backend = select(self.backend, disk=disk)
+        if ranks > 1:
+            backend = backend.on_rank(Planned(ranks))
         generations = GENERATIONS if self.generations is None else self.generations
-        return growth_plan(self.automaton or AUTOMATON, generations, backend, ranks, general=self.general, disk=disk)
+        growing = GrowthProcess(self.automaton or AUTOMATON, generations, backend, general=self.general)
+        rule, memory = growing.automaton.rule, growing.planned_memory()
+        if ranks > 1 and memory is None:
+            raise UsageError(
+                f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
+                "general engine"
+            )
+        planned = ranks > 1 and rule is not find("nim").rule
+        return GrowthPlan(
+            growing.automaton.name,
+            growing.generations,
+            backend.name,
+            backend.device,
+            ranks,
+            memory,
+            backend.free_memory(),
+            sent_bytes(rule, growing.generations, backend.name, ranks) if planned else None,
+            None if disk is None else table_bytes(rule, growing.generations, ranks),
+            disk,
+        )
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
         """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone.
@@ -183,7 +205,7 @@ class GrowthJob:
                 snapshot = checkpoints.latest(chosen)
                 chosen = snapshot.automaton
                 job = self._with(checkpoints.asked)
-            chosen = chosen or as_automaton(AUTOMATON)
+            chosen = chosen or find(AUTOMATON)
             names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             bfile = None if job.bfile is None else bfile_column(Path(job.bfile), chosen.oeis, tuple(job.columns or ()))
             if bfile is not None:

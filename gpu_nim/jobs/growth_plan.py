@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.automata.catalogue import Automaton, find
-from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.interface import Backend
-from gpu_nim.backends.shared.layers import Layers, spread, table_bytes
-from gpu_nim.model.errors import UsageError
+from gpu_nim.backends.shared.layers import Layers, spread
 from gpu_nim.model.rule import Rule
 
 _MESSAGE_BYTES = 9  # of its own, for each rank
@@ -85,60 +81,20 @@ class Planned:
     sum = fail = exchange
 
 
-def growth_plan(
-    automaton: str | Automaton | Rule,
-    generations: int,
-    backend: Backend,
-    ranks: int = 1,
-    *,
-    general: bool = False,
-    disk: Path | None = None,
-) -> GrowthPlan:
-    """Return the plan of a growth from its seed; on several ranks, of the one that has most.
+def sent_bytes(rule: Rule, generations: int, backend: str, ranks: int) -> int:
+    """Return the bytes that a rank sends in a generation as large as the last.
 
     Args:
-        automaton: the automaton.
+        rule: a rule with births on exactly one touch.
         generations: the last generation.
-        backend: the backend.
+        backend: the name of the backend.
         ranks: how many ranks there are to be.
-        general: whether the general engine is to be used.
-        disk: the folder of its table, which the backend has as well.
 
-    Raises:
-        UsageError: the automaton does not grow on several ranks, or not with its table on a disk.
-
-    >>> from gpu_nim.backends.selection import select
-    >>> alone, eighth = (growth_plan("edge", 1024, select("numpy"), ranks) for ranks in (1, 8))
-    >>> alone.memory > 6 * eighth.memory, alone.sent, eighth.sent < 10**6
-    (True, None, True)
+    >>> from gpu_nim.automata.catalogue import find
+    >>> sent_bytes(find("edge").rule, 1024, "numpy", 8) < 10**6
+    True
     """
-    here = backend if ranks == 1 else backend.on_rank(Planned(ranks))
-    growing = GrowthProcess(automaton, generations, here, general=general)
-    rule, memory, sent = growing.automaton.rule, growing.planned_memory(), None
-    if ranks > 1:
-        if memory is None:
-            raise UsageError(
-                f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
-                "general engine"
-            )
-        sent = None if rule is find("nim").rule else _sent(rule, generations, here, ranks)
-    return GrowthPlan(
-        growing.automaton.name,
-        generations,
-        here.name,
-        here.device,
-        ranks,
-        memory,
-        here.free_memory(),
-        sent,
-        None if disk is None else table_bytes(rule, generations, ranks),
-        disk,
-    )
-
-
-def _sent(rule: Rule, generations: int, backend: Backend, ranks: int) -> int:
-    """The bytes that a rank sends in a generation as large as the last."""
-    if backend.name == "cuda":
+    if backend == "cuda":
         from gpu_nim.backends.cuda.exactly_one import busiest_bricks
 
         return busiest_bricks(rule, generations, ranks).sent_bytes

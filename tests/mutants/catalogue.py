@@ -68,8 +68,8 @@ _PROBLEMS = (
     Mutant("games/laws.py", "ceil(middle - Fraction(1, 2))", "ceil(middle)", "chocolate-first-difference", upto=16),
     Mutant(
         "automata/measures.py",
-        "forward = strides > 0",
-        "forward = strides == 1",
+        "if stride > 0",
+        "if stride == 1",
         "tests/test_edge_growth.py::test_the_births_one_generation_late",
     ),
 )
