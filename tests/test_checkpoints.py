@@ -25,7 +25,7 @@ from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Rule
-from gpu_nim.storage.file_checks import seal
+from gpu_nim.storage.file_checks import checksum_of
 from tests import helpers
 from tests.lattices import ONE, steps
 from tests.threads import on_ranks
@@ -456,9 +456,9 @@ def test_states_are_mapped_and_compared_with_their_checksums_once(tmp_path: Path
 
     def counted(*contents: Any) -> str:
         sealed.append(contents)
-        return seal(*contents)
+        return checksum_of(*contents)
 
-    monkeypatch.setattr(checkpoints_module, "seal", counted)
+    monkeypatch.setattr(checkpoints_module, "checksum_of", counted)
     for snapshot in on_ranks(3, lambda ranks: Checkpoints(tmp_path / "run", ranks).latest()):
         assert isinstance(snapshot.state["sealed"].base, np.memmap)
     assert len(sealed) == 1

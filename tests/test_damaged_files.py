@@ -32,8 +32,9 @@ from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
-from gpu_nim.storage.array_files import NpzArrays, ZarrArrays, sizes_of_blosc, sizes_of_zstd
+from gpu_nim.storage.array_files import NpzArrays
 from gpu_nim.storage.tables import open_table
+from gpu_nim.storage.zarr_arrays import ZarrArrays, sizes_of_blosc, sizes_of_zstd
 from tests.damage import damaged
 from tests.helpers import interrupt
 
@@ -321,7 +322,7 @@ def test_json_that_is_no_object(text: str, given: str) -> None:
 
 def test_a_rule_of_many_seeds_and_offsets_costs_little(tmp_path: Path) -> None:
     from gpu_nim.storage.file_checks import Declared
-    from gpu_nim.storage.growth_files import _seal
+    from gpu_nim.storage.growth_files import _checksum_of
 
     save(grow("fcc", 3, backend=NUMPY), tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as file:
@@ -331,7 +332,7 @@ def test_a_rule_of_many_seeds_and_offsets_costs_little(tmp_path: Path) -> None:
     attributes.update(automaton="own", rule={**attributes["rule"], "offsets": far, "seeds": far})
     del attributes["seal"]
     stored = {"cells": Declared(arrays["cells"].dtype, arrays["cells"].shape)}
-    attributes["seal"] = _seal(attributes, arrays["births"], arrays["checksums"], stored)
+    attributes["seal"] = _checksum_of(attributes, arrays["births"], arrays["checksums"], stored)
     np.savez(tmp_path / "a.npz", attributes=np.array(json.dumps(attributes)), **arrays)
     with pytest.raises(FileError, match="symmetry must be of a rule with up to 1048576 seeds times offsets, got 4194304"):
         load(tmp_path / "a.npz")
@@ -400,8 +401,8 @@ def test_metadata_of_stores(tmp_path: Path, changes: dict[str, object], words: s
 def test_a_generation_that_does_not_fit_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(grow("nim", 15, backend=NUMPY), tmp_path / "a.zarr")
     growth = load(tmp_path / "a.zarr")
-    monkeypatch.setattr("gpu_nim.storage.array_files._FREE", 100)
-    monkeypatch.setattr("gpu_nim.storage.array_files.host_memory", lambda: 1000)
+    monkeypatch.setattr("gpu_nim.storage.zarr_arrays._FREE", 100)
+    monkeypatch.setattr("gpu_nim.storage.zarr_arrays.host_memory", lambda: 1000)
     with pytest.raises(InsufficientMemoryError, match=r"reading cells of .*a\.zarr needs [\d,]+ bytes, 500 are free"):
         growth.cells()
 
@@ -467,7 +468,7 @@ def test_a_chunk_says_its_size(whole: bytes) -> None:
 def test_a_solved_game_with_fields_that_are_none(tmp_path: Path, name: str, value: object) -> None:
     if name == "first_difference" and value is None:
         return  # which says that there is no difference
-    from gpu_nim.storage.file_checks import seal
+    from gpu_nim.storage.file_checks import checksum_of
 
     path = tmp_path / "a.npz"
     save(solve("3y <= x + z", 5, backend="numpy"), path)
@@ -479,7 +480,7 @@ def test_a_solved_game_with_fields_that_are_none(tmp_path: Path, name: str, valu
     for missing in (False, True):
         if missing:
             del attributes[name]
-        said = json.dumps(attributes | {"digest": seal(attributes, arrays)})
+        said = json.dumps(attributes | {"digest": checksum_of(attributes, arrays)})
         np.savez(path, attributes=np.array(said), **arrays)
         with pytest.raises(FileError, match="attributes are damaged") as caught:
             load(path)

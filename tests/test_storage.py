@@ -20,7 +20,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.file_checks import Declared
-from gpu_nim.storage.growth_files import _seal
+from gpu_nim.storage.growth_files import _checksum_of
 from gpu_nim.storage.growth_formats import open_growth
 from tests.helpers import disk_full
 
@@ -191,7 +191,7 @@ def _edited(growth: Growth, path: Path, *, resealed: bool = True, **changes: obj
             attributes[key] = value
     if resealed and attributes.pop("seal", None):
         stored = {"cells": Declared(parts["cells"].dtype, parts["cells"].shape)}
-        attributes["seal"] = _seal(attributes, parts["births"], parts["checksums"], stored)
+        attributes["seal"] = _checksum_of(attributes, parts["births"], parts["checksums"], stored)
     np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
 
 

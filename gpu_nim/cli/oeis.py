@@ -53,7 +53,7 @@ def oeis(name: tuple[str, ...], out: Path | None, b_file: bool, upto: int | None
             for line in each.lines(number, None):
                 say(line)
         return
-    from gpu_nim.storage.oeis_files import save_submissions
+    from gpu_nim.storage.tables import save_submissions
 
     for path in save_submissions(found, out, b_files=b_file, upto=upto, number=number):
         say(f"saved {path}")

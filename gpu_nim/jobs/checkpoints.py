@@ -42,7 +42,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.array_files import NpzArrays
 from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
-from gpu_nim.storage.file_checks import reason, require_room, seal
+from gpu_nim.storage.file_checks import checksum_of, reason, require_room
 from gpu_nim.storage.locks import locked
 from gpu_nim.storage.zarr_growths import StoreExtent
 
@@ -294,7 +294,7 @@ def _state(arrays: Mapping[str, NDArray[Any]]) -> State:
 
 def _write_file(path: Path, record: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     """Write a record and arrays with a checksum over both, and return the checksum."""
-    found = seal(record, arrays)
+    found = checksum_of(record, arrays)
     with placing(path) as scratch:
         np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
     return found
@@ -316,6 +316,6 @@ def _read_file(path: Path, kind: str, intact: str | None = None) -> tuple[dict[s
         require_room(path, read)
         arrays = {name: members.read(name) for name in read} | {name: members.mapped(name) for name in mapped}
     checksum = record.pop("seal", None)
-    if checksum != (seal(record, arrays) if intact is None else intact):
+    if checksum != (checksum_of(record, arrays) if intact is None else intact):
         raise Damaged("its contents do not agree with its checksum")
     return record, arrays, checksum

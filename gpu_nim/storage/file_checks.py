@@ -1,12 +1,12 @@
-"""Checks that the files of growths, solved games, sequences and voxels have in common: kind, version, declared sizes, seal.
+"""Checks that the files of growths, solved games, sequences and voxels have in common: kind, version, declared sizes, checksum.
 
-A file is read in this order: the declarations, by which it is refused or its memory checked; the arrays; the seal over all of it.
-Nothing is used before the seal is compared.
+A file is read in this order: the declarations, by which it is refused or its memory checked; the arrays; the checksum over all
+of it. Nothing is used before the checksum is compared.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -41,10 +41,11 @@ def store_of(kind: str) -> Callable[[Path], bool]:
     return is_ours
 
 
-def seal(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+def checksum_of(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     """Return the SHA-256 over attributes, plain values for JSON, and arrays: names, dtypes, shapes and contents.
 
-    >>> seal({"kind": "example"}, {"births": np.arange(3)}) == seal({"kind": "example"}, {"births": np.arange(3)[:, None]})
+    >>> row = np.arange(3)
+    >>> checksum_of({"kind": "example"}, {"births": row}) == checksum_of({"kind": "example"}, {"births": row[:, None]})
     False
     """
     found = hashlib.sha256(json.dumps(attributes, sort_keys=True).encode())
@@ -65,6 +66,11 @@ class Declared:
     def nbytes(self) -> int:
         """Its bytes."""
         return prod(self.shape) * self.dtype.itemsize
+
+
+def is_possible(shape: Iterable[int]) -> bool:
+    """Return whether an array can have this shape."""
+    return all(0 <= side < 1 << 63 for side in shape)
 
 
 @contextmanager
@@ -106,6 +112,23 @@ def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
         raise Damaged("its seconds are no duration")
     return {"seconds": float(seconds), **{name: name_of(attributes[name]) for name in ("backend", "device", "version")}}
+
+
+@contextmanager
+def told_as_damage(what: str) -> Iterator[None]:
+    """Raise Damaged for the errors of a library that reads what may be damaged, which are of many types.
+
+    >>> with told_as_damage("the header is damaged"):
+    ...     raise KeyError("shape")
+    Traceback (most recent call last):
+    gpu_nim.model.files.Damaged: the header is damaged (KeyError: 'shape')
+    """
+    try:
+        yield
+    except (Damaged, MemoryError):
+        raise
+    except Exception as error:
+        raise Damaged(f"{what} ({reason(error)})") from error
 
 
 def reason(error: Exception) -> str:

@@ -5,7 +5,6 @@ growth was made. Births, checksums and the attributes have one checksum, the att
 generations. Attributes of other names, which anybody may add, are not covered.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,18 +24,18 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.storage.array_files import STORE, open_arrays
-from gpu_nim.storage.file_checks import Declared, check_kind, origin, reading, reason, require_room, seal, store_of
+from gpu_nim.storage.array_files import STORE, open_arrays, save_arrays
+from gpu_nim.storage.file_checks import Declared, check_kind, checksum_of, origin, reading, reason, require_room, store_of
 
 KIND = "gpunim growth"
 FORMAT = 2
 _ARRAYS = ("births", "checksums", "cells", "parents")
-_SEALED = {
+_COVERED = {
     *("kind", "format", "version", "automaton", "rule", "symmetry", "generations"),
     *("population", "verified", "digest", "backend", "device", "seconds"),
 }
 _COUNT = np.dtype(np.uint64)
-_UNSEALED = 1  # the format of earlier versions, whose attributes have no seal
+_WITHOUT_CHECKSUM = 1  # the format of earlier versions, whose attributes have no checksum
 _BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
 _READ = 1 << 18  # cells that small generations share a read of
 
@@ -49,7 +48,7 @@ def of_growth(growth: Growth) -> dict[str, Any]:
     return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
 
 
-def sealed(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
+def with_checksum(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
     """Return the attributes of a growth's file, bound to its arrays.
 
     Args:
@@ -57,13 +56,13 @@ def sealed(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
         stored: the arrays written in addition to births and checksums. The cells' values are bound by the checksums.
     """
     attributes = of_growth(growth)
-    return attributes | {"seal": _seal(attributes, growth.births, growth.checksums, stored)}
+    return attributes | {"seal": _checksum_of(attributes, growth.births, growth.checksums, stored)}
 
 
-def _seal(attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]) -> str:
+def _checksum_of(attributes: dict[str, Any], births: NDArray[Any], checksums: NDArray[Any], stored: Mapping[str, Declared]) -> str:
     arrays = {name: [array.dtype.str, *array.shape] for name, array in stored.items() if name in ("cells", "parents")}
-    covered = {name: value for name, value in attributes.items() if name in _SEALED}
-    return seal({"attributes": covered, "arrays": arrays}, {"births": births, "checksums": checksums})
+    covered = {name: value for name, value in attributes.items() if name in _COVERED}
+    return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births, "checksums": checksums})
 
 
 def check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
@@ -74,7 +73,7 @@ def check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[st
         attributes: its attributes.
         stored: the arrays that it declares.
     """
-    check_kind(path, attributes, KIND, "growth", (_UNSEALED, FORMAT))
+    check_kind(path, attributes, KIND, "growth", (_WITHOUT_CHECKSUM, FORMAT))
     for name in ("births", "checksums", "cells"):
         if name not in stored:
             raise FileError(f"cannot read {path}: it has no {name}, it was edited")
@@ -115,9 +114,9 @@ def load_growth(path: Path) -> Growth:
         return read
 
     births, checksums = table["births"], table["checksums"]
-    unsealed = attributes["format"] == _UNSEALED
+    unchecked = attributes["format"] == _WITHOUT_CHECKSUM
     said = attributes.pop("seal", None)
-    if not unsealed and said != _seal(attributes, births, checksums, stored):
+    if not unchecked and said != _checksum_of(attributes, births, checksums, stored):
         raise FileError(f"cannot read {path}: its attributes and births do not agree with its seal, it was edited or damaged")
     if sum(births.tolist()) != attributes["population"]:
         raise FileError(f"cannot read {path}: its births do not agree with its attributes")
@@ -136,7 +135,7 @@ def load_growth(path: Path) -> Growth:
             checksums,
             with_checked_cells(path, reader("cells"), births, checksums, symmetry, rule),
             symmetry=symmetry,
-            verified=None if unsealed else verified,
+            verified=None if unchecked else verified,
             rule=rule,
             lattice="square" if automaton is None else automaton.lattice,
             parents=reader("parents") if "parents" in stored else None,
@@ -265,7 +264,5 @@ class NpzGrowthWriter:
     def finish(self, growth: Growth) -> None:
         """Write the file."""
         cells = self._cells.packed()
-        attributes = sealed(growth, {"cells": Declared(cells.dtype, cells.shape)})
-        np.savez_compressed(
-            self._path, births=growth.births, checksums=growth.checksums, cells=cells, attributes=json.dumps(attributes)
-        )
+        attributes = with_checksum(growth, {"cells": Declared(cells.dtype, cells.shape)})
+        save_arrays(self._path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)

@@ -10,12 +10,12 @@ from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.communicator import Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name
-from gpu_nim.storage.atomic import check_writable, replacing, replacing_together
+from gpu_nim.storage.atomic import check_output, replacing_together
 from gpu_nim.storage.growth_files import GrowthWriter, NpzGrowthWriter, is_growth_store, load_growth
 from gpu_nim.storage.rle_files import RleWriter
 from gpu_nim.storage.table_formats import endings, write_table
@@ -132,27 +132,20 @@ def open_growth(path: str | Path, *, parents: Ancestry | None = None, ranks: Com
     path = Path(path)
     if ranks is None or ranks.rank == 0:
         check_growth_file(path, parents=parents is not None)
-    writer = GROWTH_FORMATS[path.suffix].writer
-    named: dict[str, Any] = {} if parents is None else {"parents": parents}
-    if ranks is None:
-        with replacing(path, is_growth_store) as scratch:
-            yield writer(scratch, **named)
-    else:
-        with replacing_together(path, ranks, is_growth_store) as scratch:
-            yield writer(scratch, ranks=ranks, **named)
+    named: dict[str, Any] = {"parents": parents, "ranks": ranks}
+    with replacing_together(path, ranks or ALONE, is_growth_store) as scratch:
+        yield GROWTH_FORMATS[path.suffix].writer(scratch, **{name: value for name, value in named.items() if value is not None})
 
 
 def check_growth_file(path: Path, dimension: int | None = None, *, parents: bool = False) -> None:
     """Raise what `open_growth` would raise for this path, and its writer for cells of this dimension where it is known."""
-    chosen = GROWTH_FORMATS.get(path.suffix)
-    if chosen is None:
-        raise UsageError(f"the file of a growth must end in {', '.join(GROWTH_FORMATS)}, got {str(path)!r}")
+    check_output(path, "the file of a growth", GROWTH_FORMATS, is_growth_store)
+    chosen = GROWTH_FORMATS[path.suffix]
     if parents and not chosen.parents:
         raise UsageError(f"parents are saved in a {suffixes_with_parents()} file, got {str(path)!r}")
     if dimension is not None and chosen.dimensions is not None and dimension not in chosen.dimensions:
         counts = " or ".join(map(str, chosen.dimensions))
         raise UsageError(f"a {path.suffix} file holds {counts} dimensions, this growth has {dimension}")
-    check_writable(path, is_growth_store)
 
 
 def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str, ...] = ()) -> tuple[str, GrowthEntry | None]:
@@ -174,17 +167,13 @@ def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str,
         numbers = ", ".join(bfile_name(entry.number) for entry in entries)
         known = f" or be named {numbers}" if numbers else ""
         raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
-    _require_whole(columns[0])
+    if not is_whole(columns[0]):
+        raise UsageError(f"a b-file holds integers, and column {columns[0]!r} has others")
     return columns[0], next((entry for entry in entries if entry.counts == columns[0]), None)
 
 
-def _require_whole(column: str) -> None:
-    if not is_whole(column):
-        raise UsageError(f"a b-file holds integers, and column {column!r} has others")
-
-
 def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntry | None = None) -> None:
-    """Write a column of integers as a b-file; with an OEIS entry the indices are the entry's, from its offset on.
+    """Write the column of `bfile_column` as a b-file; with an OEIS entry the indices are the entry's, from its offset on.
 
     >>> import tempfile
     >>> from gpu_nim import grow
@@ -198,7 +187,6 @@ def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntr
     3 25
     4 109
     """
-    _require_whole(column)
     values = growth.table[column].tolist()
     terms = values if entry is None else (value for _, value in entry.terms(values))
     write_terms(Path(path), 0 if entry is None else entry.offset, terms, ending=".txt")

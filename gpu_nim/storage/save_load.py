@@ -18,17 +18,16 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, printable
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.file_checks import reading, store_of
+from gpu_nim.storage.file_checks import reading
 from gpu_nim.storage.growth_files import write_growth
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 from gpu_nim.storage.table_formats import TABLE_FORMATS
-from gpu_nim.storage.table_interface import KIND, MAIN, Columns, entries, require_room_for
+from gpu_nim.storage.table_interface import MAIN, Columns, entries, is_table, require_room_for
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
-_is_table = store_of(KIND)
 GRAPH_FORMATS: dict[str, Callable[[Drawable], Iterator[str]]] = {".graphml": graphml, ".dot": dot}
 
 
@@ -195,7 +194,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
 
 
 def _columns_of(path: Path, most: int | None) -> Columns:
-    if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or _is_table(path)):
+    if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or is_table(path)):
         return TABLE_FORMATS[path.suffix].read(path, most)
     table = load(path, Growth).table
     return {table.header[0]: range(len(next(iter(table.values())))), **table}

@@ -21,7 +21,7 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
 from gpu_nim.storage.array_files import NpzArrays, open_arrays, save_arrays
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.file_checks import Declared, check_kind, origin, reason, require_room, seal, store_of
+from gpu_nim.storage.file_checks import Declared, check_kind, checksum_of, origin, reason, require_room, store_of
 from gpu_nim.storage.table_formats import endings, write_table
 from gpu_nim.storage.table_interface import Columns
 
@@ -30,7 +30,7 @@ FORMAT = 1
 _WHOLE = (".zarr", ".npz")
 SUFFIXES = (*_WHOLE, *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")
-_SEALED = {
+_COVERED = {
     *("kind", "format", "version", "game", "coordinates", "limits", "size", "positions", "p_positions"),
     *(
         "largest_grundy",
@@ -143,7 +143,7 @@ def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[
 
 
 def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    return seal({name: value for name, value in attributes.items() if name in _SEALED}, arrays)
+    return checksum_of({name: value for name, value in attributes.items() if name in _COVERED}, arrays)
 
 
 def digest(solution: Solution) -> str:

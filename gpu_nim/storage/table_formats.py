@@ -31,7 +31,6 @@ from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, re
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
-from gpu_nim.storage.array_files import ZarrArrays
 from gpu_nim.storage.table_interface import (
     MAIN,
     SEQUENCE,
@@ -48,6 +47,7 @@ from gpu_nim.storage.table_interface import (
     require_room_for,
     rows,
 )
+from gpu_nim.storage.zarr_arrays import ZarrArrays
 
 _MAX_JSON = 1 << 28  # bytes that are read
 _METADATA = 1 << 20  # bytes of the metadata of an array
@@ -64,7 +64,7 @@ def _text_format(text: Text, name: str, summary: str, read: Reader, *, columns: 
         def encode(given: Columns, first: bool) -> Iterator[bytes]:
             return (piece.encode() for piece in text.lines(heading, given, first))
 
-        return AppendedFile(path, size, text.begin(heading).encode(), encode, text.end(heading).encode())
+        return AppendedFile(path, size, text.begin(heading).encode(), encode, text.end.encode())
 
     return TableFormat(name, summary, write, read, text, columns=columns, any_size=True)
 
@@ -158,18 +158,20 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
     return {"n": range(first, first + len(values)), "value": values}
 
 
-def _csv_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
-    found = rows(columns)
-    while some := list(islice(found, _ROWS)):
-        text = StringIO()
-        csv.writer(text, lineterminator="\n").writerows(some)
-        yield text.getvalue()
+def _csv_text(some: Sequence[Sequence[Any]]) -> str:
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows(some)
+    return text.getvalue()
 
 
 def _csv_header(heading: Heading) -> str:
-    text = StringIO()
-    csv.writer(text, lineterminator="\n").writerow(heading.columns)
-    return text.getvalue()
+    return _csv_text([heading.columns])
+
+
+def _csv_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
+    found = rows(columns)
+    while some := list(islice(found, _ROWS)):
+        yield _csv_text(some)
 
 
 def _bfile_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
@@ -269,7 +271,6 @@ class _ParquetTable:
     def finish(self) -> None:
         if self._writer is None:
             self.append({name: [] for name in self._heading.columns})
-        self._writer.close()
 
     def close(self) -> None:
         if self._writer is not None:
@@ -294,7 +295,7 @@ for _format in (
     TableFormat(".zarr", "a chunked array of a sequence", _zarr, _read_zarr),
     _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
     _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
-    _text_format(Text("json", _json_begin, _json_lines, lambda _: "]}\n"), ".json", "one JSON object", _read_json, columns=True),
+    _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),
     TableFormat(
         ".parquet",
         "typed columns",

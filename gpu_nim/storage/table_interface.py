@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.files import open_regular
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.storage.file_checks import store_of
 
 Column = Sequence[Any] | NDArray[Any]
 """The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis."""
@@ -27,6 +28,8 @@ Columns = Mapping[str, Column]
 
 KIND = "gpunim table"
 FORMAT = 1
+is_table = store_of(KIND)
+"""Whether a folder is a table that gpunim wrote, and may therefore be replaced."""
 SEQUENCE = ("n", "value")
 """The columns of a sequence."""
 Reader = Callable[[Path, int | None], Columns]
@@ -97,7 +100,7 @@ class Text:
     form: str
     begin: Callable[[Heading], str]
     lines: Callable[[Heading, Columns, bool], Iterable[str]]
-    end: Callable[[Heading], str] = lambda _: ""
+    end: str = ""
 
 
 @dataclass(frozen=True)

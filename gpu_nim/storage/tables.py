@@ -1,4 +1,4 @@
-"""Tables in files: the terms of sequences, written while they are computed and resumable, and tables of any columns.
+"""Tables in files: terms of sequences, written while they are computed and resumable, tables of any columns, files for the OEIS.
 
 The formats are those of `gpu_nim.storage.table_formats`. A long range of a sequence is written in a folder beside its final name
 (see `gpu_nim.storage.atomic`): the data, and `job.json` with the job, its progress, and the SHA-256 of the data. When it is
@@ -10,25 +10,27 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, parse_json, printable, read_regular
-from gpu_nim.storage.atomic import check_output, replacing, resumable
-from gpu_nim.storage.file_checks import seal, store_of
+from gpu_nim.storage.atomic import check_output, claim, make_folder, replacing, resumable
+from gpu_nim.storage.file_checks import checksum_of
 from gpu_nim.storage.table_formats import TABLE_FORMATS, endings, write_table
-from gpu_nim.storage.table_interface import KIND, SEQUENCE, Column, Columns, Extent, Heading, TableData, TableFormat
+from gpu_nim.storage.table_interface import SEQUENCE, Column, Columns, Extent, Heading, TableData, TableFormat, is_table
+
+if TYPE_CHECKING:
+    from gpu_nim.oeis.submissions import Submission
 
 _JOB = "job.json"
 _NOTE = 1 << 20  # bytes of it
 _TERMS = 1 << 12  # of any size that are written at a time
-_is_table = store_of(KIND)
 
 
 def forms() -> dict[str, TableFormat]:
@@ -58,7 +60,7 @@ def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Colu
     for start, values in parts:
         yield from text.lines(heading, _sequence(start, values), first)
         first = False
-    yield text.end(heading)
+    yield text.end
 
 
 def _sequence(first: int, values: Column) -> Columns:
@@ -82,7 +84,7 @@ class TableWriter:
 
 def check_table(path: Path, **needs: bool) -> None:
     """Raise what `open_table` would raise for this path alone, to be called before long work; see `endings` for the needs."""
-    check_output(path, "the file of a table", endings(**needs), _is_table)
+    check_output(path, "the file of a table", endings(**needs), is_table)
 
 
 @contextmanager
@@ -100,7 +102,7 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
             yield TableWriter(None, heading, data, 0)
             data.finish()
         return
-    with resumable(path, lambda folder: resume and (folder / _JOB).exists(), _is_table) as folder:
+    with resumable(path, lambda folder: resume and (folder / _JOB).exists(), is_table) as folder:
         done, extent = _taken_up(path, folder, heading.job())
         if done == 0:
             _require_space(path, heading)
@@ -121,7 +123,7 @@ def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, Exten
     damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start over"
     try:
         note = parse_json(read_regular(folder / _JOB, _NOTE, within=folder))
-        if note.pop("seal", None) != seal(note, {}):
+        if note.pop("seal", None) != checksum_of(note, {}):
             raise FileError(damaged)
         found, done, extent = dict(note["job"]), int(note["done"]), Extent(int(note["bytes"]), str(note["digest"]))
     except FileNotFoundError:
@@ -141,7 +143,7 @@ def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, Exten
 def _note(folder: Path, heading: Heading, done: int, extent: Extent) -> None:
     note = {"job": heading.job(), "done": done, "bytes": extent.size, "digest": extent.digest}
     new = folder / f"{_JOB}.new"
-    new.write_text(json.dumps(note | {"seal": seal(note, {})}), encoding="utf-8")
+    new.write_text(json.dumps(note | {"seal": checksum_of(note, {})}), encoding="utf-8")
     new.replace(folder / _JOB)
 
 
@@ -167,8 +169,7 @@ def write_terms(
     """
     text = TABLE_FORMATS[ending or path.suffix].text
     assert text is not None
-    with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
-        file.writelines(printed(text.form, facts, _parts(first, iter(terms))))
+    save_text(path, printed(text.form, facts, _parts(first, iter(terms))))
 
 
 def _parts(first: int, terms: Iterator[int]) -> Iterator[tuple[int, list[int]]]:
@@ -205,7 +206,39 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
         write_table(scratch, columns, facts)
 
 
-def save_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines of ASCII, atomically."""
+def save_text(path: Path, pieces: Iterable[str]) -> None:
+    """Write a text of ASCII, in pieces, atomically."""
     with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
+        file.writelines(pieces)
+
+
+def save_submissions(
+    found: Sequence[Submission], folder: Path, *, b_files: bool = False, upto: int | None = None, number: str | None = None
+) -> Iterator[Path]:
+    """Write what can be submitted to the OEIS into a folder, which is made where there is none; yield each file once it is there.
+
+    Args:
+        found: what is submitted.
+        folder: the folder.
+        b_files: whether to write the b-file of each entry that gpunim computes, too.
+        upto: the last index of the b-files.
+        number: the A-number that the OEIS has allocated for a draft.
+
+    Raises:
+        FileError: the folder cannot be made or written to, or is a file.
+        UsageError: a number or an index does not fit; raised before anything is written.
+    """
+    texts = [(folder / each.file_name(number), each.lines(number, upto)) for each in found]
+    counted = ([each for each in found if each.known is not None] or found) if b_files else []
+    lasts = [each.last_index(upto) for each in counted]
+    make_folder(folder)
+    # What may be refused for its size comes first.
+    for each, last in zip(counted, lasts, strict=True):
+        path = folder / each.b_file_name(number)
+        with claim(path):
+            write_terms(path, each.entry.offset, each.entry.terms(each.entry.offset, last + 1))
+        yield path
+    for path, lines in texts:
+        with claim(path):
+            save_text(path, (f"{line}\n" for line in lines))
+        yield path

@@ -23,7 +23,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.file_checks import store_of
 from gpu_nim.storage.growth_files import of_growth, write_growth
 from gpu_nim.storage.zarr_growths import shuffled_zstd
@@ -69,8 +69,7 @@ class Slabs:
         """Take the next batch's cells."""
         cells = batch.cells
         assert cells is not None
-        if cells.shape[1] not in (2, 3):
-            raise UsageError(f"voxels have 2 or 3 dimensions, this growth has {cells.shape[1]}")
+        _check_dimension(cells.shape[1])
         self.last = batch.first + len(batch.births) - 1
         if not len(cells):
             return
@@ -126,18 +125,6 @@ class Slabs:
         return self._folder / f"slab{slab:+d}"
 
 
-def voxel_attributes(growth: Growth, slabs: Slabs) -> dict[str, Any]:
-    """Return the attributes of the array."""
-    return {
-        **of_growth(growth),
-        "kind": KIND,
-        "format": FORMAT,
-        "origin": slabs.lower.tolist(),
-        "spacing": [1] * len(slabs.shape),
-        "value": "generation of birth + 1, 0 where nothing was born",
-    }
-
-
 class VoxelWriter:
     """Writes the voxels when the growth is finished."""
 
@@ -171,7 +158,16 @@ class VoxelWriter:
             with interrupts_deferred():
                 array[first : first + len(voxels)] = voxels
         with interrupts_deferred():
-            array.attrs.update(voxel_attributes(growth, slabs))
+            array.attrs.update(
+                {
+                    **of_growth(growth),
+                    "kind": KIND,
+                    "format": FORMAT,
+                    "origin": slabs.lower.tolist(),
+                    "spacing": [1] * len(slabs.shape),
+                    "value": "generation of birth + 1, 0 where nothing was born",
+                }
+            )
 
 
 @contextmanager
@@ -202,8 +198,11 @@ def save_voxels(growth: Growth, path: str | Path) -> None:
 
 def check_voxels(path: Path, dimension: int | None = None) -> None:
     """Raise what `open_voxels` would raise for this path, and its writer for cells of this dimension where it is known."""
-    if path.suffix != ".zarr":
-        raise UsageError(f"a file of voxels must end in .zarr, got {str(path)!r}")
-    if dimension is not None and dimension not in (2, 3):
+    check_output(path, "a file of voxels", (".zarr",), _holds_voxels)
+    if dimension is not None:
+        _check_dimension(dimension)
+
+
+def _check_dimension(dimension: int) -> None:
+    if dimension not in (2, 3):
         raise UsageError(f"voxels have 2 or 3 dimensions, this growth has {dimension}")
-    check_writable(path, _holds_voxels)

@@ -1,6 +1,6 @@
 """Growths as Zarr v3: chunked, compressed, written as they grow, by all ranks, and readable by any Zarr library.
 
-NAME.zarr/            group, with the attributes of `gpu_nim.storage.growth_files.sealed`
+NAME.zarr/            group, with the attributes of `gpu_nim.storage.growth_files.with_checksum`
     births            uint64 (generations + 1,)
     checksums         uint64 (generations + 1,)
     cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
@@ -30,26 +30,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot
-from gpu_nim.backends.communicator import Alone, Communicator, as_bytes, gather, share
+from gpu_nim.backends.communicator import ALONE, Communicator, as_bytes, gather, share
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged
+from gpu_nim.model.rule import Cells
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.array_files import ZarrArrays
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.file_checks import Declared, reason
-from gpu_nim.storage.growth_files import generations_of, is_growth_store, sealed, with_checked_cells
+from gpu_nim.storage.growth_files import generations_of, is_growth_store, with_checked_cells, with_checksum
+from gpu_nim.storage.zarr_arrays import ZarrArrays
 
 if TYPE_CHECKING:
     import zarr
     from zarr.codecs import BloscCodec
 
-Cells = NDArray[np.integer]
 Ints = NDArray[np.int64]
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
@@ -84,12 +84,12 @@ class ZarrGrowthWriter:
     def __init__(
         self,
         group: zarr.Group,
-        ranks: Communicator | None = None,
+        ranks: Communicator = ALONE,
         *,
         parents: Ancestry | None = None,
         extent: StoreExtent | None = None,
     ) -> None:
-        self._group, self._ranks = group, ranks or Alone()
+        self._group, self._ranks = group, ranks
         self._parents = parents
         self._cells: zarr.Array[Any] | None = None
         self._chunks = 0  # complete ones
@@ -135,7 +135,7 @@ class ZarrGrowthWriter:
         if self._parents is not None:
             self._write_parents(growth, self._parents)
         with interrupts_deferred():
-            self._group.attrs.put(sealed(growth, self._stored()))
+            self._group.attrs.put(with_checksum(growth, self._stored()))
 
     def _stored(self) -> dict[str, Declared]:
         names = ("cells",) if self._parents is None else ("cells", "parents")
@@ -144,18 +144,7 @@ class ZarrGrowthWriter:
 
     def _write_parents(self, growth: Growth, parents_of: Ancestry) -> None:
         assert self._cells is not None
-        shape = (self._cells.shape[0],)
-        with interrupts_deferred():
-            parents = self._group.create_array(
-                "parents",
-                shape=shape,
-                chunks=(_CHUNK,),
-                dtype=np.int64,
-                dimension_names=_BY_CELL,
-                compressors=shuffled_zstd(),
-                overwrite=True,
-                config=_EVERY_CHUNK,
-            )
+        parents = self._created("parents", self._cells.shape[:1], np.int64, _BY_CELL)
         waiting: list[NDArray[np.int64]] = []
         written = count = 0
         cells = self._cells
@@ -193,27 +182,29 @@ class ZarrGrowthWriter:
 
     def _lengthen(self, count: int) -> None:
         """Give the array room for so many cells."""
-        dimension = self._none.shape[1]
+        if self._cells is None:
+            self._cells = self._created("cells", self._none.shape, self._none.dtype, _CELLS)
         with interrupts_deferred():
-            if self._cells is None:
-                self._cells = self._group.create_array(
-                    "cells",
-                    shape=(0, dimension),
-                    chunks=(_CHUNK, dimension),
-                    dtype=self._none.dtype,
-                    dimension_names=_CELLS,
-                    compressors=shuffled_zstd(),
-                    config=_EVERY_CHUNK,
-                    overwrite=True,  # of a growth that continued after the checkpoint that is resumed
-                )
-            self._cells.resize((count, dimension))
+            self._cells.resize((count, self._none.shape[1]))
+
+    def _created(self, name: str, shape: tuple[int, ...], dtype: DTypeLike, dimensions: list[str]) -> zarr.Array[Any]:
+        with interrupts_deferred():
+            return self._group.create_array(
+                name,
+                shape=shape,
+                chunks=(_CHUNK, *shape[1:]),
+                dtype=dtype,
+                dimension_names=dimensions,
+                compressors=shuffled_zstd(),
+                config=_EVERY_CHUNK,
+                overwrite=True,  # of a growth that continued after the checkpoint that is resumed
+            )
 
 
-def new_zarr_growth(path: Path, ranks: Communicator | None = None, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
+def new_zarr_growth(path: Path, ranks: Communicator = ALONE, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
     """Make a Zarr store for a growth, with each cell's parent if requested; on several ranks, on all of them."""
     import zarr
 
-    ranks = ranks or Alone()
     if ranks.rank == 0:
         with interrupts_deferred():
             group = zarr.open_group(path, mode="w", zarr_format=3)
@@ -222,7 +213,7 @@ def new_zarr_growth(path: Path, ranks: Communicator | None = None, *, parents: A
 
 
 def resumed_zarr_growth(
-    path: Path, extent: StoreExtent, snapshot: Snapshot, ranks: Communicator | None = None, *, parents: Ancestry | None = None
+    path: Path, extent: StoreExtent, snapshot: Snapshot, ranks: Communicator = ALONE, *, parents: Ancestry | None = None
 ) -> ZarrGrowthWriter:
     """Open the Zarr store of an interrupted growth, to write on in place.
 
@@ -236,7 +227,6 @@ def resumed_zarr_growth(
     Raises:
         FileError: the store is shorter than that, or its cells are others.
     """
-    ranks = ranks or Alone()
 
     def resumed() -> ZarrGrowthWriter:
         try:
