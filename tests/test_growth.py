@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gpu_nim import grow
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
 from gpu_nim.automata.cell_sources import CellsInMemory
+from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
@@ -139,6 +140,12 @@ def test_kept_cells_stop_at_their_limit() -> None:
     batch = NumpyBackend().nim(1).advance(1, cells=True)
     with pytest.raises(InsufficientMemoryError, match="12 bytes, more than the 10 set aside"):
         kept.add(batch)
+
+
+def test_a_population_beyond_64_bits_is_exact() -> None:
+    births = np.array([1 << 63, 1 << 63], np.uint64)
+    growth = Growth("huge", births, births, CellsInMemory(0), verified=None, backend="numpy", device="", seconds=0)
+    assert growth.table["population"].tolist() == [1 << 63, 1 << 64]
 
 
 class _Wrong(NumpyBackend):

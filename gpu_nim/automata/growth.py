@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,9 @@ class Growth(Presentable):
     parents: ParentSource | None = None
 
     def __post_init__(self) -> None:
-        self.table = self.table or Table({"births": self.births.tolist(), "population": np.cumsum(self.births).tolist()})
+        if not self.table:
+            births: list[int] = self.births.tolist()
+            self.table = Table({"births": births, "population": list(accumulate(births))})
         self.source = widened(self.source, self.rule, self.generations)
 
     def __repr__(self) -> str:
