@@ -20,8 +20,7 @@ from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.games import breaking, heaps, inequality, laws
 from gpu_nim.games.nim import arrays, positions, walk
-from gpu_nim.papers import Entry, StatementResult, by_definition, find_statements, run_checks, statements
-from gpu_nim.papers.catalogue import ENTRIES, GPUNIM, Cases, Reach
+from gpu_nim.papers import StatementResult, by_definition, run_checks, statements
 from gpu_nim.papers.nim_fractals import section_5_5_more_piles
 
 pytestmark = pytest.mark.thorough
@@ -182,17 +181,3 @@ def test_what_is_left_out_is_there() -> None:
 
 def test_all_holds_while_nothing_is_broken(unbroken: list[tuple[StatementResult, set[Callable[..., Any]]]]) -> None:
     assert [checked.statement.name for checked, _ in unbroken if not checked.holds] == []
-
-
-def test_one_check_that_ends_in_an_error_does_not_end_the_others() -> None:
-    statement = Entry(GPUNIM, "broken", "nothing", reach=Reach())
-    del ENTRIES["broken"]
-
-    @statement
-    def fails(upto: int) -> Cases:
-        raise RuntimeError("out of luck")
-        yield
-
-    results = [*run_checks([statement, *find_statements(["nf-lemma-8"])], 4)]
-    assert [checked.holds for checked in results] == [False, True]
-    assert results[0].result.counterexample == "the check ended with RuntimeError: out of luck"
