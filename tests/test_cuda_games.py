@@ -19,10 +19,8 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.games import solvers
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.games.solve import solve
-from gpu_nim.model.errors import BackendError, InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import BackendError, InsufficientMemoryError
 from tests import strict_cupy
-from tests.literal_games import solve_literally
-from tests.test_games_inequality import random_games
 
 NUMPY = NumpyBackend()
 FREE = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 3), 0, 0)))
@@ -101,22 +99,6 @@ def test_values_come_home_in_pieces(cuda, monkeypatch, size):
     assert_same(cuda.inequality_grundy(*arguments), NUMPY.inequality_grundy(*arguments))
 
 
-@searching
-@given(game=random_games(), size=st.integers(1, 5))
-def test_any_inequalities_by_the_definition(cuda, game, size):
-    try:
-        limits = game.limits(size)
-    except UsageError:
-        return
-    limits = tuple(min(limit, (0, 12, 8, 5, 3)[len(limits)]) for limit in limits)
-    literal = solve_literally([(i.target, i.coefficients, i.constant) for i in game.inequalities], limits)
-    values = cuda.inequality_grundy(game.bounds(limits), np.array(limits))
-    assert values.shape == tuple(limit + 1 for limit in limits)
-    assert {tuple(p): values[tuple(p)] for p in np.argwhere(values >= 0).tolist()} == literal
-    points = cuda.inequality_outcomes(game.bounds(limits), np.array(limits)).tolist()
-    assert points == sorted(list(position) for position, value in literal.items() if value == 0)
-
-
 @pytest.mark.parametrize("grundy", [False, True])
 @pytest.mark.parametrize("game", [chocolate(3), parse_game("y <= x/2; w <= 3y + 1")])
 def test_solving_tells_how_far_it_has_come(cuda, game, grundy):
@@ -155,38 +137,6 @@ def test_chocolates_and_bars_equal_numpy(cuda, game):
     assert_same(ours.grundy, numpys.grundy)
     ours, numpys = (solve(game, 70, backend=name) for name in ("cuda", "numpy"))
     assert_same(ours.p_positions, numpys.p_positions)
-
-
-@pytest.mark.larger
-@pytest.mark.parametrize(("a", "count"), list(enumerate([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964], 1)))
-def test_chocolate_counts_to_127(cuda, a, count):
-    assert len(solve(chocolate(a), 127, backend="cuda").p_positions) == count
-
-
-@pytest.mark.larger
-@pytest.mark.parametrize(("k", "count"), list(enumerate([6869, 4160, 2594, 2112], 1)))
-def test_bar_counts_to_127(cuda, k, count):
-    assert len(solve(bar(k), 127, backend="cuda").p_positions) == count
-
-
-@pytest.mark.larger
-def test_three_y_is_nim_to_255(cuda):
-    solution = solve(chocolate(3), 255, backend="cuda")
-    assert len(solution.p_positions) == 21846
-    assert solution.equals_nim
-
-
-def test_grundy_values_of_three_y_to_31(cuda):
-    solution = solve(chocolate(3), 31, grundy=True, backend="cuda")
-    assert len(solution.p_positions) == 342
-    assert solution.largest_grundy == 49
-
-
-@pytest.mark.parametrize(("k", "y", "z", "value"), [(2, 4, 9, 13), (4, 3, 13, 14)])
-def test_two_coordinate_bars(cuda, k, y, z, value):
-    solution = solve(parse_game(f"{k}y <= z"), 15, grundy=True, backend="cuda")
-    assert solution.grundy[y, z] == value
-    assert solve(bar(k), 15, grundy=True, backend="cuda").grundy[0, y, z] == value
 
 
 def test_more_coordinates_than_a_byte_has_flags(cuda):

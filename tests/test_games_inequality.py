@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.selection import select
@@ -35,25 +35,31 @@ COUNTS += [(bar(k), 127, n) for k, n in enumerate([6869, 4160, 2594, 2112], 1)]
 COUNTS += [(chocolate(3), 31, 342), (chocolate(3), 63, 1366), (chocolate(3), 255, 21846)]
 
 
+@pytest.mark.larger
 @pytest.mark.parametrize(("game", "size", "count"), COUNTS, ids=str)
-def test_numbers_of_p_positions(game, size, count):
-    assert len(solve(game, size).p_positions) == count
+def test_numbers_of_p_positions(backend, game, size, count):
+    assert len(solve(game, size, backend=backend).p_positions) == count
 
 
-def test_largest_grundy_value():
-    assert solve(chocolate(3), 31, grundy=True).largest_grundy == 49
+def test_grundy_values_of_three_y_to_31(backend):
+    solution = solve(chocolate(3), 31, grundy=True, backend=backend)
+    assert len(solution.p_positions) == 342
+    assert solution.largest_grundy == 49
 
 
 @pytest.mark.parametrize(("k", "y", "z", "value"), [(2, 4, 9, 13), (4, 3, 13, 14)])
-def test_two_coordinate_bars(k, y, z, value):
+def test_two_coordinate_bars(backend, k, y, z, value):
     game = parse_game(f"{k}y <= z")
-    assert solve(game, 15, grundy=True).grundy[y, z] == value
-    assert solve(bar(k), 15, grundy=True).grundy[0, y, z] == value
+    assert solve(game, 15, grundy=True, backend=backend).grundy[y, z] == value
+    assert solve(bar(k), 15, grundy=True, backend=backend).grundy[0, y, z] == value
 
 
-@pytest.mark.parametrize(("a", "size", "difference"), [(4, 7, None), (4, 8, (5, 3, 8)), (8, 31, None), (8, 32, (25, 7, 32))])
-def test_least_difference_from_nim(a, size, difference):
-    solution = solve(chocolate(a), size)
+@pytest.mark.larger
+@pytest.mark.parametrize(
+    ("a", "size", "difference"), [(3, 255, None), (4, 7, None), (4, 8, (5, 3, 8)), (8, 31, None), (8, 32, (25, 7, 32))]
+)
+def test_least_difference_from_nim(backend, a, size, difference):
+    solution = solve(chocolate(a), size, backend=backend)
     assert solution.first_difference == difference
     assert solution.equals_nim == (difference is None)
 
@@ -72,10 +78,9 @@ def random_games(draw, most=4):
     return InequalityGame("random", tuple("wxyz"[:k]), tuple(inequalities))
 
 
-@pytest.mark.thorough
-@settings(max_examples=80, deadline=None)
-@given(random_games(), st.integers(1, 5))
-def test_every_solver_agrees_with_the_definitions(game, size):
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(game=random_games(), size=st.integers(1, 5))
+def test_every_solver_agrees_with_the_definitions(backend, game, size):
     try:
         limits = game.limits(size)
     except UsageError:
@@ -86,10 +91,10 @@ def test_every_solver_agrees_with_the_definitions(game, size):
     literal = solve_literally([(i.target, i.coefficients, i.constant) for i in game.inequalities], limits)
     p_positions = sorted(position for position, value in literal.items() if value == 0)
     if literal:
-        values = general(game, limits, "inequality_grundy")
+        values = backend.inequality_grundy(game.bounds(limits), np.array(limits))
         assert values.shape == tuple(limit + 1 for limit in limits)
         assert {tuple(p): values[tuple(p)] for p in np.argwhere(values >= 0).tolist()} == literal
-        assert [tuple(p) for p in general(game, limits, "inequality_outcomes").tolist()] == p_positions
+        assert [tuple(p) for p in backend.inequality_outcomes(game.bounds(limits), np.array(limits)).tolist()] == p_positions
 
 
 @settings(max_examples=40, deadline=None)
