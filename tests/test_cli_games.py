@@ -281,7 +281,6 @@ def test_solve_given_games(args, expected):
         (["kayles", "--backend", "cuda"], "backend must be numpy or auto for kayles"),
         (["nim", "--piles", "0"], "--piles"),
         (["nim", "--piles", "1e12"], "piles must be an integer from 1 to 32"),
-        (["nim-pass", "--piles", "1e12"], "piles must be an integer from 1 to 32"),
     ],
 )
 def test_solve_refuses(args, named):

@@ -1,7 +1,6 @@
 """More than one worker: the same results, also when workers are lost."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -12,11 +11,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from gpu_nim import count
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
 from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError
 
@@ -29,7 +26,7 @@ from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, ValueScan, residue_counts
 from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.jobs.count import do_chunk
-from tests.helpers import gpunim
+from tests.helpers import facts, gpunim, printed, refused
 
 pytestmark = pytest.mark.thorough
 
@@ -126,9 +123,8 @@ def test_advice_after_a_lost_scheduler_fits_the_command(
     monkeypatch.setattr(Cluster, "map", lost)
     monkeypatch.setattr("gpu_nim.jobs.count.cluster", lambda *_, **__: contextlib.nullcontext(workers))
     args = ["count", "D", "--piles", "4", "--range", "0:2000", "--backend", "numpy", "--quiet", "--workers", "2"]
-    result = CliRunner().invoke(main, [*args, *(option.format(folder=tmp_path) for option in options)])
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"gpunim: the Dask scheduler was lost: start it again, then {advice}\n"
+    said = refused(*args, *(option.format(folder=tmp_path) for option in options), status=1)
+    assert said == f"gpunim: the Dask scheduler was lost: start it again, then {advice}\n"
 
 
 def test_ctrl_c_at_a_terminal_is_one_word(tmp_path: Path) -> None:
@@ -145,9 +141,8 @@ def test_ctrl_c_at_a_terminal_is_one_word(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["ucx://a:1", "nowhere://x", "tcp://:", "tls://a:3"])
 def test_an_address_that_is_none(address: str) -> None:
-    result = CliRunner().invoke(main, ["count", "D", "--piles", "3", "--range", "0:9", "--scheduler", address])
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"gpunim: scheduler must be an address such as tcp://127.0.0.1:8786, got '{address}' (")
+    said = refused("count", "D", "--piles", 3, "--range", "0:9", "--scheduler", address)
+    assert said.startswith(f"gpunim: scheduler must be an address such as tcp://127.0.0.1:8786, got '{address}' (")
 
 
 def test_a_lost_scheduler_is_one_sentence() -> None:
@@ -192,17 +187,14 @@ def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, mon
     address = workers._client.scheduler.address
     path = tmp_path / "t.zarr"
     args = ["count", "D", "--piles", "5", "--backend", "numpy", "--scheduler", address, "--range", "100:10100"]
-    result = CliRunner().invoke(main, [*args, "--out", str(path), "--quiet"])
-    assert result.exit_code == 0, result.output
+    printed(*args, "--out", path, "--quiet")
     import zarr
 
     values = np.asarray(zarr.open_array(path, mode="r")[:])
     assert values.tolist() == [find_family("D", 5).value(n) for n in range(100, 10100)]
-    result = CliRunner().invoke(main, [*args, "--reduce", "histogram", "--json", "--quiet"])
-    assert result.exit_code == 0, result.output
-    assert sum(json.loads(result.stdout)["reductions"]["histogram"].values()) == 10000
-    result = CliRunner().invoke(main, [*args[:-1], "0:20", "--method", "enumerate", "--json", "--quiet"])
-    assert json.loads(result.stdout)["values"] == [str(find_family("D", 5).value(n)) for n in range(20)]
+    assert sum(facts(*args, "--reduce", "histogram", "--quiet")["reductions"]["histogram"].values()) == 10000
+    found = facts(*args[:-1], "0:20", "--method", "enumerate", "--quiet")
+    assert found["values"] == [str(find_family("D", 5).value(n)) for n in range(20)]
 
 
 def test_an_error_in_a_worker_is_the_error(workers: Cluster) -> None:
@@ -211,10 +203,8 @@ def test_an_error_in_a_worker_is_the_error(workers: Cluster) -> None:
 
 
 def test_an_unreachable_scheduler_is_one_sentence() -> None:
-    args = ["count", "D", "--piles", "3", "--range", "0:9", "--scheduler", "tcp://127.0.0.1:9"]
-    result = CliRunner().invoke(main, args)
-    assert result.exit_code == 1
-    assert result.stderr == "gpunim: no Dask scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'\n"
+    said = refused("count", "D", "--piles", 3, "--range", "0:9", "--scheduler", "tcp://127.0.0.1:9", status=1)
+    assert said == "gpunim: no Dask scheduler answers at tcp://127.0.0.1:9: start one with 'dask scheduler'\n"
 
 
 def test_gpus_get_a_worker_each_from_dask_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,9 +229,7 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
 
     monkeypatch.setitem(sys.modules, "dask_cuda", None)  # not installed
     monkeypatch.setattr("gpu_nim.jobs.count.select", lambda name="auto": Gpu())
-    result = CliRunner().invoke(main, ["count", "D", "--piles", "3", "--range", "0:9", "--workers", "2"])
-    assert result.exit_code == 1
-    assert result.stderr == (
+    assert refused("count", "D", "--piles", 3, "--range", "0:9", "--workers", 2, status=1) == (
         "gpunim: workers on GPUs need dask-cuda: install the extra distributed-cuda "
         "(pip install '.[distributed-cuda]' in the checkout), or count with --backend numpy\n"
     )

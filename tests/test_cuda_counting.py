@@ -68,7 +68,7 @@ def test_ranges_equal_single_values(launcher, counts, span):
 
 
 @pytest.mark.parametrize(("name", "piles"), [("D", 3), ("D", 4), ("D", 6), ("A", 3), ("d", 3), ("a", 4)])
-def test_straddles_the_64_bit_bound(launcher, name, piles):
+def test_straddles_the_64_bit_bound(backend, name, piles):
     counts = find_family(name, piles)
     low, high = 0, 1
     while limbs_needed(counts, 0, high) == 1:
@@ -77,7 +77,7 @@ def test_straddles_the_64_bit_bound(launcher, name, piles):
         middle = (low + high) // 2
         low, high = (middle, high) if limbs_needed(counts, 0, middle) == 1 else (low, middle)
     # 0:low fits 64 bits and 0:high does not.
-    engine = CudaCounting(launcher)
+    engine = backend.counting()
     for start, stop, limbs in ((low - 37, low, 1), (low - 37, low + 90, 2)):
         values = Range(counts, start, stop, engine)
         assert values.limbs == limbs
@@ -215,12 +215,6 @@ def test_more_values_than_the_host_holds_are_refused(monkeypatch, limbs):
     start = 10**30 if limbs > 1 else 0
     with pytest.raises(InsufficientMemoryError, match=rf"1,000 values needs {8000 * limbs:,} bytes, 7,999 are free"):
         count("D", range(start, start + 1000), piles=4, backend="numpy", device=True)
-
-
-@pytest.mark.parametrize(("sequence", "n"), [("A237711", 5), ("A147562", range(3))])
-def test_what_is_not_counted_on_the_device_cannot_stay_there(sequence, n):
-    with pytest.raises(UsageError, match=f"device is for a range of D, A, d or a .* got {sequence}"):
-        count(sequence, n, device=True)
 
 
 def test_counting_a_range_waits_once(launcher, monkeypatch):

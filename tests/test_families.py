@@ -195,6 +195,7 @@ def test_files_that_are_gone_on_with(words: list[str], name: str, tmp_path: Path
     call = (*words, "--range", f"0:{STOP}", "--out", path)
     monkeypatch.setattr(TableWriter, "append", interrupted)
     assert run(*call).exit_code == 130
+    assert not path.exists()
     monkeypatch.setattr(TableWriter, "append", append)
     result = run(*call, "--resume")
     assert (result.exit_code, result.stderr) == (0, f"resuming {path} at n = 16\n")

@@ -118,13 +118,6 @@ def test_impossible_generations(generations: object) -> None:
         grow("nim", generations, backend="numpy")  # type: ignore[arg-type]
 
 
-def test_unknown_names() -> None:
-    with pytest.raises(UsageError, match=r"automaton must be one of nim, .*, got 'nym'"):
-        grow("nym", 5)
-    with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got 'tpu'"):
-        grow("nim", 5, backend="tpu")
-
-
 def test_a_growth_too_large_states_the_bytes() -> None:
     with pytest.raises(
         InsufficientMemoryError, match=r"nim to generation 10000000 needs 12,500,081,250,008 bytes, [\d,]+ are free"

@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import ismodule
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -195,7 +196,9 @@ def test_contradictions_of_counts_are_refused(options: dict[str, object], words:
         jobs.CountJob("D", range(9), piles=3, **options)
 
 
-@pytest.mark.parametrize("option", [{"reduce": "sum"}, {"method": "enumerate"}, {"workers": 1}, {"scheduler": "tcp://x:1"}])
+@pytest.mark.parametrize(
+    "option", [{"reduce": "sum"}, {"method": "enumerate"}, {"workers": 1}, {"scheduler": "tcp://x:1"}, {"device": True}]
+)
 def test_what_is_for_ranges_of_families_is_refused_elsewhere(option: dict[str, object]) -> None:
     for sequence, n in (("A151776", range(1, 5)), ("A237711", 5)):
         with pytest.raises(UsageError, match=f"{next(iter(option))} is for a range of D, A, d or a .* got {sequence}"):
@@ -326,7 +329,6 @@ def test_growths_compare_by_their_cells(tmp_path) -> None:
     assert growth != 7
     save(growth, tmp_path / "nim.npz")
     assert len({growth, load(tmp_path / "nim.npz")}) == 1
-    assert repr(growth) == "<Growth of nim to generation 20, 313 cells>"
 
 
 def test_batches_and_snapshots_compare_by_what_they_hold() -> None:
@@ -352,8 +354,15 @@ def test_integers_of_numpy_are_integers(generations: object) -> None:
 
 @pytest.mark.parametrize("backend", ["gpu", "", None, 5, ["numpy"], np.array(["numpy"])])
 def test_unknown_backends_are_refused_with_the_known(backend: object) -> None:
-    with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got "):
-        grow("nim", 5, backend=backend)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"backend": backend}
+    for call in (
+        lambda: grow("nim", 5, **given),
+        lambda: solve("kayles", 7, **given),
+        lambda: count("D", 5, piles=3, **given),
+        lambda: count("A151776", range(5), **given),
+    ):
+        with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got "):
+            call()
 
 
 @pytest.mark.parametrize(
@@ -395,9 +404,6 @@ def test_options_of_other_games_are_refused() -> None:
     for game, option in (("kayles", {"piles": 2}), ("nim", {"a": 3}), ("nim", {"pile": 3}), ("y <= x", {"piles": 2})):
         with pytest.raises(UsageError, match=r"options|is a parameter of"):
             solve(game, 7, **option)
-    for backend in ("gpu", None):
-        with pytest.raises(UsageError, match="backend must be one of"):
-            solve("kayles", 7, backend=backend)  # type: ignore[arg-type]
 
 
 def test_solutions_compare_by_what_was_found(tmp_path) -> None:

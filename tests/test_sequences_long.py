@@ -130,14 +130,6 @@ def test_entries_without_a_formula_end_somewhere(sequence: str) -> None:
         count(sequence, 2**63)
 
 
-@pytest.mark.parametrize("backend", ["gpu", None, 3])
-@pytest.mark.parametrize("n", [5, range(5)])
-def test_unknown_backends_are_refused_wherever_they_are_given(backend: object, n: object) -> None:
-    for sequence, piles in (("D", 3), ("A151776", None)):
-        with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got "):
-            count(sequence, n, piles=piles, backend=backend)  # type: ignore[arg-type]
-
-
 def test_integers_of_numpy() -> None:
     assert count("D", np.int64(7), piles=np.uint8(4)) == 216
     assert type(count("d", np.int64(7), piles=3)) is int

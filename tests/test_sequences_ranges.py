@@ -32,14 +32,6 @@ def singles(counts: Family, start: int, stop: int) -> list[int]:
     return [counts.value(n) for n in range(start, stop)]
 
 
-def around_the_bound(name: str, piles: int) -> int:
-    """The first power of two m at which the values below 2m no longer all fit 64 bits."""
-    stop = 1
-    while limbs_needed(find_family(name, piles), 0, stop) == 1:
-        stop *= 2
-    return stop // 2
-
-
 @pytest.mark.parametrize("name", [*FAMILIES])
 @pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7, 10])
 @pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2), SmallBlocks(threads=1)], ids=["large", "small2", "small1"])
@@ -57,20 +49,6 @@ def test_ranges_that_straddle_word_sizes(name: str, piles: int) -> None:
     for middle in (2**32, 2**63, 2**64, 2**200):
         values = Range(counts, middle - 30, middle + 30, ENGINE)
         assert to_integers(values.values()) == singles(counts, middle - 30, middle + 30)
-
-
-@pytest.mark.parametrize(
-    ("name", "piles"), [("D", 4), ("D", 5), ("D", 6), ("A", 3), ("A", 4), ("a", 3), ("a", 4), ("d", 4), ("d", 5)]
-)
-def test_ranges_that_straddle_the_bound_of_their_sequence(name: str, piles: int) -> None:
-    counts = find_family(name, piles)
-    middle = 2 * around_the_bound(name, piles)
-    below, across = Range(counts, middle // 2 - 64, middle // 2, ENGINE), Range(counts, middle - 64, middle + 64, ENGINE)
-    assert below.limbs == 1
-    assert across.limbs == 2
-    assert across.values().shape == (128, 2)
-    for values in (below, across):
-        assert to_integers(values.values()) == singles(counts, values.start, values.stop)
 
 
 def test_the_bound_is_exact() -> None:
