@@ -116,7 +116,7 @@ def test_a_made_up_format_is_named(tmp_path: Path) -> None:
     for args, words in (
         (
             ("grow", "nim", "--out", tmp_path / "nim.mad"),
-            "must end in .zarr, .npz, .csv, .json, .parquet, .rle, .rle3, .vti, .vtp, .made, got",
+            f"must end in {', '.join(GROWTH_FORMATS)}, got",
         ),
         (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file holds 3 dimensions, this growth has 2"),
         (("verify",), "a growth's .zarr or .npz or .made"),

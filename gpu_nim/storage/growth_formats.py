@@ -95,7 +95,7 @@ def describe_formats() -> str:
     """Return the formats in words, for help.
 
     >>> describe_formats()
-    '.zarr or .npz cells, .csv, .json or .parquet the table, .rle or .rle3 for Golly, .vti or .vtp for VTK'
+    '.zarr or .npz cells, .csv, ... the table, .rle or .rle3 for Golly, .vti or .vtp for VTK'
     """
     suffixes: dict[str, list[str]] = {}
     for each in GROWTH_FORMATS.values():
