@@ -202,6 +202,29 @@ def test_a_column_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ({"keep": lambda self, newborns: newborns.batch.births}, "must have both keep and kept"),
+        ({"kept": "near"}, "must have both keep and kept"),
+        ({"kept": "p-positions", "keep": lambda self, newborns: newborns.batch.births}, "is that of 'p-positions'"),
+    ],
+)
+def test_a_column_that_would_not_be_kept_is_refused(own: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        COLUMNS.add(type("Near", (Column,), {"name": "near", "summary": "x", **own}))
+    assert "near" not in COLUMNS
+
+
+def test_fractions_are_not_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = type(
+        "Half", (Column,), {"name": "half", "summary": "x", "values": lambda self, births, kept: [Fraction(1, 2)] * len(births)}
+    )
+    monkeypatch.setitem(COLUMNS, "half", made)
+    with pytest.raises(TypeError, match="holds other numbers than integers"):
+        Table({"half": made("", None, 1).values([1, 3], np.zeros(0, np.uint64))})
+
+
+@pytest.mark.parametrize(
     ("files", "printed"),
     [
         ((), True),

@@ -46,7 +46,7 @@ class Newborns:
     @property
     def cells(self) -> NDArray[np.integer]:
         """All of them, shape (N, d), in order of generation."""
-        assert self.batch.cells is not None
+        assert self.batch.cells is not None, "a column that reads cells has needs_cells"
         return self.batch.cells
 
     @cached_property
@@ -142,7 +142,18 @@ class Column:
         return found
 
 
-COLUMNS = Registry[type[Column]]("column")
+def _check_kept(entry: type[Column]) -> None:
+    """Raise UsageError for an entry whose numbers would not be kept, or be those of another."""
+    if (entry.keep is Column.keep) != (entry.kept is None):
+        raise UsageError(f"column {entry.name!r} must have both keep and kept, or neither")
+    for other in COLUMNS.values():
+        if entry.kept is not None and other.kept == entry.kept and other.keep is not entry.keep:
+            raise UsageError(
+                f"column {entry.name!r} must keep under a name of its own, and {entry.kept!r} is that of {other.name!r}"
+            )
+
+
+COLUMNS = Registry[type[Column]]("column", check=_check_kept)
 """The columns by their names, of which numbers are examples."""
 
 

@@ -65,6 +65,8 @@ class Table(dict[str, NDArray[Any]]):
 
 def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
     dtype = dtype_of(name)
+    if dtype is np.int64 and not all(isinstance(value, int | np.integer) for value in values):
+        raise TypeError(f"column {name!r} holds other numbers than integers: its dtype is another")  # NumPy would truncate them
     exceeds = dtype is np.int64 and max(values, default=0) >= 1 << 63  # type: ignore[type-var, operator]
     array: NDArray[Any] = np.array(values, object if exceeds else dtype)
     array.flags.writeable = False
