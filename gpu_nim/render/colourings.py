@@ -304,12 +304,8 @@ def _branch_name(blocks: Blocks, at: int) -> str:
 def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
     """Colour by the branch that a cell grew on, each in its own colour, the seed in the theme's first category."""
     branches = blocks.values["branch"]
-    return np.asarray(branch_palette(theme, int(branches.max()))[branches])
-
-
-def branch_palette(theme: Theme, count: int) -> NDArray[np.float32]:
-    """Return the colours of the seed and of so many branches, sRGB (count + 1, 3)."""
-    return np.array([theme.categories[0], *distinct_colours(theme, count)], dtype=np.float32)
+    palette = np.array([theme.categories[0], *distinct_colours(theme, int(branches.max()))], dtype=np.float32)
+    return np.asarray(palette[branches])
 
 
 @colouring(

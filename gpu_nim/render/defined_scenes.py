@@ -10,15 +10,32 @@ from numpy.typing import NDArray
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
+from gpu_nim.games.entries import GameEntry, Integer, Parameter
 from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, Triple
-from gpu_nim.storage.growth_formats import readable_suffixes
 
 
 def is_nim(automaton: str) -> bool:
     """Return whether an automaton of that name grows three-pile Nim, as nim and nim-3 do."""
     return automaton in automata.CATALOGUE and automata.CATALOGUE[automaton].grows_nim
+
+
+def automaton_and_generation(source: object) -> tuple[str, int] | None:
+    """Return what the source AUTOMATON:GENERATION names, or None for any other source.
+
+    >>> automaton_and_generation("edge:2^9"), automaton_and_generation("nim:size=255"), automaton_and_generation("bar:9")
+    (('edge', 512), None, None)
+    """
+    if not isinstance(source, str):
+        return None
+    name, _, text = source.partition(":")
+    if name not in automata.CATALOGUE:
+        return None
+    try:
+        return name, parse_integer(text)
+    except ValueError:
+        return None  # a game, a file, or what `blocks_of` refuses
 
 
 def nims_generation(source: object) -> int | None:
@@ -30,18 +47,21 @@ def nims_generation(source: object) -> int | None:
     >>> nims_generation("nim-3:2^40"), nims_generation("nim:size=255"), nims_generation("edge:9")
     (1099511627776, None, None)
     """
-    if not isinstance(source, str):
+    found = automaton_and_generation(source)
+    if found is None or not is_nim(found[0]):
         return None
-    name, _, text = source.partition(":")
-    if not is_nim(name):
-        return None
-    try:
-        generation = parse_integer(text)
-    except ValueError:
-        return None  # a game, a file, or what `blocks_of` refuses
+    name, generation = found
     if not 0 <= generation <= LARGEST:
         raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {source!r}")
     return generation
+
+
+def drawn_parameters(game: GameEntry) -> tuple[Parameter, Parameter]:
+    """Return what the source GAME:PARAMETER=VALUE takes besides its game's parameters: the size, and the Grundy values drawn."""
+    return (
+        Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
+        Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
+    )
 
 
 def defined_scene(source: object) -> NimScene | None:
@@ -55,22 +75,22 @@ def defined_scene(source: object) -> NimScene | None:
     generation = nims_generation(source)
     if generation is not None:
         return NimScene(generation)
-    if not isinstance(source, str) or source.endswith(readable_suffixes()):
+    if not isinstance(source, str):
         return None
     name, _, arguments = source.partition(":")
     if name not in DEFINED_GAMES:
         return None
     parameter, inequality_of = DEFINED_GAMES[name]
-    texts = dict(part.partition("=")[::2] for part in arguments.split(","))
-    if not texts.keys() <= {parameter, "size"} or "size" not in texts:
-        return None
+    game = games.find(name)
+    size, _ = drawn_parameters(game)
     try:
-        given = {parameter: texts[parameter]} if parameter in texts else {}
-        slope, most = games.read_values(games.find(name), given)[parameter], parse_integer(texts["size"])
-    except (UsageError, ValueError):
-        return None
+        texts = games.written_texts(source, name, arguments, (*game.parameters, size))
+        most = size.read(texts.pop(size.name))
+        slope = games.read_values(game, texts)[parameter]
+    except (UsageError, KeyError):
+        return None  # no size is given, or what `blocks_of` solves or refuses
     inequality = inequality_of(slope)
-    if inequality is None or slope > _STEEPEST or most < 0:
+    if inequality is None or slope > _STEEPEST:
         return None
     if most >= LARGEST:
         raise UsageError(f"source {name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {source!r}")

@@ -34,7 +34,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
-from gpu_nim.games.entries import GameEntry, Integer, Parameter
+from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import parse_integer, shown
@@ -46,6 +46,7 @@ from gpu_nim.render.defined_scenes import (
     DEFINED_GAMES,
     SOLVED,
     defined_scene,
+    drawn_parameters,
     generations_of,
     nims_generation,
     nims_level,
@@ -304,10 +305,7 @@ def _by_rule(blocks: Blocks, colouring: Colouring, rule: "Rule | None") -> Block
 def _game(source: str, game: GameEntry, arguments: str, colour: str | None, on_step: OnStep) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
     find_colouring(colour, source, game=True)
-    common = (
-        Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
-        Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
-    )
+    common = drawn_parameters(game)
     known = [*game.parameters, *common]
     texts = {parameter.name: str(parameter.default) for parameter in common}
     texts |= games.written_texts(source, game.name, arguments, known)

@@ -15,7 +15,6 @@ from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
-from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -33,7 +32,7 @@ from gpu_nim.render.colourings import (
     legend_of,
     ranks,
 )
-from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, generations_of, population
+from gpu_nim.render.defined_scenes import automaton_and_generation, coarse_cells, defined_scene, generations_of, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed
 from gpu_nim.render.look import Look
 from gpu_nim.render.packed_growth import Cubes, PackedGrowth, cubes_of
@@ -218,15 +217,10 @@ def _growth(source: Source, on_step: OnStep) -> "_Cells | None":
         source = load(source)
     if isinstance(source, Growth):
         return _saved(source) if source.newborns(0).shape[1] == 3 else None
-    if not isinstance(source, str):
+    found = automaton_and_generation(source)
+    if found is None or automata.CATALOGUE[found[0]].rule.dimension != 3:
         return None
-    name, _, generation = source.partition(":")
-    if name not in automata.CATALOGUE or automata.CATALOGUE[name].rule.dimension != 3:
-        return None
-    try:
-        last = parse_integer(generation)
-    except ValueError:
-        return None
+    name, last = found
     if not 0 <= last <= _LATEST:
         raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {source!r}")
     rule = automata.CATALOGUE[name].rule

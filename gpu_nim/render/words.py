@@ -41,8 +41,13 @@ _TITLE, _CAPTION, _LABEL = (54.0, 14.0), (36.0, 12.0), (30.0, 12.0)
 _WIDE = r"[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd]"
 _NOT_FIRST = r"[、。，．！？：；）」』】〕｝》〉·ー\u3099\u309a]"
 _NOT_LAST = "[（「『【〔｛《〈]"
-_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WRITTEN_OUT = 10_000
+
+
+def power_of_two(exponent: int) -> str:
+    """Return a power of two as it is written, such as 2⁴⁰."""
+    return f"2{str(exponent).translate(_RAISED)}"
 
 
 def number(value: int) -> str:
@@ -55,7 +60,7 @@ def number(value: int) -> str:
     for less in (0, 1) if size >= _WRITTEN_OUT else ():
         power = (size + less).bit_length() - 1
         if size + less == 1 << power:
-            return f"{sign}2{str(power).translate(_POWERS)}" + " − 1" * less
+            return f"{sign}{power_of_two(power)}" + " − 1" * less
     return f"{sign}{size:,}"
 
 

@@ -65,11 +65,11 @@ def export(
             facts = {"population": made_page.population, "drawn": made_page.drawn, "note": made_page.note}
             return {"source": made_page.name, "out": str(path), "bytes": len(made_page.document), **facts}
         assert known.write is not None
-        blocks, view = solid(source, look, known.limit)
+        blocks, _ = solid(source, look, known.limit)
         needed = export_bytes(known.name, len(blocks), printable=printing is not None)
         require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
         made = made_by(call("export", name_of(source), str(path), look, *filter(None, [printing])))
-        body = ExportedBody(blocks, look, view, made, printing)
+        body = ExportedBody(blocks, look, made, printing)
         document = known.write(body)
         _write(path, document)
     return {

@@ -20,7 +20,6 @@ from gpu_nim.render.geometry import SIDES, Blocks, components
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import Page, colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT, Source
-from gpu_nim.render.views import View
 
 _CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
@@ -167,14 +166,12 @@ class ExportedBody:
     Attributes:
         blocks: the blocks to write.
         look: their appearance.
-        view: where a page looks from at first.
         made: what makes the file.
         printing: how to print it, as one watertight body; None for cubes.
     """
 
     blocks: Blocks
     look: Look
-    view: View
     made: Provenance
     printing: Printing | None = None
 

@@ -15,6 +15,7 @@ from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Schedule, hold_option, movie_options, scheduled
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
+from gpu_nim.render.words import power_of_two
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -125,9 +126,6 @@ def _clear(centres: NDArray[np.floating], radii: NDArray[np.floating], camera: C
     return np.asarray(np.stack([half * aspect + x, half * aspect - x, half + y, half - y]) - radii)
 
 
-_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
 def _power(generation: int) -> int:
     """Return m where the generation is 2^m - 1, or 0."""
     power = (generation + 1).bit_length() - 1
@@ -141,7 +139,7 @@ def generation_words(generation: int) -> str:
     ('generation 6', 'generation 7 = 2³ − 1')
     """
     power = _power(generation)
-    return f"generation {generation:,}" + (f" = 2{str(power).translate(_POWERS)} − 1" if power else "")
+    return f"generation {generation:,}" + (f" = {power_of_two(power)} − 1" if power else "")
 
 
 def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
