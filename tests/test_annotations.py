@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.annotations import Annotations, on_picture
+from gpu_nim.render.annotations import Annotations, on_picture, ticks
 from gpu_nim.render.axes import axes_of, box_of
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import DrawnBody, render
-from gpu_nim.render.legends import ticks
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.source import blocks_of

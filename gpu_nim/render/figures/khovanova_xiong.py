@@ -9,11 +9,11 @@ from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import ByMaximum
+from gpu_nim.render.annotations import LegendBox
 from gpu_nim.render.axes import CoordinateBox, draw_axes
 from gpu_nim.render.colourings import Bar
 from gpu_nim.render.drawing import Drawing, sheet
 from gpu_nim.render.figures.figure import figure
-from gpu_nim.render.legends import LegendBox
 from gpu_nim.render.themes import Colour, Theme, one_colour, to_linear
 from gpu_nim.render.views import from_angles
 
