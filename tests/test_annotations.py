@@ -285,11 +285,6 @@ def test_a_label_that_has_no_space_is_left_out():
 
 def test_axes_end_where_the_eye_is_in_the_body():
     blocks = blocks_of("nim:7")
-    with motion_of(
-        Movie("nim:7", "fly-in", 12, look=Look(resolution=(240, 180), engine="numpy", quality="draft", **ALL))
-    ) as renderer:
-        frames = [np.asarray(renderer.frame(number)) for number in (0, 11)]
-    assert not np.array_equal(*frames)
     inside = fit(VIEWS["hero"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
     inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
     assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []

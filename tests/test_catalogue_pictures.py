@@ -213,12 +213,9 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
 
 def test_a_name_is_registered_once():
     registry = Registry[NamedView]("planet")
-    earth = registry.add(replace(BELOW, name="earth"))
-    assert registry.find("earth") is earth
+    registry.add(replace(BELOW, name="earth"))
     with pytest.raises(UsageError, match="a planet is called earth already"):
         registry.add(replace(BELOW, name="earth"))
-    with pytest.raises(UsageError, match="planet must be one of earth, got 'mars'"):
-        registry.find("mars")
 
 
 @pytest.mark.parametrize("printable", [False, True])

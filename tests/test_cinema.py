@@ -203,11 +203,11 @@ def test_the_lens_has_its_aperture():
     assert radius.max() == pytest.approx(cinema._APERTURE * stage._focus, rel=0.02)
 
 
-def test_a_parallel_view_has_no_lens_and_no_floor():
+def test_a_parallel_view_has_no_lens_and_no_floor_and_one_from_below_no_floor():
     _, stage, camera = stage_of("nim:7", view="isometric")
     rays = stage._primary(np.arange(32 * 24), 3)
     assert (rays.directions == -camera.basis[2][:, None]).all()
-    assert stage._floor is None
+    assert stage._floor is stage_of("nim:7", view="30,-20")[1]._floor is None
 
 
 # Round edges
@@ -276,11 +276,6 @@ def test_the_body_casts_its_shadow_on_the_floor_away_from_the_sun():
     assert np.nanmax(shade[inside]) < 0.7
     assert np.nanmin(shade[outside & (rays.directions[2] < 0)]) > 0.85
     assert (shade[rays.directions[2] > 0.01] == 1).all()
-
-
-def test_there_is_no_floor_where_it_is_seen_from_below():
-    _, stage, _ = stage_of("nim:7", view="30,-20")
-    assert stage._floor is None
 
 
 def test_a_transparent_picture_keeps_the_shadow():

@@ -105,8 +105,6 @@ def test_a_plot_is_the_picture_of_the_result():
     assert plotted.image.tobytes() == render("nim:7", resolution=(64, 48), engine="numpy", theme="paper").image.tobytes()
     assert Image.open(io.BytesIO(plotted._repr_png_())).tobytes() == plotted.image.tobytes()
     assert grow("nim", 3).plot(engine="numpy", quality="draft").image.size == (960, 600)
-    with pytest.raises(UsageError, match="theme must be one of"):
-        grow("nim", 3).plot(theme="papyrus")
 
 
 def test_a_page_is_embedded_whole():

@@ -13,7 +13,7 @@ from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.raster import background
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
-from tests.render_files import needs_opengl
+from tests.render_files import border, needs_opengl
 
 SIZE = (96, 72)
 SOURCES = ("nim:0", "nim:31", "fcc:4", "ulam-warburton:9", "hexagonal:7", "chocolate:size=15")
@@ -97,8 +97,7 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
                 look = {"resolution": size, "view": view, "theme": "paper", "engine": "numpy", "quality": "draft"}
                 alpha = np.asarray(render(blocks, style=style, transparent=True, **look).image)[..., 3]
-                edge = np.concatenate([alpha[0], alpha[-1], alpha[:, 0], alpha[:, -1]])
-                assert edge.max() < 16, (source, view)
+                assert border(alpha).max() < 16, (source, view)
                 assert alpha.max() > 40, (source, view)
 
 

@@ -21,13 +21,11 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.volume import Volume, volume_of
 from tests.helpers import gpunim
-from tests.render_files import needs_ffmpeg
+from tests.render_files import needs_ffmpeg, needs_opengl, opengl_reason
 
 pytestmark = pytest.mark.thorough
 
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the most memory that was taken")
-has_opengl = opengl._has_pyvista() and opengl.probe() is not None
-needs_opengl = pytest.mark.skipif(not has_opengl, reason="PyVista or OpenGL is missing")
 
 # A process of its own, since memory that was freed is taken again: what is loaded and begun comes first.
 _MEASURED = """
@@ -215,4 +213,4 @@ def test_under_a_limit_that_opengl_passes_numpy_draws(tmp_path: Path) -> None:
     done = bounded(1_000_000, "render", "nim:15", "-o", tmp_path / "a.png", "--resolution", "320x240")
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "a.png").exists()
-    assert not has_opengl or "drawn by NumPy, since OpenGL needs more memory than is free" in done.stdout
+    assert opengl_reason() or "drawn by NumPy, since OpenGL needs more memory than is free" in done.stdout

@@ -102,23 +102,29 @@ def random_rays(seed, corner, shape, count=40, out=20):
     return Rays(cells, fractions, directions, np.zeros(count, np.int8))
 
 
+def assert_hits_are_those_of_walks(scene, is_full, rays, corner, shape, steps=inf):
+    hits = NumpyTracer(scene).trace(rays)
+    for k in range(len(rays)):
+        place = (part[:, k].tolist() for part in (rays.cells, rays.fractions, rays.directions))
+        found = walk(is_full, corner, shape, *place, steps)
+        if found is None:
+            assert (hits.distances[k], hits.faces[k]) == (inf, MISS)
+            continue
+        distance, cell, face = found
+        if cell is None:
+            assert hits.distances[k] >= distance * (1 - 1e-12)
+            continue
+        assert (tuple(hits.cells[:, k].tolist()), hits.faces[k], hits.levels[k]) == (cell, face, 0)
+        assert hits.distances[k] == pytest.approx(distance, rel=1e-12, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", SCENES)
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def test_a_ray_hits_what_a_walk_from_cell_to_cell_hits(name, seed):
     scene, is_full, corner, shape = SCENES[name]
     rays = random_rays(seed, corner, shape, 4)
-    hits = NumpyTracer(scene).trace(rays)
-    reach = np.minimum(corner, rays.cells.min(axis=1))
-    for k in range(len(rays)):
-        place = (part[:, k].tolist() for part in (rays.cells, rays.fractions, rays.directions))
-        found = walk(is_full, reach, np.array(shape) + 40, *place)
-        if found is None:
-            assert (hits.distances[k], hits.faces[k]) == (inf, MISS)
-        else:
-            distance, cell, face = found
-            assert (tuple(hits.cells[:, k].tolist()), hits.faces[k], hits.levels[k]) == (cell, face, 0)
-            assert hits.distances[k] == pytest.approx(distance, rel=1e-12, abs=1e-12)
+    assert_hits_are_those_of_walks(scene, is_full, rays, np.minimum(corner, rays.cells.min(axis=1)), np.array(shape) + 40)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -256,17 +262,7 @@ def test_a_ray_near_2_to_the_60_hits_what_a_walk_from_cell_to_cell_hits(name, a,
         directions / np.linalg.norm(directions, axis=0),
         np.zeros(2, np.int8),
     )
-    hits = NumpyTracer(scene).trace(rays)
-    for k in range(2):
-        place = (part[:, k].tolist() for part in (rays.cells, rays.fractions, rays.directions))
-        found = walk(is_full, np.minimum(eye, 0), np.full(3, (1 << 60) + 9), *place, steps=80)
-        if found is None:
-            assert hits.faces[k] == MISS
-        elif found[1] is None:
-            assert hits.distances[k] >= found[0] * (1 - 1e-12)
-        else:
-            assert (tuple(hits.cells[:, k].tolist()), hits.faces[k], hits.levels[k]) == (found[1], found[2], 0)
-            assert hits.distances[k] == pytest.approx(found[0], rel=1e-12, abs=1e-12)
+    assert_hits_are_those_of_walks(scene, is_full, rays, np.minimum(eye, 0), np.full(3, (1 << 60) + 9), steps=80)
 
 
 def test_merged_cells_that_break_the_inequality_are_not_hit():

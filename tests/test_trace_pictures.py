@@ -263,9 +263,7 @@ def test_grundy_values_are_traced_in_their_colours():
         (("ulam-warburton:9",), "needs a body in space"),
         (("nim:2^61",), "generations 0 to 2^60"),
         (("nim:-1",), "generations 0 to"),
-        (("nim:x",), "whole number"),
         (("nim:31", "--style", "points"), "style points cannot be traced"),
-        (("nim:31", "--colour", "grundy"), "needs a solved game"),
         (("nim:2^40", "--colour", "grundy"), "needs a solved game"),
         (("chocolate:size=31", "--colour", "branch"), "colour branch needs a growth, and chocolate:size=31 is a solved game"),
         (("chocolate:size=31", "--colour", "grundy"), "colour grundy needs positions of several Grundy values"),
@@ -354,7 +352,6 @@ def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeyp
         (("--quality", "cinema", "--style", "points"), "style points cannot be traced, got quality 'cinema'"),
         (("--view", "inside"), "view must be from outside for a movie, got 'inside'"),
         (("--eye", "1,2,3"), "eye would have no effect: a turntable movie takes"),
-        (("--motion", "zoom", "--engine", "numpy"), "a zoom movie needs the source nim"),
     ],
 )
 def test_movies_that_cannot_be_traced_are_refused(options, message, tmp_path):
