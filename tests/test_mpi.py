@@ -20,26 +20,18 @@ from gpu_nim.bench.ranks import divisions
 from gpu_nim.jobs.growth_job import GrowthJob
 from tests.helpers import gpunim, refused, run, wait_for
 from tests.mpi_cases import CASES
+from tests.open_mpi import OPEN_MPI
 
 MPIEXEC = shutil.which("mpiexec")
 REASON = "mpiexec is not installed" if MPIEXEC is None else "mpi4py is not installed" if find_spec("mpi4py") is None else None
 on_ranks = pytest.mark.skipif(REASON is not None, reason=REASON or "")
 GROW = ("grow", "edge", "--backend", "numpy")
-# Open MPI refuses root, more processes than cores, and binds each to a core as if no other command ran. Set for versions 4 and 5.
-SETTINGS = {
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "PRTE_MCA_hwloc_default_binding_policy": "none",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
 
 
 def started(size: int, *command: object, **more: object) -> subprocess.Popen[str]:
     """Start a command on some ranks."""
     assert MPIEXEC is not None
-    environment = {**os.environ, **SETTINGS}
+    environment = {**os.environ, **OPEN_MPI}
     words = [MPIEXEC, "-n", str(size), *map(str, command)]
     return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)  # type: ignore[call-overload]
 

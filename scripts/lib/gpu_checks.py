@@ -32,19 +32,11 @@ from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays
 from scripts.lib.part_process import end_with_parent, tell
 from tests.cuda_host import files_that_run_kernels
+from tests.open_mpi import OPEN_MPI
 from tests.threads import on_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
 BACKENDS = ("cuda", "numpy")
-# Open MPI refuses root, more processes than cores, and binds each to a core. Set for versions 4 and 5.
-_OPEN_MPI = {
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "PRTE_MCA_hwloc_default_binding_policy": "none",
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-}
 
 # Automaton, generation, and whether cells are compared one by one beside births and checksums.  rule750 and nim-5 take the general
 # engine.
@@ -254,7 +246,7 @@ def same_by_mpi(name: str, generations: int, ranks: int) -> bool:
         return True
     arguments = ("grow", name, "--gen", str(generations), "--backend", "cuda", "--json")
     words = (mpiexec, "-n", str(ranks), sys.executable, "-m", "gpu_nim", *arguments)
-    done = subprocess.run(words, cwd=ROOT, env={**os.environ, **_OPEN_MPI}, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=ROOT, env={**os.environ, **OPEN_MPI}, capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stderr.strip()[:300])
         return False
