@@ -9,6 +9,7 @@ import numpy as np
 
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.cuda.table import read_kernels
+from gpu_nim.model.errors import missing
 from gpu_nim.model.rule import Rule
 
 
@@ -44,7 +45,11 @@ def scipy_convolve(rule: Rule, generations: int) -> int:
     >>> scipy_convolve(find("nim").rule, 7)
     64
     """
-    return convolve(rule, generations, import_module("scipy.ndimage"), np)
+    try:
+        ndimage: Any = import_module("scipy.ndimage")
+    except ImportError as error:
+        raise missing("the convolution peer needs scipy", "scipy") from error
+    return convolve(rule, generations, ndimage, np)
 
 
 def convolve(rule: Rule, generations: int, ndimage: Any, xp: Any) -> int:
