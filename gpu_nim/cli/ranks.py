@@ -12,7 +12,7 @@ from gpu_nim.jobs.mpi import joined
 from gpu_nim.jobs.ranks import Outcome, Place
 from gpu_nim.model.errors import UsageError
 
-_GRACE = 2  # seconds
+_GRACE = 10  # seconds by which rank 0 may be later on a busy machine
 
 
 def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
