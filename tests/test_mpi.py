@@ -18,6 +18,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.mpi import _GRACES
 from tests.helpers import gpunim, refused, run, wait_for
 from tests.mpi_cases import CASES
 from tests.open_mpi import OPEN_MPI
@@ -176,8 +177,16 @@ def test_ranks_have_the_digest_of_docs_growth() -> None:
 # Signals
 
 
+@pytest.fixture
+def patient_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Open MPI kill ranks 5 seconds after a signal instead of one, which is too soon for their last words on a busy machine."""
+    for name in _GRACES:
+        monkeypatch.setenv(name, "5")
+
+
 @on_ranks
 @pytest.mark.thorough
+@pytest.mark.usefixtures("patient_mpirun")
 def test_a_signal_to_mpirun_ends_all_ranks(tmp_path: Path) -> None:
     out = tmp_path / "a.zarr"
     process = started(2, *gpunim("grow", "--gen", 100_000, "--backend", "numpy", "--quiet", "--out", out))
@@ -215,6 +224,7 @@ def _above(process: int, parents: dict[int, int]) -> list[int]:
 @pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes by Linux's /proc")
 @pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.usefixtures("patient_mpirun")
 def test_a_killed_rank_ends_all_and_the_checkpoint_resumes(tmp_path: Path, rank: int) -> None:
     folder = tmp_path / "run"
     process = started(2, *gpunim(*GROW, "--gen", 300, "--checkpoint", folder, "--every", 10))

@@ -10,6 +10,7 @@ Waiting is done in Python, a test at a time, so that signals are handled meanwhi
 from __future__ import annotations
 
 import ctypes
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,7 +37,9 @@ _WORD = 8  # bytes
 _ANNOUNCED = 1 << 15  # bytes that a rank sends to all others with the words, so that most exchanges take no second message
 _EAGER = 5e-5  # seconds in which a waiting rank tests as often as it can, without giving up its core
 _NAP = 1e-5
-_PATIENCE = 0.3  # seconds that a rank waits for others after a signal; mpirun, which sends it to all, ends them after 1
+# Seconds after a signal at which Open MPI kills the ranks that it sent it to, and the share of these that a rank waits for others.
+_GRACES = "OMPI_MCA_odls_base_sigkill_timeout", "PRTE_MCA_odls_base_sigkill_timeout"
+_PATIENCE = 0.3 * next((int(grace) for name in _GRACES if (grace := os.environ.get(name, "")).isdecimal()), 1)
 _LARGEST = 1 << 30  # bytes of a message; MPI counts with 31 bits
 
 
