@@ -45,7 +45,7 @@ print(taken("VmHWM") - before)
 def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
     """Run the command line, with at most `limit` KiB of address space."""
     command = ["bash", "-c", f'ulimit -v {limit} && exec "$@"', "-", *gpunim(*words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @linux
@@ -64,7 +64,7 @@ def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str,
         size = size[0] // 2, size[1] // 2
     look = {"style": style, "engine": engine, "quality": quality, "resolution": size}
     command = [sys.executable, "-c", _MEASURED, json.dumps(look)]
-    taken = int(subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout)
+    taken = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     planned = picture_bytes(Look(**look), engine, 256)
     # The plan of a traced picture is for all threads at once; on a busy machine fewer of them are at work at one time.
     assert planned / (8 if engine == "trace" else 2.2) < taken < planned
@@ -91,7 +91,7 @@ def most_taken(work: Callable[[], object]) -> int:
 
 
 def test_a_volume_takes_what_is_planned() -> None:
-    blocks = blocks_of("fcc:16")
+    blocks = blocks_of("fcc:48")  # so large that what other threads and first calls take is nothing beside it
     base = np.ones((len(blocks), 3), dtype=np.float32)
     taken = most_taken(lambda: volume_of(blocks, base))
     planned = Volume.extra_bytes(blocks, "draft")  # one point a cell
