@@ -1,5 +1,7 @@
 """Planted faults: each is a change of one place in the sources, and names the statement or the test that has to notice it.
 
+`faults.toml` has them by the changed file, each with the fields of `Mutant`.
+
 Faults are planted in this process: the code of the functions that differ between the text of a module and its changed text is
 exchanged, wherever these functions are referred to, and given back afterwards. So a fault costs no more than the check that
 notices it. Kernels are compiled from a changed copy of `cuda/`.
@@ -15,6 +17,7 @@ import functools
 import gc
 import shutil
 import sys
+import tomllib
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,6 +64,10 @@ class Mutant:
 
     def __str__(self) -> str:
         return f"{self.file}: {' '.join(self.planted.split())[:60] or 'nothing'}"
+
+
+_FAULTS = tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
+MUTANTS = [Mutant(file, **fault) for file, faults in _FAULTS.items() for fault in faults]
 
 
 def is_noticed(mutant: Mutant) -> bool:
