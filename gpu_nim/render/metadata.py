@@ -15,26 +15,24 @@
 Other programs show them, and `gpunim info FILE`.
 """
 
+import json
 import re
-import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import IO, Any
-from xml.etree import ElementTree
 
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Provenance, one_line, open_regular, parse_json
+from gpu_nim.model.files import Provenance, one_line, open_regular
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
 IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
 """The endings of pictures."""
 
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
-_DC = "http://purl.org/dc/elements/1.1/"
-_BEGINNING = 1 << 18  # bytes of a file, within which its comment is
-_MOST = 1 << 26  # bytes of a part of a file that is read whole
+_MOST = 1 << 26  # bytes at the beginning of a file, or at the end of a .gif, that have what is looked for
 
 
 def image_options(suffix: str, made: Provenance) -> dict[str, Any]:
@@ -97,23 +95,20 @@ def read_provenance(path: str | Path) -> Provenance:
     "gpu_nim.render.render('nim:3', Look(resolution=(64, 48), engine='numpy'))"
     """
     path = Path(path)
-    read = _READERS.get(path.suffix.lower())
-    if read is None:
-        raise UsageError(f"a file that says what made it ends in {', '.join(_READERS)}, got {str(path)!r}")
+    suffix = path.suffix.lower()
+    if suffix not in (*_FIELDS, *IMAGE_SUFFIXES):
+        raise UsageError(f"a file that says what made it ends in {', '.join((*IMAGE_SUFFIXES, *_FIELDS))}, got {str(path)!r}")
     try:
         with open_regular(path) as file:
-            software, command = read(file)
+            software, command = _image(file) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix)
             return Provenance(one_line(command), one_line(software))
-    except (LookupError, SyntaxError, TypeError, ValueError, struct.error, zipfile.BadZipFile) as error:
+    except (LookupError, SyntaxError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise FileError(f"cannot read {path}: it does not say which version of gpunim and which command made it") from error
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or 'it is damaged'}") from error
 
 
-_Pair = tuple[str, str]  # software, command
-
-
-def _image(file: IO[bytes]) -> _Pair:
+def _image(file: IO[bytes]) -> tuple[str, str]:
     from PIL import Image
 
     Image.init()
@@ -130,133 +125,59 @@ def _image(file: IO[bytes]) -> _Pair:
     return exif[_SOFTWARE], exif[_DESCRIPTION].encode("latin-1").decode()
 
 
-def _comment(file: IO[bytes]) -> _Pair:
-    """Read `Provenance.__str__` in the beginning of a file."""
-    return _line(file.read(_BEGINNING))
+def _content(file: IO[bytes], suffix: str) -> bytes:
+    """Return the part of a file that has the fields."""
+    if suffix == ".3mf":
+        with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
+            return model.read(_MOST)
+    if suffix == ".gif":
+        file.seek(max(0, file.seek(0, 2) - _MOST))
+        tail, text = file.read(), b""
+        at = tail.rindex(b"\x21\xfe") + 2
+        while length := tail[at]:
+            text += tail[at + 1 : at + 1 + length]
+            at += 1 + length
+        return text
+    return file.read(_MOST)
 
 
-def _gif(file: IO[bytes]) -> _Pair:
-    end = file.seek(0, 2)
-    file.seek(max(0, end - _BEGINNING))
-    tail = file.read()
-    at, text = tail.rindex(b"\x21\xfe") + 2, b""
-    while length := tail[at]:
-        text += tail[at + 1 : at + 1 + length]
-        at += 1 + length
-    return _line(text)
+def _fields(content: bytes, suffix: str) -> list[str]:
+    """Return the software and the command."""
+    decode, *patterns = _FIELDS[suffix]
+    found = [re.search(pattern, content, re.DOTALL) for pattern in patterns]
+    return [decode(match[1]) for match in found if match] if all(found) else []
 
 
-def _line(data: bytes) -> _Pair:
-    match = re.search(rb"(gpunim [\w.+-]+): ([^\n\0]*)", data)
-    if match is None:
-        raise ValueError("no comment")
-    return match[1].decode(), match[2].decode(errors="replace").strip()
+def _html(text: bytes) -> str:
+    return unescape(text.decode())
 
 
-def _xml(file: IO[bytes], software: str, command: str, attribute: str = "") -> _Pair:
-    """Read the first two elements of these names, or the two of one name that this attribute tells apart."""
-    texts: dict[str, str] = {}
-    for _, element in ElementTree.iterparse(file):
-        name = element.get(attribute, "") if attribute else element.tag
-        texts.setdefault(name, "".join(element.itertext()).strip())
-        if {software, command} <= set(texts):
-            break
-    return texts[software], texts[command]
+def _json(text: bytes) -> str:
+    return str(json.loads(b'"' + text + b'"'))
 
 
-def _svg(file: IO[bytes]) -> _Pair:
-    return _xml(file, f"{{{_DC}}}creator", f"{{{_DC}}}description")
+def _pdf(text: bytes) -> str:
+    raw = re.sub(rb"\\(.)", lambda escaped: _PDF_ESCAPES.get(escaped[1], escaped[1]), text, flags=re.DOTALL)
+    return raw.decode("utf-16" if raw.startswith(b"\xfe\xff") else "latin-1")
 
 
-def _three_mf(file: IO[bytes]) -> _Pair:
-    with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
-        return _xml(model, "Application", "Description", "name")
+def _codes(text: bytes) -> str:
+    return bytes(map(int, text.split())).decode()
 
 
-def _vtp(file: IO[bytes]) -> _Pair:
-    data = file.read(_BEGINNING)
-
-    def read(name: bytes) -> str:
-        match = re.search(rb'<Array type="String" Name="' + name + rb'"[^>]*>([\d ]*) 0</Array>', data)
-        if match is None:
-            raise KeyError(name)
-        return bytes(map(int, match[1].split())).decode()
-
-    return read(b"software"), read(b"command")
-
-
-def _html(file: IO[bytes]) -> _Pair:
-    pattern = rb'<meta name="generator" content="([^"]*)">\s*<meta name="description" content="([^"]*)">'
-    match = re.search(pattern, file.read(_BEGINNING))
-    if match is None:
-        raise ValueError("no generator")
-    return unescape(match[1].decode()), unescape(match[2].decode())
-
-
-def _pdf(file: IO[bytes]) -> _Pair:
-    data = file.read(_MOST)
-
-    def read(key: bytes) -> str:
-        match = re.search(rb"/" + key + rb"\s*\(((?:\\.|[^\\()])*)\)", data, re.DOTALL)
-        if match is None:
-            raise KeyError(key)
-        text = re.sub(rb"\\(.)", lambda escaped: _PDF_ESCAPES.get(escaped[1], escaped[1]), match[1], flags=re.DOTALL)
-        return text.decode("utf-16") if text.startswith(b"\xfe\xff") else text.decode("latin-1")
-
-    return read(b"Creator"), read(b"Subject")
+def _line(text: bytes) -> str:
+    return text.decode(errors="replace").strip()
 
 
 _PDF_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
-
-
-def _mp4(file: IO[bytes]) -> _Pair:
-    end = file.seek(0, 2)
-    for name in (b"moov", b"udta", b"meta", b"ilst"):
-        start, end = _box(file, name, file.tell() if name != b"moov" else 0, end)
-        file.seek(start + 4 * (name == b"meta"))  # which has a version
-    tags = file.tell()
-
-    def read(name: bytes) -> str:
-        start, stop = _box(file, b"data", *_box(file, name, tags, end))
-        file.seek(start + 8)  # its type and language
-        return file.read(min(stop - start - 8, _BEGINNING)).decode()
-
-    return read(b"\xa9too"), read(b"\xa9cmt")
-
-
-def _box(file: IO[bytes], name: bytes, start: int, end: int) -> tuple[int, int]:
-    """Return where the content of the first box of that name between two places of an .mp4 file begins and ends."""
-    while start < end:
-        file.seek(start)
-        size, kind = struct.unpack(">I4s", file.read(8))
-        head = 8
-        if size == 1:
-            (size,), head = struct.unpack(">Q", file.read(8)), 16
-        if size < head:
-            break
-        if kind == name:
-            return start + head, min(start + size, end)
-        start += size
-    raise KeyError(name)
-
-
-def _glb(file: IO[bytes]) -> _Pair:
-    magic, _, _, size, _ = struct.unpack("<4sIIII", file.read(20))
-    if magic != b"glTF" or size > _MOST:
-        raise ValueError(magic)
-    asset = parse_json(file.read(size))["asset"]
-    return asset["generator"], asset["extras"]["command"]
-
-
-_READERS: dict[str, Callable[[IO[bytes]], _Pair]] = {
-    **dict.fromkeys(IMAGE_SUFFIXES, _image),
-    **dict.fromkeys((".ply", ".obj", ".stl"), _comment),
-    ".gif": _gif,
-    ".svg": _svg,
-    ".pdf": _pdf,
-    ".mp4": _mp4,
-    ".glb": _glb,
-    ".3mf": _three_mf,
-    ".vtp": _vtp,
-    ".html": _html,
+_FIELDS: dict[str, tuple[Callable[[bytes], str], bytes, bytes]] = {
+    **dict.fromkeys((".ply", ".obj", ".stl", ".gif"), (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")),
+    ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]*)<", rb"<dc:description>([^<]*)<"),
+    ".pdf": (_pdf, rb"/Creator\s*\(((?:\\.|[^\\()])*)\)", rb"/Subject\s*\(((?:\\.|[^\\()])*)\)"),
+    ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]+)", rb"\xa9cmt.{4}data.{8}([^\0]+)"),
+    ".glb": (_json, rb'"generator":"((?:\\.|[^"\\])*)"', rb'"command":"((?:\\.|[^"\\])*)"'),
+    ".3mf": (_html, rb'name="Application">([^<]*)<', rb'name="Description">([^<]*)<'),
+    ".vtp": (_codes, rb'Name="software"[^>]*>([\d ]*) 0<', rb'Name="command"[^>]*>([\d ]*) 0<'),
+    ".html": (_html, rb'<meta name="generator" content="([^"]*)">', rb'<meta name="description" content="([^"]*)">'),
 }
+"""How a field of each format is read, and the patterns of the fields with the software and the command."""
