@@ -3,8 +3,6 @@ a made-up one is drawn, written, listed in the help and named in messages by eve
 """
 
 import re
-import xml.etree.ElementTree as ElementTree
-import zipfile
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +19,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring, bar
 from gpu_nim.render.drawing import Drawing
-from gpu_nim.render.exports import EXPORTS, Printing, export
+from gpu_nim.render.exports import EXPORTS, export
 from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat, cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS, Cut
@@ -197,7 +195,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
 
 
 def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):
-    made = ExportFormat(".xyz", "points, as text", xyz, 2000, "an .xyz file", printable=True)
+    made = ExportFormat(".xyz", "points, as text", xyz, lambda blocks: 2000 * blocks, printable=True)
     monkeypatch.setitem(EXPORTS, ".xyz", made)
     assert re.search(r"\.xyz +points, as text, or one body to print", run("export", "--help").output)
     printed("export", "nim:3", "-o", tmp_path / "a.xyz")
@@ -218,34 +216,13 @@ def test_a_name_is_registered_once():
         registry.add(replace(BELOW, name="earth"))
 
 
-@pytest.mark.parametrize("printable", [False, True])
-def test_a_3mf_file_is_a_zip_of_xml_with_the_body(printable, tmp_path):
-    report = export("nim:3", tmp_path / "a.3mf", printing=Printing() if printable else None)
-    with zipfile.ZipFile(tmp_path / "a.3mf") as archive:
-        assert archive.testzip() is None
-        assert {"[Content_Types].xml", "_rels/.rels"} <= set(archive.namelist())
-        model = ElementTree.fromstring(archive.read("3D/3dmodel.model"))
-    core = "{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}"
-    points = np.array([[float(vertex.get(axis)) for axis in "xyz"] for vertex in model.iter(f"{core}vertex")])
-    faces = np.array([[int(triangle.get(f"v{k}")) for k in (1, 2, 3)] for triangle in model.iter(f"{core}triangle")])
-    assert model.get("unit") == "millimeter"
-    assert len(faces) == report["triangles"]
-    if printable:
-        edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-        assert set(np.unique(edges, axis=0, return_counts=True)[1].tolist()) == {2}
-    else:
-        expected, triangles = cubes(blocks_of("nim:3"))
-        assert np.array_equal(points, expected)
-        assert np.array_equal(faces, triangles)
-
-
 def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(exports, "find_spec", lambda name: None)
     others = r"or write \.glb or \.3mf or \.vtp or \.html without"
     for suffix in (name for name, known in EXPORTS.items() if known.packages):
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")
-    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".vtp"], packages=("networkx",), what="an .xyz file"))
+    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".vtp"], packages=("networkx",), name=".xyz"))
     with pytest.raises(MissingDependency, match=r"an \.xyz file needs networkx") as refused:
         export("nim:3", tmp_path / "a.xyz")
     assert refused.value.extra == "graph"

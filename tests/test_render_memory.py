@@ -12,7 +12,7 @@ import pytest
 
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.render import exports, image, opengl, picture_memory, source
-from gpu_nim.render.exports import Printing, export, export_bytes
+from gpu_nim.render.exports import export, export_bytes
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import scenes
@@ -104,9 +104,8 @@ def test_a_volume_takes_what_is_planned() -> None:
 )
 def test_an_export_takes_what_is_planned(suffix: str, printable: bool, tmp_path: Path) -> None:
     blocks = blocks_of("nim:63")
-    printing = Printing() if printable else None
-    export("nim:3", tmp_path / f"b{suffix}", printing=printing)  # loads what writes it
-    taken = most_taken(lambda: export(blocks, tmp_path / f"a{suffix}", printing=printing))
+    export("nim:3", tmp_path / f"b{suffix}", printable=printable)  # loads what writes it
+    taken = most_taken(lambda: export(blocks, tmp_path / f"a{suffix}", printable=printable))
     planned = export_bytes(suffix, len(blocks), printable=printable)
     assert planned / 2.2 < taken < planned
 

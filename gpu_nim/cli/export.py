@@ -9,8 +9,7 @@ from gpu_nim.cli.catalogues import SOURCE
 from gpu_nim.cli.command import FILE, Command, given, json_option
 from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
-from gpu_nim.model.errors import UsageError
-from gpu_nim.render.exports import EXPORTS, Printing
+from gpu_nim.render.exports import EXPORTS, PRINT_SIZE
 from gpu_nim.render.exports import export as write
 from gpu_nim.render.look import Look
 
@@ -31,17 +30,13 @@ _EXAMPLES = {
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
-@click.option("--print-size", type=float, default=Printing.size, help="The longest side of a printable body, in millimetres.")
+@click.option("--print-size", type=float, help=f"The longest side of a printable body, in millimetres.  [default: {PRINT_SIZE:g}]")
 @click.option("--stand", is_flag=True, help="A plate below a printable body, in which its lowest parts are set.")
 @look_options("view", "theme", "colour", "generations", "cut", "title")
 @json_option
-def export(source: str, out: Path, printable: bool, print_size: float, stand: bool, as_json: bool, **look: Any) -> None:
+def export(source: str, out: Path, printable: bool, print_size: float | None, stand: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
-    wanted = Look(**look)
-    if not printable and (useless := sorted(given(["print_size", "stand"]))):
-        raise UsageError(f"--{useless[0].replace('_', '-')} is for a printable body: it needs --printable")
-    printing = Printing(print_size, stand) if printable else None
-    report = write(source, out, wanted, printing=printing, given=given(look))
+    report = write(source, out, Look(**look), printable=printable, print_size=print_size, stand=stand, given=given(look))
     if as_json:
         emit_json(report)
         return

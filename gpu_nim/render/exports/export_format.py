@@ -18,8 +18,8 @@ from gpu_nim.model.files import Provenance
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.geometry import SIDES, Blocks, components
 from gpu_nim.render.look import MESH_OPTIONS, Look
-from gpu_nim.render.page import Page, colour_bytes
-from gpu_nim.render.source import CELLS_LIMIT, Source
+from gpu_nim.render.page import colour_bytes
+from gpu_nim.render.source import CELLS_LIMIT
 
 _CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
@@ -30,8 +30,8 @@ _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
 _PLATE = 2.0  # millimetres: the thickness of a stand
 
-MAX_PRINT = 10_000
-"""The largest measure of a print, in millimetres."""
+PRINT_SIZE, _MAX_PRINT = 100.0, 10_000
+"""The measure of a print that is asked for by default and the largest one, in millimetres."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Printing:
         UsageError: the size is none that can be printed.
     """
 
-    size: float = 100.0
+    size: float = PRINT_SIZE
     stand: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.size <= MAX_PRINT:
-            raise UsageError(f"print_size must be from 1 to {MAX_PRINT:,} millimetres, got {self.size:g}")
+        if not 1 <= self.size <= _MAX_PRINT:
+            raise UsageError(f"print_size must be from 1 to {_MAX_PRINT:,} millimetres, got {self.size:g}")
 
 
 def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
@@ -188,8 +188,9 @@ class ExportedBody:
 TEXT_LIMIT = 1 << 18
 """The most blocks that are written as text: a minute's work."""
 
+_SAID_WITH_A_VOWEL = "aefhilmnorsx"  # letters
+
 Writer = Callable[[ExportedBody], bytes]
-SourceWriter = Callable[[Source, Look], Page]
 
 
 @dataclass(frozen=True)
@@ -199,51 +200,42 @@ class ExportFormat:
     Args:
         name: the ending of its files.
         summary: the contents of the file, for help texts.
-        write: returns the file's content; None where `write_source` does.
-        bytes_a_block: memory for writing, for each block, measured, with a margin.
-        what: the name of the file in messages.
+        write: returns the file's content; None for a page, which plans its own memory.
+        memory: returns the bytes of memory for writing so many blocks, measured, with a margin.
         takes: the options of a look that change the file.
-        many: a number of blocks, and where there are more the memory for each and what is to be said of the file.
+        note: returns what is to be said of a file of these blocks, or "".
         printable: whether it can hold one body to print.
         limit: the most blocks that it holds.
-        fixed_bytes: memory for writing, for any number of blocks.
         packages: the optional packages that write it, by the names that they are imported and installed by.
-        write_source: returns the file from the source, for a format that does not always need blocks; it plans its own memory.
     """
 
     name: str
     summary: str
     write: Writer | None
-    bytes_a_block: int
-    what: str
+    memory: Callable[[int], int]
     takes: frozenset[str] = MESH_OPTIONS
-    many: tuple[int, int, str] | None = None
+    note: Callable[[Blocks], str] = lambda blocks: ""
     printable: bool = False
     limit: int = CELLS_LIMIT
-    fixed_bytes: int = 0
     packages: tuple[str, ...] = ()
-    write_source: SourceWriter | None = None
 
-    def memory(self, blocks: int) -> int:
-        """Return the bytes for writing so many blocks.
-
-        Args:
-            blocks: their number.
-        """
-        few = self.many is None or blocks <= self.many[0]
-        return self.fixed_bytes + blocks * (self.bytes_a_block if few or self.many is None else self.many[1])
+    @property
+    def what(self) -> str:
+        """The name of a file in messages."""
+        return f"a{'n' * (self.name[1] in _SAID_WITH_A_VOWEL)} {self.name} file"
 
 
 EXPORTS = Registry[ExportFormat]("export")
 """The export formats, by ending."""
 
 
-def export_format(name: str, summary: str, **facts: Any) -> Callable[[Writer], Writer]:
+def export_format(name: str, summary: str, memory: Callable[[int], int], **facts: Any) -> Callable[[Writer], Writer]:
     """Return a decorator that registers a writer as an export format.
 
     Args:
         name: as for `ExportFormat`.
         summary: as for `ExportFormat`.
-        facts: the other arguments of `ExportFormat`; `what` is by default the ending.
+        memory: as for `ExportFormat`.
+        facts: the other arguments of `ExportFormat`.
     """
-    return EXPORTS.decorator(lambda write: ExportFormat(name, summary, write, **{"what": f"a {name} file", **facts}))
+    return EXPORTS.decorator(lambda write: ExportFormat(name, summary, write, memory, **facts))

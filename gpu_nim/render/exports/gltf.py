@@ -29,7 +29,10 @@ _POINTS, _CORNERS = 34962, 34963  # what a buffer is for
 
 
 @export_format(
-    ".glb", "cubes, glTF 2.0, binary; instances if there are more than 65,536", bytes_a_block=1300, many=(PLAIN_LIMIT, 120, _NOTE)
+    ".glb",
+    "cubes, glTF 2.0, binary; instances if there are more than 65,536",
+    lambda blocks: (1300 if blocks <= PLAIN_LIMIT else 120) * blocks,
+    note=lambda blocks: _NOTE * (len(blocks) > PLAIN_LIMIT),
 )
 def glb(body: ExportedBody) -> bytes:
     """Return a body as binary glTF: plain triangles, or instances where these would be many."""
@@ -45,15 +48,13 @@ def triangles(mesh: Mesh, made: Provenance) -> bytes:
     Raises:
         UsageError: a value is a number that 32-bit floats, the format's largest numbers for points, do not hold.
     """
-    file = _File(made)
-    points = file.add(_upright(mesh.points), target=_POINTS, bounds=True)
-    attributes = {"POSITION": points}
+    file = _File()
+    attributes = {"POSITION": file.add(_upright(mesh.points), target=_POINTS)}
     if mesh.colours is not None:
         attributes["COLOR_0"] = file.add(_light(mesh.colours), target=_POINTS)
     for name, values in mesh.facts.items():
         attributes[f"_{name.upper()}"] = file.add(exact_floats(values, name), target=_POINTS)
-    faces = file.add(mesh.faces.ravel().astype("<u4"), target=_CORNERS)
-    return file.finish([{"mesh": 0}], attributes, faces)
+    return file.finish(made, attributes, mesh.faces)
 
 
 def instanced(blocks: Blocks, colours: NDArray[np.uint8], made: Provenance) -> bytes:
@@ -62,7 +63,7 @@ def instanced(blocks: Blocks, colours: NDArray[np.uint8], made: Provenance) -> b
     Raises:
         UsageError: a coordinate is a number that 32-bit floats do not hold.
     """
-    file = _File(made)
+    file = _File()
     instances = {
         "TRANSLATION": file.add(_upright(exact_floats(blocks.corners, blocks.name))),
         "_COLOR_0": file.add(_light(colours)),
@@ -72,9 +73,8 @@ def instanced(blocks: Blocks, colours: NDArray[np.uint8], made: Provenance) -> b
         instances[f"_{name.upper()}"] = file.add(values.astype("<u2") if small else exact_floats(values, name))
     first = blocks.take(np.array([0]))
     corners, faces = cubes(first)
-    points = file.add(_upright(corners - first.corners[0].astype(np.float32)), target=_POINTS, bounds=True)
-    node = {"mesh": 0, "extensions": {_INSTANCING: {"attributes": instances}}}
-    return file.finish([node], {"POSITION": points}, file.add(faces.ravel().astype("<u4"), target=_CORNERS))
+    points = file.add(_upright(corners - first.corners[0].astype(np.float32)), target=_POINTS)
+    return file.finish(made, {"POSITION": points}, faces, instances)
 
 
 def _upright(points: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -90,47 +90,46 @@ def _light(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
 class _File:
     """Arrays one after the other in one buffer, and the JSON that describes them."""
 
-    def __init__(self, made: Provenance) -> None:
-        self._made = made
-        self._parts: list[bytes] = []
-        self._size = 0
+    def __init__(self) -> None:
+        self._buffer = bytearray()
         self._views: list[dict[str, Any]] = []
         self._accessors: list[dict[str, Any]] = []
 
-    def add(self, array: NDArray[Any], *, target: int | None = None, bounds: bool = False) -> int:
+    def add(self, array: NDArray[Any], target: int | None = None) -> int:
         """Add an array, of numbers (N,), vectors (N, 3) or colours (N, 4), and return the number of its accessor."""
         kind = {1: "SCALAR", 2: f"VEC{array.shape[-1]}"}[array.ndim]
-        accessor: dict[str, Any] = {"bufferView": len(self._views), "componentType": _KINDS[array.dtype.str[1:]]}
-        accessor |= {"count": len(array), "type": kind}
-        if array.dtype == np.uint8:
-            accessor["normalized"] = True
-        if bounds:
+        accessor = {"bufferView": len(self._views), "componentType": _KINDS[array.dtype.str[1:]], "count": len(array), "type": kind}
+        if kind == "VEC3":  # of places the format wants the bounds
             accessor |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
-        view = {"buffer": 0, "byteOffset": self._size, "byteLength": array.nbytes}
+        accessor |= {"normalized": True} if kind == "VEC4" else {}
+        view = {"buffer": 0, "byteOffset": len(self._buffer), "byteLength": array.nbytes}
         self._views.append(view if target is None else {**view, "target": target})
         self._accessors.append(accessor)
-        data = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).tobytes()
-        self._parts.append(data + bytes(-len(data) % 4))
-        self._size += len(self._parts[-1])
+        self._buffer += array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        self._buffer += bytes(-len(self._buffer) % 4)
         return len(self._accessors) - 1
 
-    def finish(self, nodes: list[dict[str, Any]], attributes: dict[str, int], indices: int) -> bytes:
-        """Return the file of one mesh at these nodes."""
-        used = sorted({name for node in nodes for name in node.get("extensions", {})})
-        scene = {
-            "asset": {"version": "2.0", "generator": self._made.software, "extras": {"command": self._made.command}},
-            **({"extensionsUsed": used, "extensionsRequired": used} if used else {}),
+    def finish(
+        self, made: Provenance, attributes: dict[str, int], faces: NDArray[np.int32], instances: dict[str, int] | None = None
+    ) -> bytes:
+        """Return the file of one mesh, or of its instances."""
+        corners = self.add(faces.ravel().astype("<u4"), target=_CORNERS)
+        scene: dict[str, Any] = {
+            "asset": {"version": "2.0", "generator": made.software, "extras": {"command": made.command}},
             "scene": 0,
-            "scenes": [{"nodes": list(range(len(nodes)))}],
-            "nodes": nodes,
-            "meshes": [{"primitives": [{"attributes": attributes, "indices": indices, "material": 0}]}],
+            "scenes": [{"nodes": [0]}],
+            "nodes": [{"mesh": 0}],
+            "meshes": [{"primitives": [{"attributes": attributes, "indices": corners, "material": 0}]}],
             "materials": [_MATTE],
             "accessors": self._accessors,
             "bufferViews": self._views,
-            "buffers": [{"byteLength": self._size}],
+            "buffers": [{"byteLength": len(self._buffer)}],
         }
+        if instances:
+            scene["nodes"][0]["extensions"] = {_INSTANCING: {"attributes": instances}}
+            scene |= {"extensionsUsed": [_INSTANCING], "extensionsRequired": [_INSTANCING]}
         text = json.dumps(scene, separators=(",", ":"), ensure_ascii=False).encode()
         text += b" " * (-len(text) % 4)
-        length = 12 + 8 + len(text) + 8 + self._size
+        length = 12 + 8 + len(text) + 8 + len(self._buffer)
         head = struct.pack("<4sIII4s", b"glTF", 2, length, len(text), b"JSON")
-        return b"".join((head, text, struct.pack("<I4s", self._size, b"BIN\0"), *self._parts))
+        return b"".join((head, text, struct.pack("<I4s", len(self._buffer), b"BIN\0"), self._buffer))

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, Mesh, export_format
+from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, Mesh, cubes_note, export_format
 from gpu_nim.render.look import SHAPE_OPTIONS
 from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
 
+_TO_PRINT: dict[str, Any] = {"takes": SHAPE_OPTIONS, "note": cubes_note, "printable": True}  # triangles alone are for printing
 _AT_ONCE = 1 << 15  # points or triangles that are made text at a time
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip file
 
@@ -42,11 +43,9 @@ _RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
 @export_format(
     ".3mf",
     "triangles alone, for 3D printers",
-    bytes_a_block=1300,
-    fixed_bytes=4 << 20,
+    lambda blocks: (4 << 20) + 1300 * blocks,
     limit=TEXT_LIMIT,
-    takes=SHAPE_OPTIONS,
-    printable=True,
+    **_TO_PRINT,
 )
 def three_mf(body: ExportedBody) -> bytes:
     """Return a mesh as 3MF, in millimetres: a cell is one wide unless the body is printable."""
@@ -99,7 +98,7 @@ def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes:
     return Trimesh(mesh.points, mesh.faces, vertex_colors=colours, vertex_attributes=attributes, process=False, validate=False)
 
 
-@export_format(".ply", "cubes, binary", bytes_a_block=2300, printable=True, packages=_TRIMESH)
+@export_format(".ply", "cubes, binary", lambda blocks: 2300 * blocks, printable=True, packages=_TRIMESH)
 def ply(body: ExportedBody) -> bytes:
     """Return a mesh as PLY, binary, with the facts of each point."""
     from trimesh.exchange.ply import export_ply
@@ -108,9 +107,7 @@ def ply(body: ExportedBody) -> bytes:
     return data.replace(b"\nelement", f"\ncomment {body.made}\nelement".encode(), 1)
 
 
-@export_format(
-    ".stl", "triangles alone", bytes_a_block=5000, takes=SHAPE_OPTIONS, what="an .stl file", printable=True, packages=_TRIMESH
-)
+@export_format(".stl", "triangles alone", lambda blocks: 5000 * blocks, packages=_TRIMESH, **_TO_PRINT)
 def stl(body: ExportedBody) -> bytes:
     """Return a mesh as STL, binary."""
     from trimesh.exchange.stl import export_stl
@@ -119,7 +116,7 @@ def stl(body: ExportedBody) -> bytes:
     return head.ljust(_STL_HEAD, b"\0") + bytes(export_stl(_trimesh(body.mesh)))[_STL_HEAD:]
 
 
-@export_format(".obj", "cubes, as text", bytes_a_block=5500, limit=TEXT_LIMIT, what="an .obj file", packages=_TRIMESH)
+@export_format(".obj", "cubes, as text", lambda blocks: 5500 * blocks, limit=TEXT_LIMIT, packages=_TRIMESH)
 def obj(body: ExportedBody) -> bytes:
     """Return a mesh as Wavefront's OBJ, colours after the coordinates."""
     from trimesh.exchange.obj import export_obj
@@ -135,7 +132,7 @@ def _text(name: str, text: str) -> str:
     return f'<Array type="String" Name="{name}" NumberOfTuples="1" format="ascii">{codes}</Array>'
 
 
-@export_format(".vtp", "cubes, for ParaView", bytes_a_block=1300)
+@export_format(".vtp", "cubes, for ParaView", lambda blocks: 1300 * blocks)
 def vtp(body: ExportedBody) -> bytes:
     """Return the body's mesh, data compressed and appended: a colour for each point, the cell's values for each triangle."""
     mesh, data = body.mesh, BytesIO()
