@@ -17,7 +17,7 @@ from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render import exports
-from gpu_nim.render.colourings import COLOURINGS, Colouring, bar
+from gpu_nim.render.colourings import COLOURINGS, Colouring
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import EXPORTS, export
 from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat, cubes
@@ -32,7 +32,7 @@ from gpu_nim.render.page import document
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.points import Points
-from gpu_nim.render.themes import THEMES, Map
+from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import VIEWS, NamedView, View
 from gpu_nim.render.window import help_line, keys
 from tests.helpers import option_names, printed, refused, run
@@ -46,11 +46,13 @@ def xyz(body: ExportedBody) -> bytes:
     return "".join(f"{x} {y} {z}\n" for x, y, z in body.mesh.points.tolist()).encode()
 
 
-HEIGHT = bar("height", lambda blocks: blocks.corners[:, 2])
+HEIGHT = Colouring(
+    "height", "by height", "height", lambda blocks: blocks.corners[:, 2], lambda heights, weights, theme: theme.map(heights / 9)
+)
 BELOW = NamedView("below", "from below", lambda cells: View((0.5, 0.5, -2.0)))
 ENTRIES: dict[str, tuple[Registry[Any], Any]] = {
     "style": (STYLES, type("Dust", (Points,), {"name": "dust", "summary": "a speck a cell"})),
-    "colour": (COLOURINGS, Colouring("height", "by height", lambda blocks, theme: theme.map(blocks.corners[:, 2] / 3), HEIGHT)),
+    "colour": (COLOURINGS, HEIGHT),
     "theme": (THEMES, replace(THEMES["dark"], name="sea", top=(0.0, 0.5, 0.5))),
     "view": (VIEWS, BELOW),
     "cut": (CUTS, Cut("top", "the upper half", lambda toward: (2,))),
@@ -66,7 +68,7 @@ def entry(request, monkeypatch):
 
 
 def test_a_made_up_value_is_computed_where_a_colouring_reads_it(monkeypatch, tmp_path):
-    deep = Colouring("deep", "by depth", lambda blocks, theme: theme.map(blocks.values["deep"] / 9), HEIGHT)
+    deep = replace(HEIGHT, name="deep", value=lambda blocks: blocks.values["deep"])
     of_growth = replace(deep, of_growth=lambda blocks, rule: blocks.corners[:, 2] * len(rule.offsets))
     monkeypatch.setitem(COLOURINGS, "deep", of_growth)
     printed("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, "--colour", "deep")
@@ -83,11 +85,8 @@ def test_a_made_up_value_is_computed_where_a_colouring_reads_it(monkeypatch, tmp
 
 
 def test_nim_of_any_size_is_traced_in_a_made_up_colouring_of_coordinates(monkeypatch):
-    def least(blocks, theme):
-        return theme.map(1.0 * (blocks.corners[:, 2] == 0))
-
     for known in (False, True):
-        made = Colouring("least", "where the third pile is empty", least, HEIGHT, of_coordinates=known)
+        made = replace(HEIGHT, name="least", value=lambda blocks: blocks.corners[:, 2] == 0, of_coordinates=known)
         monkeypatch.setitem(COLOURINGS, "least", made)
         look = Look(resolution=(16, 16), engine="trace", quality="draft", colour="least")
         if known:
@@ -132,11 +131,6 @@ def test_a_made_up_view_is_in_the_page_and_has_a_key(monkeypatch):
 def test_a_theme_says_which_style_is_drawn_in_it(monkeypatch):
     monkeypatch.setitem(THEMES, "sea", replace(THEMES["dark"], name="sea", style="volume"))
     assert Look(theme="sea").style_name == "volume"
-
-
-def test_a_theme_of_an_unknown_map_is_refused_at_once():
-    with pytest.raises(UsageError, match=r"map must be one of thermal, .*, got 'termal'"):
-        replace(THEMES["dark"], map=Map("termal"))
 
 
 def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):

@@ -1,10 +1,10 @@
-"""Colourings: one function each, registered with its legend and the further value of cells that it may read.
+"""Colourings: one function each, registered with the value of a block that its colours show.
 
 The option `colour` takes its name::
 
-    @colouring("total", "by the sum of the coordinates", legend=bar("total", lambda blocks: blocks.corners.sum(axis=1)))
-    def by_total(blocks, theme):
-        return theme.map(blocks.corners.sum(axis=1) / blocks.corners.sum(axis=1).max())
+    @colouring("total", "by the sum of the coordinates", "total", lambda blocks: blocks.corners.sum(axis=1))
+    def by_total(totals, weights, theme):
+        return theme.map(totals / totals.max())
 """
 
 from collections.abc import Callable
@@ -85,21 +85,25 @@ def generation_bar(births: NDArray[np.integer], colours: NDArray[np.float32], le
     return Bar("generation", tuple(values), colours[born])
 
 
-Colours = Callable[[Blocks, Theme], NDArray[np.float32]]
-LegendOf = Callable[[Blocks, NDArray[np.float32]], Legend]
-"""Returns the legend of blocks in their colours (N, 3)."""
+Values = Callable[[Blocks], NDArray[np.integer]]
+"""Returns a value of each block, (N,)."""
+
+Colours = Callable[[NDArray[np.integer], NDArray[np.float64], Theme], NDArray[np.float32]]
+"""Returns the colours under a theme, sRGB float32 (K, 3) in 0 to 1, of values, ascending, and the areas of their blocks, (K,)."""
 
 
 @dataclass(frozen=True)
 class Colouring:
-    """A colouring of blocks.
+    """A colouring of blocks by a value.
 
     Args:
         name: its name.
         summary: what the colours show, in a line.
-        colours: returns the colour of each block under a theme, sRGB float32 (N, 3) in 0 to 1.
-        legend: returns what the colours stand for: see `bar` and `swatches`.
-        of_growth: returns a further value of each block of a growth, (N,), from the rule, which `colours` reads in
+        title: what the value is, in legends.
+        value: returns the value of each block.
+        colours: returns the colours of the values.
+        named: returns the name of the value of a block, by its index, where the legend has names in place of a bar.
+        of_growth: returns a further value of each block of a growth, (N,), from the rule, which `value` reads in
             `Blocks.values` by the colouring's name; called where these colours are asked for.
         of_game: returns it for each position of a solved game, (N,); called for every game. Of a saved game these colours show
             all positions, not only the P-positions.
@@ -108,8 +112,10 @@ class Colouring:
 
     name: str
     summary: str
+    title: str
+    value: Values
     colours: Colours
-    legend: LegendOf
+    named: Callable[[Blocks, int], str] | None = None
     of_growth: Callable[[Blocks, Rule], NDArray[np.integer]] | None = None
     of_game: Callable[[Blocks, Solution], NDArray[np.integer]] | None = None
     of_coordinates: bool = False
@@ -124,47 +130,9 @@ COLOURINGS = Registry[Colouring]("colour")
 DEFAULT = "rank"
 
 
-def colouring(name: str, summary: str, *, legend: LegendOf, **facts: Any) -> Callable[[Colours], Colours]:
-    """Return a decorator that registers a function of blocks and a theme as a colouring.
-
-    Args:
-        name: as for `Colouring`.
-        summary: as for `Colouring`.
-        legend: as for `Colouring`.
-        facts: the other arguments of `Colouring`.
-    """
-    return COLOURINGS.decorator(lambda colours: Colouring(name, summary, colours, legend, **facts))
-
-
-def bar(title: str, value: Callable[[Blocks], NDArray[np.integer]]) -> LegendOf:
-    """Return the legend of a colouring by a value: a bar of the colours that blocks have, in the order of their values.
-
-    Args:
-        title: what the value is.
-        value: returns it for each block, (N,).
-    """
-
-    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
-        values, first = np.unique(value(blocks), return_index=True)
-        return Bar(title, tuple(values.tolist()), colours[first])
-
-    return legend
-
-
-def swatches(title: str, kind: Callable[[Blocks], NDArray[np.integer]], name: Callable[[Blocks, int], str]) -> LegendOf:
-    """Return the legend of a colouring by kinds: a swatch for each kind that blocks have.
-
-    Args:
-        title: what the kinds are.
-        kind: returns the number of each block's kind, (N,).
-        name: returns the name of a block's kind; called with the index of the first block of each.
-    """
-
-    def legend(blocks: Blocks, colours: NDArray[np.float32]) -> Legend:
-        found = np.unique(kind(blocks), return_index=True)[1].tolist()
-        return Swatches(title, tuple(name(blocks, at) for at in found), colours[found])
-
-    return legend
+def colouring(name: str, summary: str, title: str, value: Values, **facts: Any) -> Callable[[Colours], Colours]:
+    """Return a decorator that registers a function of values, areas and a theme as a colouring; its arguments are `Colouring`'s."""
+    return COLOURINGS.decorator(lambda colours: Colouring(name, summary, title, value, colours, **facts))
 
 
 def find_colouring(colour: str | None, name: str, *, game: bool) -> Colouring:
@@ -189,38 +157,34 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
     found = COLOURINGS.find(colour or DEFAULT)
     if found.reads_value and found.name not in blocks.values:
         raise UsageError(f"colour {colour} needs the {found.name} of each cell, and {blocks.name} has none")
-    return found.colours(blocks, theme)
+    values, which = np.unique(found.value(blocks), return_inverse=True)
+    weights = np.bincount(which, blocks.sizes.astype(np.float64) ** 2)
+    return np.asarray(found.colours(values, weights, theme)[which])
 
 
 def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) -> Legend:
-    """Return what the colours (N, 3) of blocks stand for."""
-    return COLOURINGS.find(colour or DEFAULT).legend(blocks, colours)
+    """Return what the colours (N, 3) of blocks stand for: a bar of values, or names of the values that blocks have."""
+    found = COLOURINGS.find(colour or DEFAULT)
+    values, first = np.unique(found.value(blocks), return_index=True)
+    if found.named is None:
+        return Bar(found.title, tuple(values.tolist()), colours[first])
+    return Swatches(found.title, tuple(found.named(blocks, at) for at in first.tolist()), colours[first])
 
 
-@colouring("generation", "by generation, uniform in time", legend=bar("generation", lambda blocks: blocks.generations))
-def generation_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+def _generations(blocks: Blocks) -> NDArray[np.integer]:
+    return blocks.generations
+
+
+@colouring("generation", "by generation, uniform in time", "generation", _generations)
+def generation_colours(generations: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in time."""
-    return theme.map(ages(blocks.generations))
+    return theme.map((generations - generations[0]) / max(int(generations[-1] - generations[0]), 1))
 
 
-@colouring("rank", "by generation, uniform in the number of cells", legend=bar("generation", lambda blocks: blocks.generations))
-def rank_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+@colouring("rank", "by generation, uniform in the number of cells", "generation", _generations)
+def rank_colours(generations: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
-    return theme.map(ranks(blocks.generations, blocks.sizes.astype(np.float64) ** 2))
-
-
-def ages(generations: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the place of each generation (N,) between the first and the last, 0 to 1."""
-    first, last = int(generations.min()), int(generations.max())
-    return np.asarray((generations - first) / max(last - first, 1))
-
-
-def ranks(generations: NDArray[np.integer], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the fraction of the weight that is older than the middle of each generation (N,), 0 to 1."""
-    # A bin for each generation present, since generations reach 2^30.
-    _, places = np.unique(generations, return_inverse=True)
-    summed = np.bincount(places, weights)
-    return np.asarray(((np.cumsum(summed) - summed / 2) / summed.sum())[places])
+    return theme.map((np.cumsum(weights) - weights / 2) / weights.sum())
 
 
 def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:
@@ -230,16 +194,20 @@ def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:
     return np.asarray(solution.grundy[tuple(blocks.positions[:, : solution.grundy.ndim].T)], dtype=np.int64)
 
 
-@colouring("grundy", "by Grundy value", of_game=grundy_values, legend=bar("Grundy value", lambda blocks: blocks.values["grundy"]))
-def grundy_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Colour by Grundy value."""
+def _several_grundy_values(blocks: Blocks) -> NDArray[np.integer]:
     values = blocks.values["grundy"]
     if values.min() == values.max():
         raise UsageError(
             f"colour grundy needs positions of several Grundy values, and all of {blocks.name} have {values.max()}: a "
             "chocolate takes them as in chocolate:size=31,grundy=3"
         )
-    return theme.map(values / int(values.max()))
+    return values
+
+
+@colouring("grundy", "by Grundy value", "Grundy value", _several_grundy_values, of_game=grundy_values)
+def grundy_colours(values: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
+    """Colour by Grundy value."""
+    return theme.map(values / int(values[-1]))
 
 
 def branches(blocks: Blocks, rule: Rule) -> NDArray[np.integer]:
@@ -297,30 +265,16 @@ def _branch_name(blocks: Blocks, at: int) -> str:
 @colouring(
     "branch",
     "by the branch that a cell grew on",
+    "branch",
+    lambda blocks: blocks.values["branch"],
+    named=_branch_name,
     of_growth=branches,
     of_coordinates=True,
-    legend=swatches("branch", lambda blocks: blocks.values["branch"], _branch_name),
 )
-def branch_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
+def branch_colours(branches: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by the branch that a cell grew on, each in its own colour, the seed in the theme's first category."""
-    branches = blocks.values["branch"]
-    palette = np.array([theme.categories[0], *distinct_colours(theme, int(branches.max()))], dtype=np.float32)
+    palette = np.array([theme.categories[0], *distinct_colours(theme, int(branches[-1]))], dtype=np.float32)
     return np.asarray(palette[branches])
-
-
-@colouring(
-    "nim-p",
-    "the P-positions of Nim, highlighted",
-    of_coordinates=True,
-    legend=swatches(
-        "cells",
-        lambda blocks: np.logical_not(nim_p(blocks)).astype(np.int8),
-        lambda blocks, at: "P-positions of Nim" if nim_p(blocks.take(np.array([at])))[0] else "others",
-    ),
-)
-def nim_p_colours(blocks: Blocks, theme: Theme) -> NDArray[np.float32]:
-    """Highlight the P-positions of Nim."""
-    return np.where(nim_p(blocks)[:, None], np.array(theme.pick, np.float32), np.array(theme.dim, np.float32))
 
 
 def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
@@ -334,3 +288,16 @@ def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
         # A block with non-negative coordinates contains P-positions exactly if its corner is one; in other octants this fails.
         raise UsageError(f"colour nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
     return nim_sum_is_zero(np.abs(blocks.positions))
+
+
+@colouring(
+    "nim-p",
+    "the P-positions of Nim, highlighted",
+    "cells",
+    lambda blocks: np.logical_not(nim_p(blocks)).astype(np.int8),
+    named=lambda blocks, at: "P-positions of Nim" if nim_p(blocks.take(np.array([at])))[0] else "others",
+    of_coordinates=True,
+)
+def nim_p_colours(others: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
+    """Highlight the P-positions of Nim."""
+    return np.asarray(np.array([theme.pick, theme.dim], dtype=np.float32)[others])

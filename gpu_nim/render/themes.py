@@ -1,8 +1,7 @@
 """Themes: matching background, colour map, light and text, and the colours that they are made of.  A theme is one entry below.
 
-A map is a table of sRGB stops, linearly interpolated: thermal and ice are from cmocean (Thyng et al. 2016, MIT
-licence), magma, inferno and viridis from matplotlib (Smith and van der Walt, CC0), each thinned to 33 stops, within
-0.015 of the original.
+A map is a table of sRGB stops, linearly interpolated: thermal is from cmocean (Thyng et al. 2016, MIT licence), magma and
+inferno are from matplotlib (Smith and van der Walt, CC0), each thinned to 33 stops, within 0.015 of the original.
 """
 
 from dataclasses import dataclass
@@ -13,28 +12,18 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 
-_STOPS = {
-    "thermal": (
-        "042333052943082e540e316719337c27349139339e49369f563b9c6241986d4694784b9183508f8e548c995889a55c86b15f82bd637cc96775d46b6d"
-        "df7064e8775af07f50f68848f99341fb9f3dfcac3cfbb93ef9c641f6d347f2e14dedee54e8fa5b"
-    ),
-    "magma": (
-        "0000040303120a0822130d341d114729115a36106b440f7651127c5d177f6a1c81762181832681902a819c2e7faa337db73779c43c75d0416fdc4869"
-        "e75263ef5d5ef56b5cf9795dfc8961fd9869fea772feb67cfec488fed395fde2a3fcf0b2fcfdbf"
-    ),
-    "inferno": (
-        "0000040403120b0724150b37210c4a2f0a5b3d09654a0c6b57106e64156e71196e7d1e6d8a226a972766a32c61b0315bbc3754c73e4cd24644db503b"
-        "e45a31eb6628f1731df68013f98e09fb9d07fcac11fbbc21f9cb35f5db4cf2ea69f3f68afcffa4"
-    ),
-    "viridis": (
-        "440154470d6048186a482374472d7b4537814240863e49893b528b375b8d33638d2f6b8e2c728e297a8e26828e23898e21918c1f988b1fa08822a785"
-        "28ae8032b67a3fbc734ec36b5ec96270cf5784d44b98d83eaddc30c2df23d8e219ece51bfde725"
-    ),
-    "ice": (
-        "0406130b0d1e13132a1a1a3521204128264e2e2c5a3332673839753c3f823e478f3f4f9a3f57a33e60ab3e69b04072b4427bb74684bb4b8cbd5195c0"
-        "589dc35fa6c768aeca71b6cd7bbfd086c7d493cfd8a2d6dcb1dee2c0e6e8cfedefdef5f7eafdfd"
-    ),
-}
+_THERMAL = (
+    "042333052943082e540e316719337c27349139339e49369f563b9c6241986d4694784b9183508f8e548c995889a55c86b15f82bd637cc96775d46b6d"
+    "df7064e8775af07f50f68848f99341fb9f3dfcac3cfbb93ef9c641f6d347f2e14dedee54e8fa5b"
+)
+_MAGMA = (
+    "0000040303120a0822130d341d114729115a36106b440f7651127c5d177f6a1c81762181832681902a819c2e7faa337db73779c43c75d0416fdc4869"
+    "e75263ef5d5ef56b5cf9795dfc8961fd9869fea772feb67cfec488fed395fde2a3fcf0b2fcfdbf"
+)
+_INFERNO = (
+    "0000040403120b0724150b37210c4a2f0a5b3d09654a0c6b57106e64156e71196e7d1e6d8a226a972766a32c61b0315bbc3754c73e4cd24644db503b"
+    "e45a31eb6628f1731df68013f98e09fb9d07fcac11fbbc21f9cb35f5db4cf2ea69f3f68afcffa4"
+)
 
 Colour = tuple[float, float, float]
 """Red, green and blue, sRGB, 0 to 1."""
@@ -67,27 +56,25 @@ def one_colour(values: NDArray[np.floating]) -> Colour:
 
 @dataclass(frozen=True)
 class Map:
-    """A part of a named map: from `low` to `high`, both from 0 to 1.
+    """A part of a colour map: from `low` to `high`, both from 0 to 1.
 
-    Raises:
-        UsageError: there is no map of that name.
+    Args:
+        stops: the map's colours at equal distances, six hexadecimal digits each.
+        low: where the part begins.
+        high: where it ends.
     """
 
-    name: str
+    stops: str
     low: float = 0.0
     high: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.name not in _STOPS:
-            raise UsageError(f"map must be one of {', '.join(_STOPS)}, got {self.name!r}")
 
     def __call__(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return sRGB colours, float32 of shape (..., 3) in 0 to 1, of values in 0 to 1.
 
-        >>> (Map("viridis")(np.array([0.0, 1.0])) * 255).round().astype(int).tolist()
-        [[68, 1, 84], [253, 231, 37]]
+        >>> (Map("000000ff8000")(np.array([0.0, 0.5, 1.0])) * 255).round().astype(int).tolist()
+        [[0, 0, 0], [128, 64, 0], [255, 128, 0]]
         """
-        stops = np.frombuffer(bytes.fromhex(_STOPS[self.name]), dtype=np.uint8).reshape(-1, 3) / np.float32(255)
+        stops = np.frombuffer(bytes.fromhex(self.stops), dtype=np.uint8).reshape(-1, 3) / np.float32(255)
         table = np.linspace(0, 1, 1025)
         fine = np.stack([np.interp(table, np.linspace(0, 1, len(stops)), stops[:, k]) for k in range(3)], axis=1)
         at = np.clip(self.low + (self.high - self.low) * np.asarray(values), 0, 1)
@@ -193,7 +180,7 @@ for _theme in (
         summary="a dark background, from black to blue at the top",
         bottom=hexadecimal("#04050b"),
         top=hexadecimal("#1a2342"),
-        map=Map("thermal", 0.16, 1.0),
+        map=Map(_THERMAL, 0.16, 1.0),
         text=hexadecimal("#f4f1ea"),
         muted=hexadecimal("#98a2c0"),
         dim=hexadecimal("#33406b"),
@@ -210,7 +197,7 @@ for _theme in (
         summary="a light background for print",
         bottom=hexadecimal("#efe8da"),
         top=hexadecimal("#faf7f0"),
-        map=Map("magma", 0.14, 0.86),
+        map=Map(_MAGMA, 0.14, 0.86),
         text=hexadecimal("#1f1b2e"),
         muted=hexadecimal("#6d6679"),
         dim=hexadecimal("#c9c0b4"),
@@ -227,7 +214,7 @@ for _theme in (
         summary="glowing points on black",
         bottom=hexadecimal("#020308"),
         top=hexadecimal("#060714"),
-        map=Map("inferno", 0.26, 1.0),
+        map=Map(_INFERNO, 0.26, 1.0),
         text=hexadecimal("#fff6e8"),
         muted=hexadecimal("#a58fc9"),
         dim=hexadecimal("#2a1a4a"),

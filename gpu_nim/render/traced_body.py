@@ -25,12 +25,10 @@ from gpu_nim.render.colourings import (
     COLOURINGS,
     DEFAULT,
     Legend,
-    ages,
     base_colours,
     find_colouring,
     generation_bar,
     legend_of,
-    ranks,
 )
 from gpu_nim.render.defined_scenes import automaton_and_generation, coarse_cells, defined_scene, generations_of, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed
@@ -201,10 +199,9 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
 
 def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
     """Return the colour of each generation that has births."""
-    theme, colour = THEMES[look.theme], look.colour or DEFAULT
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
-    palette[born] = theme.map(ranks(born, births[born].astype(np.float64)) if colour == "rank" else ages(born))
+    palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), THEMES[look.theme])
     return palette
 
 
