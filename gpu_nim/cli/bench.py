@@ -11,7 +11,7 @@ import click
 
 from gpu_nim.cli.catalogues import AUTOMATON_NAME
 from gpu_nim.cli.command import Group, integer, json_option
-from gpu_nim.cli.output import emit_json, print_table, step_progress, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, step_progress
 from gpu_nim.model.errors import BackendError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: boo
     if not every:
         raise click.UsageError(f"no work has {' or '.join(map(repr, chosen))} in its name.")
     done: list[Row] = []
-    with step_progress(wants_progress(quiet=False)) as step:
+    with step_progress() as step:
         for number, work in enumerate(every):
             step(work.name, number, len(every))
             done += rows(work, device, runs)
@@ -123,7 +123,7 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
     """
     from gpu_nim.bench.ranks import RANKS, SENDING, divisions
 
-    with step_progress(wants_progress(quiet=False)) as step:
+    with step_progress() as step:
         done = divisions(automaton, generations, step)
     if as_json:
         emit_json({"automaton": automaton, "generations": generations, "divisions": [asdict(each) for each in done]})
@@ -153,7 +153,7 @@ def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list
 
     numpy = select("numpy")
     cuda = select("cuda") if cuda_obstacle() is None else None
-    with step_progress(wants_progress(quiet=False)) as step:
+    with step_progress() as step:
         timings = list(races(numpy, cuda, runs, step))
     _print_races(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
 

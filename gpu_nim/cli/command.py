@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.model.arguments import parse_integer, parse_size
+from gpu_nim.model.arguments import arguments_written, parse_integer, parse_size
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import one_of
 
@@ -25,12 +25,6 @@ _WORD = re.compile(r'(?:"[^"]*"|\S)+')  # of a shell
 _DESCRIBED = 28  # columns that descriptions have beside names, at least
 
 Listings = Mapping[str, Iterable[tuple[str, str]]]
-
-
-def option_names() -> dict[str, str]:
-    """Return the options of the command that runs, by the names of the arguments that they are in Python."""
-    options = (param for param in click.get_current_context().command.params if isinstance(param, click.Option))
-    return {option.name: max(option.opts, key=len) for option in options if option.name is not None}
 
 
 class Formatter(click.HelpFormatter):
@@ -89,6 +83,12 @@ class _Helpful(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options made from catalogues and then the command's own."""
         return [*self._options(), *super().get_params(ctx)]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; messages of the library name its options, by the names of the arguments that they are in Python."""
+        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        with arguments_written({param.name: max(param.opts, key=len) for param in options if param.name is not None}):
+            return super().invoke(ctx)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lists and the examples."""

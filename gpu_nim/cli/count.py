@@ -8,8 +8,8 @@ import click
 
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
-from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command, option_names
-from gpu_nim.cli.output import digits, duration, emit_json, print_table, say, step_progress, wants_progress
+from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command
+from gpu_nim.cli.output import digits, duration, emit_json, print_table, say, step_progress
 from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
@@ -80,14 +80,14 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
     form = "json" if as_json else form
     if (at is None) == (span is None):
         raise UsageError("give either --at N or --range START:STOP")
-    with arguments_written({**option_names(), "n": "--at" if span is None else "--range START"}):
+    with arguments_written({"n": "--at" if span is None else "--range START"}):
         job = CountJob(n=range(*span) if span is not None else at, **options)  # type: ignore[arg-type]  # one of them is given
         if job.out is not None and form not in ("table", "json") and job.out.suffix != forms()[form].name:
             raise UsageError(f"--format {form} is written to a file ending in {forms()[form].name}, got --out {job.out}")
         if plan:
             _print_plan(job, form)
         elif job.is_index:
-            with step_progress(wants_progress(quiet)) as step:
+            with step_progress(quiet) as step:
                 value = job.value(step)
             _print_value(job, value, form)
         else:
@@ -97,7 +97,7 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
 def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
     is_printed = job.reduce is None and job.out is None
     notes = _no_notes if quiet else _note
-    with job, step_progress(wants_progress(quiet) and not (is_printed and job.method == "formula")) as step:
+    with job, step_progress(quiet or (is_printed and job.method == "formula")) as step:
         if job.is_long:
             notes(_cost(job.plan()))
         if job.first > job.indices.start:

@@ -9,7 +9,7 @@ import click
 
 from gpu_nim.cli.command import FILE, SIZE, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, wants_progress, work_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, work_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import Integer
 from gpu_nim.model.errors import UsageError
@@ -88,12 +88,11 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
     """The facts of Nim's graph, and the table of its kinds."""
     from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table, positions, require_graph
 
-    shown = wants_progress(quiet=False)
     if out is not None:
-        with work_progress(require_graph(piles, generations, out.suffix), "P-positions", shown) as advance:
+        with work_progress(require_graph(piles, generations, out.suffix), "P-positions") as advance:
             graph = evolution_graph(piles, generations, on_done=advance)
         _write(graph, out)
-    with work_progress(positions(piles, generations), "P-positions", shown) as advance:
+    with work_progress(positions(piles, generations), "P-positions") as advance:
         table = kind_table(piles, generations, on_done=advance)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
     kinds = [dict(zip(("parents", "children", "positions", "first"), row, strict=True)) for row in rows]
@@ -130,7 +129,7 @@ def _apart(found: "GameEvolution") -> str:
 def _write(graph: "Drawable", out: Path) -> None:
     from gpu_nim.storage.save_load import save_graph
 
-    written = work_progress(len(graph.generation) + len(graph.edges), "nodes and edges written", wants_progress(quiet=False))
+    written = work_progress(len(graph.generation) + len(graph.edges), "nodes and edges written")
     with written as advance:
         save_graph(graph, out, advance)
 

@@ -11,7 +11,7 @@ from gpu_nim.automata.user_defined import asked_automaton
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, Command, json_option
-from gpu_nim.cli.output import emit_json, growth_progress, print_table, say, wants_progress
+from gpu_nim.cli.output import emit_json, growth_progress, print_table, say
 from gpu_nim.jobs.growth_job import EVERY, GrowthJob
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
@@ -107,7 +107,7 @@ def grow(
             say(f"gpunim: {sentence}: resuming from generation {growing.generation}", err=True)
         for sentence in () if quiet else opened.notes:
             say(f"gpunim: {sentence}", err=True)
-        with growth_progress(growing.generations, wants_progress(quiet)) as show:
+        with growth_progress(growing.generations, quiet) as show:
             growth = opened.grow(show)
     if growing.ranks.rank:
         return 0

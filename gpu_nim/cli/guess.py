@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE
-from gpu_nim.cli.command import AMOUNT, Command, integer, json_option, option_names
+from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.guessing.limits import COUNTED, GROWN, MAX_TERMS
-from gpu_nim.model.arguments import arguments_written
 
 if TYPE_CHECKING:
     from gpu_nim.guessing.law import Law
@@ -70,8 +69,7 @@ def guess(
     name = sys.stdin.read() if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:
         parse_terms(name)  # several words are numbers
-    with arguments_written(option_names()):
-        given = find_terms(name, piles=piles, column=column, most=terms)
+    given = find_terms(name, piles=piles, column=column, most=terms)
     found = search(given.values, base=base, confirm=confirm, kinds=None if kinds is None else kinds.split(","))
     if as_json:
         emit_json({"source": given.name, "first": given.first, **found.facts()})

@@ -8,7 +8,7 @@ import click
 
 from gpu_nim.cli.catalogues import SOURCE, named_option
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option, number
-from gpu_nim.cli.output import emit_json, say, step_progress, wants_progress
+from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
@@ -78,7 +78,7 @@ def movie(
     Pauses of a motion take a third of the movie, unless --hold says how long each is.
     """
     wanted = requested(source, motion, seconds, fps, look)
-    with step_progress(wants_progress(quiet)) as step:
+    with step_progress(quiet) as step:
         report = make_movie(wanted, out, workers=workers, cluster=scheduler, on_frame=partial(step, "frame"))
     if as_json:
         emit_json(report)

@@ -8,7 +8,6 @@ import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,6 @@ from gpu_nim.jobs.ranks import Outcome
 from gpu_nim.model.work import OnStep, unreported
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from gpu_nim.backends.interface import Batch
 
 # Control characters, marks that change the direction of text, and surrogates, which no encoding has.
@@ -82,11 +79,6 @@ def reserve(out: Path) -> None:
     click.get_current_context().with_resource(claim(out))
 
 
-def wants_progress(quiet: bool) -> bool:
-    """Return whether to show a progress bar: stderr is a terminal, --quiet was not given, and Rich is installed."""
-    return not quiet and sys.stderr.isatty() and find_spec("rich") is not None
-
-
 def digits(number: int) -> str:
     """The decimal digits of an integer of any length, without Python's limit on it.
 
@@ -101,26 +93,12 @@ def digits(number: int) -> str:
 
     if flint() is not None:
         return str(flint().fmpz(number))
-    from decimal import MAX_EMAX, MAX_PREC, Context, Decimal
-
-    # Halves, combined in decimal, whose long products are fast.
-    context = Context(prec=MAX_PREC, Emax=MAX_EMAX)
-    powers: dict[int, Decimal] = {}
-
-    def power(bits: int) -> Decimal:
-        if bits not in powers:
-            half = bits // 2
-            powers[bits] = Decimal(1 << bits) if bits < _SHORT else context.multiply(power(half), power(bits - half))
-        return powers[bits]
-
-    def written(part: int, bits: int) -> Decimal:
-        if bits < _SHORT:
-            return Decimal(part)
-        half = bits // 2
-        high, low = part >> half, part & ((1 << half) - 1)
-        return context.fma(written(high, bits - half), power(half), written(low, half))
-
-    return str(written(number, number.bit_length()))
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return str(number)
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def duration(seconds: float) -> str:
@@ -217,83 +195,58 @@ def _wrap(text: str, width: int) -> list[str]:
 
 
 @contextmanager
-def _bar(total: int, left: str, right: str = "", **fields: Any) -> Iterator["Progress"]:
-    """Show a bar between two texts, of one task with these fields."""
+def step_progress(quiet: bool = False) -> Iterator[OnStep]:
+    """Yield a function that takes the name of a step, the amount done and the total, and updates a bar on a terminal.
+
+    The bar is on stderr, and is erased at the end of the block. There is none with `quiet`.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield unreported
+        return
     # Imported only where a bar is shown: Rich takes a tenth of a second.
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    count = TextColumn(left.format("{task.completed:,.0f} of {task.total:,.0f}"))
-    columns = (count, BarColumn(), *([TextColumn(right)] if right else []), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task("", total=total, **fields)
-        yield progress
-
-
-@contextmanager
-def growth_progress(generations: int, shown: bool) -> Iterator[Callable[["Batch"], None]]:
-    """Yield a function that takes each batch and updates the bar: generation, births, cells a second, time left."""
-    if not shown:
-        yield lambda _: None
-        return
-    rate = "{task.fields[births]:,} births, {task.fields[rate]:,.0f} cells/s"
-    with _bar(generations, "generation {}", rate, births=0, rate=0.0) as progress:
-        began, population = time.perf_counter(), 0
-
-        def take(batch: "Batch") -> None:
-            nonlocal population
-            population += sum(batch.births.tolist())
-            progress.update(
-                progress.task_ids[0],
-                completed=batch.first + len(batch.births) - 1,
-                births=int(batch.births[-1]),
-                rate=population / max(time.perf_counter() - began, 1e-9),
-            )
-
-        yield take
-
-
-@contextmanager
-def step_progress(shown: bool) -> Iterator[OnStep]:
-    """Yield a function that takes the name of a step, the amount done and the total, and updates a bar."""
-    if not shown:
-        yield unreported
-        return
-    with _bar(1, "{{task.description}} {{task.fields[whole]:,}} of {{task.total:,}}", visible=False, whole=0) as progress:
+    done_of_all = TextColumn("{task.description} {task.fields[whole]:,} of {task.total:,}")
+    with Progress(done_of_all, BarColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
+        progress.add_task("", total=1, visible=False, whole=0, step=None)
         (task,) = progress.tasks
 
         def step(what: str, done: float, total: int) -> None:
-            if new := task.description != what:
-                progress.reset(task.id, description=what)
+            if new := task.fields["step"] != (kind := what.rpartition(", ")[2]):
+                progress.reset(task.id, step=kind, whole=0)
             progress.update(
-                task.id, completed=done, whole=int(done), total=total, visible=True, refresh=new
+                task.id, description=what, completed=done, whole=int(done), total=total, visible=True, refresh=new
             )  # however soon it is over
 
         yield step
 
 
 @contextmanager
-def work_progress(total: int, unit: str, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the number of further units done of `total`, and updates a bar with rate and time left."""
-    if not shown:
-        yield lambda _: None
-        return
-    with _bar(total, f"{{}} {unit}", "{task.fields[rate]:,.0f}/s", rate=0.0) as progress:
-        (task,) = progress.tasks
+def work_progress(total: int, unit: str, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the number of further units done of `total`, and updates a bar with their rate."""
+    done, began = 0, time.perf_counter()
+    with step_progress(quiet) as step:
 
         def advance(more: int) -> None:
-            progress.update(task.id, advance=more, rate=(task.completed + more) / max(task.elapsed or 0, 1e-9))
+            nonlocal done
+            done += more
+            step(f"{done / max(time.perf_counter() - began, 1e-9):,.0f}/s, {unit}", done, total)
 
         yield advance
 
 
 @contextmanager
-def passing_line(text: str, shown: bool) -> Iterator[None]:
-    """Show a line during a block, after which it is erased: no bar, since rich would take what is printed meanwhile to stderr."""
-    if shown:
-        click.echo(text, nl=False, err=True)
-    try:
-        yield
-    finally:
-        if shown:
-            click.echo("\r\x1b[2K", nl=False, err=True)
+def growth_progress(generations: int, quiet: bool) -> Iterator[Callable[["Batch"], None]]:
+    """Yield a function that takes each batch and updates the bar: births, cells a second, generation, time left."""
+    population, began = 0, time.perf_counter()
+    with step_progress(quiet) as step:
+
+        def take(batch: "Batch") -> None:
+            nonlocal population
+            population += sum(batch.births.tolist())
+            rate = population / max(time.perf_counter() - began, 1e-9)
+            last = batch.first + len(batch.births) - 1
+            step(f"{int(batch.births[-1]):,} births, {rate:,.0f} cells/s, generation", last, generations)
+
+        yield take

@@ -8,7 +8,7 @@ import click
 
 from gpu_nim.cli.catalogues import SOURCE_OR_FIGURE
 from gpu_nim.cli.command import FILE, Command, given, json_option
-from gpu_nim.cli.output import emit_json, say, step_progress, wants_progress
+from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import listings, look_options
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
@@ -52,7 +52,7 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
     if source.startswith("figure:"):
         report: dict[str, Any] = save_figure(source.removeprefix("figure:"), out, wanted, given(look))
     else:
-        with step_progress(wants_progress(quiet)) as step:
+        with step_progress(quiet) as step:
             report = draw(source, out, wanted, given=given(look), on_step=step)
     report["seconds"] = round(time.perf_counter() - began, 3)
     if as_json:

@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.cli.catalogues import PAPER_NAME
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
-from gpu_nim.cli.output import emit_json, print_table, reserve, say, step_progress, wants_progress
+from gpu_nim.cli.output import emit_json, print_table, reserve, say, step_progress
 
 if TYPE_CHECKING:
     from gpu_nim.papers import ItemResult, Paper
@@ -55,7 +55,7 @@ def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | No
 
         check_report(out)
         reserve(out)
-    with step_progress(wants_progress(quiet)) as step:
+    with step_progress(quiet) as step:
         results = list(run(papers, upto, step))
     if out is not None:
         save_report(results, upto, out)

@@ -10,7 +10,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, wants_progress, work_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, work_progress
 from gpu_nim.games.catalogue import CATALOGUE, read_scan
 from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
@@ -104,7 +104,7 @@ def _scan(
     if out is not None:
         check_table(out, columns=True)
         reserve(out)
-    with work_progress(len(several), "games", wants_progress(quiet=False)) as advance:
+    with work_progress(len(several), "games") as advance:
         rows = scan(game, size, parameter, several, on_done=advance, **options)
     if out is not None:
         save_table(_scan_columns(rows), out)
@@ -120,7 +120,7 @@ def _solve(game: str, size: int, options: dict[str, Any], out: Path | None, as_j
     if out is not None:
         check_solution(out)
         reserve(out)
-    with step_progress(wants_progress(quiet=False)) as step:
+    with step_progress() as step:
         solution = solve_up_to(game, size, on_step=step, **options)
     if out is not None:
         save_solution(solution, out)

@@ -9,3 +9,6 @@ from gpu_nim.jobs.growth_job import GrowthJob as GrowthJob
 from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
 from gpu_nim.jobs.growth_plan import GrowthPlan as GrowthPlan
 from gpu_nim.jobs.terms import find_terms as find_terms
+from gpu_nim.jobs.verification import Check as Check
+from gpu_nim.jobs.verification import FileResult as FileResult
+from gpu_nim.jobs.verification import checks as checks

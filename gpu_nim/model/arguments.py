@@ -36,8 +36,8 @@ def argument(name: str) -> str:
 
 @contextmanager
 def arguments_written(names: Mapping[str, str]) -> Iterator[None]:
-    """For the duration of the block, messages name the arguments as given here, by their names in Python."""
-    token = _written.set(names)
+    """For the duration of the block, messages name these arguments as given here, by their names in Python."""
+    token = _written.set({**_written.get(), **names})
     try:
         yield
     finally:

@@ -37,6 +37,19 @@ class StatementResult:
         """Whether no counterexample was found."""
         return self.result.holds
 
+    def lines(self, width: int = 0) -> Iterator[str]:
+        """Yield the result in words, as `gpunim verify` prints it.
+
+        Args:
+            width: the columns of its name.
+        """
+        mark = "FAILS " if not self.holds else "open  " if self.statement.conjecture else "holds "
+        yield f"{mark} {self.statement.name:<{width}} {self.statement.summary}"
+        tried = f"conjecture, tried for {self.result.scope}" if self.statement.conjecture else self.result.scope
+        yield f"       {tried}; {self.statement.source}"
+        if not self.holds:
+            yield f"       counterexample: {self.result.counterexample}"
+
     def summary(self) -> dict[str, object]:
         """Return the result as plain values, as `gpunim verify --json` prints it."""
         return {
