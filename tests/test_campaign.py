@@ -1,94 +1,217 @@
-"""The campaigns: a short round of each, and tests that their rules detect faults."""
+"""The campaigns (see `tests.campaign`), and tests that their rules detect faults."""
 
 import os
-import subprocess
+import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from random import Random
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
-from tests.campaign import judge, runner
-from tests.campaign.__main__ import COUNTS, KINDS
-from tests.campaign.lines import KNOWN, every_option, made_up
-
-ROOT = Path(__file__).resolve().parent.parent
-# Cases of a short round: all known lines, and of the others each work, or the first of them, and each kind of file a few times.
-SHORT = {"lines": len(KNOWN) + 300, "files": 24, "kills": 7, "pairs": 7, "memory": 10}
+from gpu_nim import grow, save, solve
+from tests.campaign import judge, works
+from tests.campaign.lines import KNOWN, commands, lines
+from tests.campaign.runner import MEMORY, Outcome, Run, forked, spawned
+from tests.campaign.works import SIZED, WORKS, Work
+from tests.helpers import wait_for
 
 pytestmark = [
-    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="campaigns fork and read /proc"),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="campaigns read /proc"),
     pytest.mark.thorough,
 ]
 
+_LONG = int(os.environ.get("GPUNIM_CAMPAIGN", "0"))
 
-def test_each_kind_has_a_short_and_a_long_round() -> None:
-    assert KINDS.keys() == COUNTS.keys() == SHORT.keys()
+
+def campaign(few: int) -> settings:
+    """So many cases, the same ones each time; or as many others as are asked for."""
+    unchecked = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(
+        max_examples=_LONG or few,
+        derandomize=not _LONG,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=unchecked,
+    )
+
+
+# Command lines
+
+
+@pytest.fixture(scope="module")
+def fixtures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that lines read: good ones, and pipes, devices and damaged ones."""
+    folder = tmp_path_factory.mktemp("fixtures")
+    (folder / "closed").mkdir()
+    save(grow("edge", 9), folder / "edge.zarr")
+    save(grow("nim", 15), folder / "nim.npz")
+    save(solve("3y <= x + z", 15), folder / "chocolate.npz")
+    (folder / "b237711.txt").write_text("0 1\n1 3\n2 3\n3 9\n")
+    (folder / "text.npz").write_text("not a zip file\n")
+    (folder / "unreadable.npz").write_text("")
+    (folder / "unreadable.npz").chmod(0)
+    (folder / "zero.npz").symlink_to("/dev/zero")
+    os.mkfifo(folder / "fifo.npz")
+    (folder / "closed").chmod(0o500)
+    return folder
+
+
+def try_line(line: tuple[str, ...] | list[str], fixtures: Path, folder: Path) -> None:
+    """Run a command line in a folder with a user's files."""
+    works.anew(folder)
+    (folder / "notes.txt").write_text("my notes\n")
+    for name in ("thesis.zarr", "thesis.npz", "thesis.csv"):
+        (folder / name).mkdir()
+        (folder / name / "chapter.txt").write_text("It was a dark and stormy night.\n")
+    before, held = judge.contents(folder), judge.contents(fixtures)
+    outcome = forked([word.replace("FIXTURES", str(fixtures)) for word in line], folder)
+    found = judge.faults(outcome) + judge.litter(outcome, before, judge.contents(folder))
+    assert not found, f"{found}\n{outcome}"
+    assert judge.contents(fixtures) == held, f"it changed what it was to read\n{outcome}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_short_round_finds_no_fault(kind: str) -> None:
-    line = [sys.executable, "-m", "tests.campaign", kind, "--count", str(SHORT[kind])]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONWARNINGS": "default"})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{SHORT[kind]} cases of seed 0, 0 faults" in done.stdout
+def test_lines_that_once_ended_badly(fixtures: Path, tmp_path: Path) -> None:
+    for line in KNOWN:
+        try_line(line, fixtures, tmp_path / "work")
 
 
-def test_lines_try_every_option() -> None:
-    """New ones as well, of which no table knows."""
-    words = {word.partition("=")[0] for seed in range(1000) for word in made_up(Random(seed))}
-    assert every_option() <= words
+@pytest.mark.slow
+@pytest.mark.parametrize("command", commands())
+@campaign(14)
+@given(data=st.data())
+def test_lines(command: str, fixtures: Path, tmp_path: Path, data: st.DataObject) -> None:
+    try_line(data.draw(lines(command)), fixtures, tmp_path / "work")
 
 
-def _raise() -> None:
-    raise ValueError("an expectation that nobody had")
+# Long work
+
+_ENDS = {signal.SIGKILL: 137, signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
 
 
-def _print(text: str, status: int, errors: str = "") -> Callable[[], None]:
-    def run() -> None:
-        print(text)
-        print(errors, file=sys.stderr, end="")
-        sys.exit(status)
+def still_running(mark: bytes) -> list[int]:
+    """The programs with this mark in their environment."""
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark in environment.read_bytes().split(b"\0"):
+                found.append(int(environment.parent.name))
+    return found
 
-    return run
+
+def ended(line: str, folder: Path, number: signal.Signals, after: float) -> Outcome:
+    """Run a command line, and send it a signal after this many seconds, which nothing that it started outlives."""
+    run = Run(line.split(), folder)
+    if not run.ends(after):
+        run.signal(number)
+    run.ends(20)
+    wait_for(lambda: not still_running(run.mark), f"the end of what {line} has started")
+    return run.outcome(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", WORKS, ids=str)
+@campaign(1)
+@given(moments=st.lists(st.tuples(st.sampled_from([signal.SIGKILL, *_ENDS]), st.floats(0, 1.1)), min_size=1, max_size=3))
+def test_killed_work_goes_on(work: Work, tmp_path: Path, moments: list[tuple[signal.Signals, float]]) -> None:
+    seconds, expected = works.alone(work, tmp_path / "alone")
+    folder, line = tmp_path / "work", work.line
+    works.anew(folder)
+    for number, part in moments:
+        outcome = ended(line, folder, number, part * seconds)
+        if "KeyboardInterrupt" in outcome.errors and "gpu_nim" not in outcome.errors:
+            continue  # the command had not begun
+        assert outcome.status in (0, _ENDS[number]), outcome
+        if outcome.status == 0:
+            break
+        if number != signal.SIGKILL:
+            found = [fault for fault in judge.faults(outcome) if not fault.startswith("status")]
+            assert not found, f"{found}\n{outcome}"
+            assert work.is_resumed or not works.hidden(folder), outcome
+        line = work.resumed_by or work.line
+        if line.startswith("grow --resume") and not [*(folder / "c").glob("checkpoint-*.npz")]:
+            shutil.rmtree(folder / "c", ignore_errors=True)  # nothing to go on from: begun anew
+            line = work.line
+    else:
+        outcome = forked(line.split(), folder, memory=None)
+    assert not judge.faults(outcome), outcome
+    assert works.results(outcome, folder, work) == expected
+    assert not works.hidden(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", WORKS, ids=str)
+@campaign(1)
+@given(delay=st.sampled_from([0.0, 0.02]) | st.floats(0, 1))
+def test_work_that_is_done_twice_at_once(work: Work, tmp_path: Path, delay: float) -> None:
+    """Each finishes or is refused in a sentence, and the files are intact in the end."""
+    seconds, expected = works.alone(work, tmp_path / "alone")
+    folder = tmp_path / "work"
+    works.anew(folder)
+    first = Run(work.line.split(), folder)
+    time.sleep(delay * seconds)
+    outcomes = [run.outcome() for run in (first, Run(work.line.split(), folder))]
+    told = "\n".join(map(str, outcomes))
+    assert not [fault for outcome in outcomes for fault in judge.faults(outcome)], told
+    done = [outcome for outcome in outcomes if outcome.status == 0]
+    assert done, told
+    assert works.results(done[0], folder, work) == expected, told
+    assert not works.hidden(folder), told
+
+
+@pytest.mark.slow
+@campaign(10)
+@given(line=st.sampled_from([*SIZED]), data=st.data(), memory=st.sampled_from([1 << 30, 2 << 30, 4 << 30]))
+def test_little_memory(line: str, data: st.DataObject, memory: int, tmp_path: Path) -> None:
+    """Every command finishes within it or is refused in a sentence; none is killed or aborts."""
+    words = line.format(data.draw(st.sampled_from(SIZED[line].split()))).split()
+    works.anew(tmp_path / "work")
+    outcome = spawned(words, tmp_path / "work", memory=memory)
+    found = judge.faults(outcome) + judge.litter(outcome, {}, judge.contents(tmp_path / "work"))
+    assert not found, f"{found} with {memory:,} bytes\n{outcome}"
+
+
+# The rules
+
+
+def says(text: str, status: int, errors: str = "") -> None:
+    print(text)
+    print(errors, file=sys.stderr, end="")
+    sys.exit(status)
 
 
 @pytest.mark.parametrize(
     ("command", "arguments", "fault"),
     [
-        (_raise, ("grow",), "talk of the interpreter"),
-        (_print("", 3), ("grow",), "status 3"),
-        (_print("", 2), ("grow",), "refused without a word"),
-        (_print("", 2, "no such thing\n"), ("grow",), "no sentence of gpunim's"),
-        (_print("", 2, "gpunim: a\ngpunim: b\ngpunim: c\n"), ("grow",), "more than one sentence"),
-        (_print("", 2, f"gpunim: {'words ' * 200}\n"), ("grow",), "over 600 characters"),
-        (_print("\x1b[31mred", 0), ("grow",), "control characters"),
-        (_print("{} {}", 0), ("grow", "--json"), "not one JSON object"),
-        (_print('{"a": NaN}', 0), ("grow", "--json"), "not one JSON object"),
-        (_print("", 0, "x.py:1: UserWarning: odd\n"), ("grow",), "talk of the interpreter"),
-        (lambda: time.sleep(60), ("grow",), "no end"),
-        (lambda: os.abort(), ("grow",), "status 134"),
+        (partial(int, "an expectation that nobody had"), ("grow",), "talk of the interpreter"),
+        (partial(says, "", 3), ("grow",), "status 3"),
+        (partial(says, "", 2), ("grow",), "refused without a word"),
+        (partial(says, "", 2, "no such thing\n"), ("grow",), "no sentence of gpunim's"),
+        (partial(says, "", 2, "gpunim: a\ngpunim: b\ngpunim: c\n"), ("grow",), "more than one sentence"),
+        (partial(says, "", 2, f"gpunim: {'words ' * 200}\n"), ("grow",), "over 600 characters"),
+        (partial(says, "\x1b[31mred", 0), ("grow",), "control characters"),
+        (partial(says, "{} {}", 0), ("grow", "--json"), "not one JSON object"),
+        (partial(says, '{"a": NaN}', 0), ("grow", "--json"), "not one JSON object"),
+        (partial(says, "", 0, "x.py:1: UserWarning: odd\n"), ("grow",), "talk of the interpreter"),
+        (partial(time.sleep, 60), ("grow",), "no end"),
+        (os.abort, ("grow",), "status 134"),
+        (partial(says, "done", 0), ("grow",), None),
+        (partial(says, '{"a": 1}', 0), ("grow", "--json"), None),
+        (partial(says, "", 2, "gpunim: gen must be an integer of at least 0, got -1\n"), ("grow",), None),
+        (partial(says, "counterexample: 5", 1), ("verify", "all"), None),
     ],
 )
-def test_the_rules_see_a_planted_fault(command: Callable[[], None], arguments: tuple[str, ...], fault: str, tmp_path: Path) -> None:
-    outcome = runner.called(command, arguments, tmp_path, limit=1.0, memory=None)
-    assert any(fault in found for found in judge.faults(outcome))
-
-
-@pytest.mark.parametrize(
-    ("command", "arguments"),
-    [
-        (_print("done", 0), ("grow",)),
-        (_print('{"a": 1}', 0), ("grow", "--json")),
-        (_print("", 2, "gpunim: gen must be an integer of at least 0, got -1\n"), ("grow",)),
-        (_print("counterexample: 5", 1), ("verify", "all")),
-    ],
-)
-def test_the_rules_let_pass_what_is_well(command: Callable[[], None], arguments: tuple[str, ...], tmp_path: Path) -> None:
-    assert judge.faults(runner.called(command, arguments, tmp_path, memory=None)) == []
+def test_the_rules_see_a_fault(command: Callable[[], None], arguments: tuple[str, ...], fault: str | None, tmp_path: Path) -> None:
+    run = Run(arguments, tmp_path, command, memory=MEMORY)
+    found = judge.faults(run.outcome(1 if fault == "no end" else 60))
+    assert any(fault in each for each in found) if fault else found == []
 
 
 def test_litter_is_what_a_refusal_changes_and_what_nobody_named(tmp_path: Path) -> None:
@@ -96,7 +219,7 @@ def test_litter_is_what_a_refusal_changes_and_what_nobody_named(tmp_path: Path) 
     before = judge.contents(tmp_path)
     (tmp_path / ".out.npz.partial").mkdir()
     after = judge.contents(tmp_path)
-    done, refused = (runner.Outcome(("grow", "--out", "out.npz"), status, "", "", 0.0) for status in (0, 2))
+    done, refused = (Outcome(("grow", "--out", "out.npz"), status, "", "", 0.0) for status in (0, 2))
     assert judge.litter(done, before, before) == judge.litter(refused, before, before) == []
     assert judge.litter(done, before, after) == ["it left .out.npz.partial"]
     assert judge.litter(refused, before, after) == ["a refusal that changed .out.npz.partial"]

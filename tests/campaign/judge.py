@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -83,12 +82,3 @@ def litter(outcome: Outcome, before: dict[str, tuple[int, int]], after: dict[str
         return [f"a refusal that changed {', '.join(sorted(tops))}"] if tops else []
     foreign = [top for top in sorted(tops) if not any(top in argument for argument in outcome.arguments)]
     return [f"it left {', '.join(foreign)}"] if foreign else []
-
-
-def emptied(folder: Path) -> None:
-    """Remove all entries of a folder."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()

@@ -3,56 +3,45 @@
 import os
 import random
 import shlex
-import shutil
-from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator
+from functools import cache, partial
 
 import click
+from hypothesis import strategies as st
 
-from tests.campaign import judge, runner
-from tests.campaign.case import Case, Fault
-
-# Lines that once ended badly, tried first in every campaign.
-KNOWN: tuple[tuple[str, ...], ...] = (
-    (),
-    ("bench",),
-    ("render", "chocolate:a=3,size=²", "-o", "p.png"),
-    ("render", "chocolate:a=3,size=7", "--colour", "branch", "-o", "p.png", "--resolution", "64x48"),
-    ("movie", "nim:7", "--seconds", "inf", "-o", "m.gif", "--resolution", "64x48"),
-    ("movie", "nim:7", "--seconds", "nan", "-o", "m.gif", "--resolution", "64x48"),
-    ("movie", "nim:7", "--seconds", "1e9", "-o", "m.gif", "--resolution", "64x48"),
-    ("count", "A048833", "--at", "2^63"),
-    ("count", "D", "--piles", "4", "--range", "0:100", "--scheduler", "ucx://127.0.0.1:1"),
-    ("render", "nim:7", "-o", "p.webp", "--resolution", "64x48", "--engine", "numpy"),
-    ("render", "nim:7", "-o", "p.webp", "--resolution", "20000x64", "--engine", "numpy"),
-    ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.vti"),
-    ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.rle"),
-    ("grow", "--offsets", "2000000000,0;0,1", "--gen", "3", "--out", "far.npz"),
-    ("evolution", "--gen", "2^64"),
-    ("evolution", "--gen", "10^6"),
-    ("solve", "nim-pass"),
-    ("solve", "nim", "--piles", "1", "--size", "10^9"),
-    ("guess", ""),
-    ("verify", "bogus"),
-    ("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "sum"),
-    ("count", "D", "--piles", "4", "--range", "0:10^30", "--plan"),
-    ("count", "D", "--piles", "4", "--range", "0:10^30", "--out", "out.npy"),
-    ("count", "D", "--piles", "300", "--at", "10^18"),
-    ("count", "d", "--piles", "100", "--at", "10^1000"),
-    ("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "records", "--records", "10^2"),
-    ("count", "D", "--piles", "4", "--at", "10^20000"),
-    ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "missing/x.zarr"),
-    ("grow", "nim", "--gen", "7", "--checkpoint", "c", "--out", "thesis.zarr"),
-    ("render", "nim:1073741823", "-o", "p.png", "--resolution", "64x48"),
-    ("render", "nim:7", "-o", "p.png", "--resolution", "16384x16384"),
-    ("render", "figure:V4.1", "--title", "x", "--view", "axis", "-o", "p.png"),
-    ("verify", "/dev/zero"),
-    ("verify", "FIXTURES/fifo.npz"),
-    ("verify", "FIXTURES/zero.npz"),
-    ("verify", "FIXTURES/unreadable.npz"),
-    ("count", "A048883", "--range", "0:20", "--json", "--out", "a.csv"),
-    ("count", "D", "--piles", "3", "--range", "0:20", "--format", "json", "--out", "a.bin"),
+# Lines that once ended badly, beside those of tests/test_cli_hostile.py.
+KNOWN = tuple(
+    shlex.split(line)
+    for line in """
+grow --offsets "2000000000,0;0,1" --gen 3 --out far.vti
+grow --offsets "2000000000,0;0,1" --gen 3 --out far.rle
+grow --offsets "2000000000,0;0,1" --gen 3 --out far.npz
+grow nim --gen 7 --checkpoint c --out missing/x.zarr
+grow nim --gen 7 --checkpoint c --out thesis.zarr
+count D --piles 4 --range 0:100 --scheduler ucx://127.0.0.1:1
+count D --piles 4 --range 0:10^30 --reduce sum
+count D --piles 4 --range 0:10^30 --reduce records --records 10^2
+count D --piles 4 --range 0:10^30 --plan
+count D --piles 4 --range 0:10^30 --out out.npy
+count D --piles 300 --at 10^18
+count D --piles 4 --at 10^20000
+count d --piles 100 --at 10^1000
+count A048883 --range 0:20 --json --out a.csv
+count D --piles 3 --range 0:20 --format json --out a.bin
+evolution --gen 10^6
+solve nim-pass
+solve nim --piles 1 --size 10^9
+render nim:7 -o p.webp --resolution 64x48 --engine numpy
+render nim:1073741823 -o p.png --resolution 64x48
+render nim:7 -o p.png --resolution 16384x16384
+render figure:V4.1 --title x --view axis -o p.png
+verify /dev/zero
+verify FIXTURES/fifo.npz
+verify FIXTURES/zero.npz
+verify FIXTURES/unreadable.npz
+guess ""
+bench
+""".strip().splitlines()
 )
 
 _HOSTILE = (
@@ -61,7 +50,7 @@ _HOSTILE = (
     *("1/0", "0/1", "2/3", "1:2", "3:1", "1:1", "::", "1,0;0,1", "a=3", "=", "z=0", "w=-1", "none", "None", "true", "all", "0.8"),
     *("\x1b[31mred\x1b[0m", "\x9b31m", "a\nb", "a\tb", "a\x7f", "\u202ecod", "\udcff", "é", "😀", "日本語", "x" * 5000, "../.."),
     *("*", "?", "~", "'", '"', "'; drop", "$(id)", "$HOME", "%s%n", "{}", "{0.__class__}", "<script>", "\\", "/", "y <= 10^400 x"),
-    *(
+    *[
         "nim:3",
         "fcc:1",
         "chocolate:size=3",
@@ -75,7 +64,7 @@ _HOSTILE = (
         "ucx://a:1",
         "-h",
         "-",
-    ),
+    ],
 )
 # By command: endings of what it writes.
 _ENDINGS = {
@@ -200,12 +189,6 @@ def _parameters() -> dict[str, list[click.Parameter]]:
     return dict(walk(main, ""))
 
 
-def every_option() -> set[str]:
-    """Return the options of all commands, as lines have them."""
-    parameters = (parameter for each in _parameters().values() for parameter in each)
-    return {parameter.opts[-1] for parameter in parameters if isinstance(parameter, click.Option)}
-
-
 @cache
 def _good_values() -> dict[str, tuple[str, ...]]:
     """Good values by the name of a parameter, with the names of catalogues."""
@@ -226,9 +209,18 @@ def _good_values() -> dict[str, tuple[str, ...]]:
     }
 
 
-def made_up(choose: random.Random) -> tuple[str, ...]:
-    """Return a command line."""
-    words, parameters = choose.choice([*_parameters().items()])
+def commands() -> list[str]:
+    """Return the words of every command that runs something."""
+    return [*_parameters()]
+
+
+def lines(command: str) -> st.SearchStrategy[tuple[str, ...]]:
+    """Return command lines of one command."""
+    return st.randoms(use_true_random=False).map(partial(_made_up, command))
+
+
+def _made_up(words: str, choose: random.Random) -> tuple[str, ...]:
+    parameters = _parameters()[words]
     endless = words.split()[0] in _ENDLESS
     spoil = choose.random() < 0.6 or endless
     given = [p for p in parameters if isinstance(p, click.Argument) or p.required or _small(p) or choose.random() < 0.25]
@@ -243,7 +235,7 @@ def made_up(choose: random.Random) -> tuple[str, ...]:
     if endless or (spoil and not hostile) or choose.random() < 0.03:
         surplus = "--bogus" if endless else choose.choice(("--bogus", "surplus", "", "-o", "--json=5", "--help"))
         line.insert(choose.randint(1, len(line)), surplus)
-    return tuple(line)
+    return tuple(word.replace("\0", "") for word in line)
 
 
 def _small(parameter: click.Parameter) -> bool:
@@ -288,63 +280,3 @@ def _hostile(words: str, parameter: click.Parameter, choose: random.Random) -> s
     return choose.choice(
         (value, good[:at] + value + good[at:], good[:at], f"{value}:{value}", f"{value},{value}", f"{value}x{value}")
     )
-
-
-class Lines:
-    """Command lines, each in its own folder with a user's files."""
-
-    name = "lines"
-
-    def __init__(self, room: Path) -> None:
-        self._fixtures = room / "fixtures"
-        self._folder = room / "folder"
-        _lay_out(self._fixtures)
-
-    def case(self, seed: int, index: int) -> Case:
-        """Return the case of an index: those known first."""
-        line = KNOWN[index] if index < len(KNOWN) else made_up(random.Random(f"lines/{seed}/{index}"))
-        line = tuple(word.replace("FIXTURES", str(self._fixtures)).replace("\0", "") for word in line)
-        # Now and then as a process of its own, whose end is the interpreter's.
-        anew = index >= len(KNOWN) and index % 500 == 0
-        return Case(f"lines {index}", lambda: self._run(line, runner.spawned if anew else runner.forked))
-
-    def _run(self, line: tuple[str, ...], run: Callable[..., runner.Outcome]) -> Fault | None:
-        self._folder.mkdir(exist_ok=True)
-        judge.emptied(self._folder)
-        (self._folder / "notes.txt").write_text("my notes\n")
-        for name in ("thesis.zarr", "thesis.npz", "thesis.csv"):
-            (self._folder / name).mkdir()
-            (self._folder / name / "chapter.txt").write_text("It was a dark and stormy night.\n")
-        before, held = judge.contents(self._folder), judge.contents(self._fixtures)
-        outcome = run(line, self._folder)
-        found = judge.faults(outcome) + judge.litter(outcome, before, judge.contents(self._folder))
-        if judge.contents(self._fixtures) != held:
-            found.append("it changed what it was to read")
-            shutil.rmtree(self._fixtures)
-            _lay_out(self._fixtures)
-        return Fault(outcome, found) if found else None
-
-
-def _lay_out(folder: Path) -> None:
-    """Make the files that lines read: good ones, and pipes, devices and damaged ones."""
-    (folder / "closed").mkdir(parents=True)
-    # In a process of its own: the threads that zarr starts would be missing in what is forked off later.
-    outcome = runner.called(_make, ("make",), folder)
-    if outcome.status:
-        raise RuntimeError(outcome.errors)
-    (folder / "b237711.txt").write_text("0 1\n1 3\n2 3\n3 9\n")
-    (folder / "text.npz").write_text("not a zip file\n")
-    (folder / "unreadable.npz").write_text("")
-    (folder / "unreadable.npz").chmod(0)
-    (folder / "zero.npz").symlink_to("/dev/zero")
-    os.mkfifo(folder / "fifo.npz")
-    (folder / "closed").chmod(0o500)
-
-
-def _make() -> None:
-    from gpu_nim import grow, save, solve
-    from gpu_nim.games.inequality import chocolate
-
-    save(grow("edge", 9), "edge.zarr")
-    save(grow("nim", 15), "nim.npz")
-    save(solve(chocolate(3), 15), "chocolate.npz")

@@ -1,0 +1,20 @@
+"""What every run needs, imported once in the process that runs are forked off.
+
+Tables are recorded in small parts there, so that a kill leaves some.
+"""
+
+from contextlib import suppress
+from importlib import import_module
+
+import gpu_nim.cli
+import gpu_nim.storage.table_formats
+from gpu_nim.counting.ranges import Range
+
+_PART = 1 << 17  # values
+
+Range.chunks.__defaults__ = (None, _PART)
+gpu_nim.storage.table_formats._ZARR_CHUNK = _PART
+_COMMANDS = (f"gpu_nim.cli.{name}" for name in gpu_nim.cli.COMMANDS)
+for module in (*_COMMANDS, "gpu_nim.storage.growth_files", "gpu_nim.storage.zarr_growths", "PIL.Image", "pyvista", "scipy.ndimage"):
+    with suppress(ImportError):
+        import_module(module)
