@@ -15,7 +15,6 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations, on_picture, ticks
 from gpu_nim.render.axes import axes_of, box_of
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
-from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import DrawnBody, render
@@ -115,23 +114,14 @@ def test_a_picture_too_small_for_what_it_should_say_is_refused(option, tmp_path)
 # Legends
 
 
-def values_shown(blocks, colour):
-    """What each block's colour should stand for, by definition."""
-    if colour == "branch":
-        return blocks.values["branch"]
-    if colour == "nim-p":
-        a, b, c = np.abs(blocks.corners).T
-        return np.where(a ^ b ^ c == 0, 0, 1)
-    return blocks.values["grundy"] if colour == "grundy" else blocks.generations
-
-
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("colour", COLOURINGS)
 def test_a_legend_has_the_colours_of_the_blocks(colour, theme):
     blocks = blocks_of("chocolate:size=15,grundy=9" if colour == "grundy" else "edge:12", colour=colour)
     colours = base_colours(blocks, colour, THEMES[theme])
     said = legend_of(blocks, colours, colour)
-    shown = values_shown(blocks, colour)
+    others = np.bitwise_xor.reduce(np.abs(blocks.corners), axis=1) != 0
+    shown = {**blocks.values, "nim-p": others.astype(int)}.get(colour, blocks.generations)  # by definition
     for k, value in enumerate(np.unique(shown).tolist()):
         of_value = np.unique(colours[shown == value], axis=0)
         assert len(of_value) == 1
@@ -139,17 +129,15 @@ def test_a_legend_has_the_colours_of_the_blocks(colour, theme):
 
 
 def test_swatches_are_named_by_what_they_show():
-    def swatches(source, colour, generations=None, **limit):
-        blocks = blocks_of(source, colour=colour, **limit)
-        return legend(generations_between(blocks, *generations) if generations else blocks, colour)
+    def names(source, colour, first=0, **limit):
+        return legend(generations_between(blocks_of(source, colour=colour, **limit), first, 99), colour).names
 
     founders = ("(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)")
-    assert swatches("nim:7", "branch").names == ("seed", *founders)
-    assert swatches("nim:63", "branch", limit=300).names == ("seed", *founders)  # in blocks of 4x4x4 cells
-    assert swatches("ulam-warburton:3", "branch").names == ("seed", "(-1, 0)", "(0, -1)", "(0, 1)", "(1, 0)")
-    assert swatches("nim:7", "branch", generations=(2, 8)).names == ("branch 1", "branch 2", "branch 3")
-    assert swatches("edge:9", "nim-p").names == ("P-positions of Nim", "others")
-    assert swatches("nim:7", "nim-p").names == ("P-positions of Nim",)
+    assert names("nim:7", "branch") == names("nim:63", "branch", limit=300) == ("seed", *founders)  # in blocks of 4x4x4 cells
+    assert names("ulam-warburton:3", "branch") == ("seed", "(-1, 0)", "(0, -1)", "(0, 1)", "(1, 0)")
+    assert names("nim:7", "branch", first=2) == ("branch 1", "branch 2", "branch 3")
+    assert names("edge:9", "nim-p") == ("P-positions of Nim", "others")
+    assert names("nim:7", "nim-p") == ("P-positions of Nim",)
 
 
 def legend_samples(drawing, legend):
@@ -170,14 +158,8 @@ def legend_samples(drawing, legend):
 @pytest.mark.parametrize(("size", "colour"), [((480, 270), "rank"), ((270, 480), "generation"), ((270, 480), "branch")])
 @pytest.mark.parametrize("style", ["cubes", "points", "volume", "sections"])
 def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
-    look = Look(
-        resolution=size,
-        style=style,
-        colour=colour,
-        legend=True,
-        engine="numpy",
-        quality="final" if style == "sections" else "draft",
-    )
+    quality = "final" if style == "sections" else "draft"
+    look = Look(resolution=size, style=style, colour=colour, legend=True, engine="numpy", quality=quality)
     blocks = blocks_of("nim:15", colour=colour)
     said = legend(blocks, colour)
     pixels = np.asarray(render(blocks, look).image).astype(int)
@@ -274,13 +256,6 @@ def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
     assert [axis.name for axis in axes] == ["x", "y"]
     assert axes[0].outward[1] > 0.5  # below the body
     assert axes[1].outward[0] < -0.5  # to its left
-
-
-def test_a_label_that_has_no_space_is_left_out():
-    drawing = Drawing(THEMES["dark"], 100, 50)
-    there = [drawing.label("Nim", at, 10.0) for at in ((50, 20), (55, 24), (98, 40), (50, 4), (50, 49), (50, 40))]
-    assert there == [True, False, False, False, False, True]
-    assert words_of(drawing) == ["Nim", "Nim"]
 
 
 def test_axes_end_where_the_eye_is_in_the_body():
