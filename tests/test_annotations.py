@@ -272,18 +272,16 @@ def test_words_before_the_body_are_on_a_veil():
     camera = aim(blocks, look)
     close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
     areas = list(word_boxes(annotations(blocks, look).words))
-    with (
-        DrawnBody(blocks, look, "numpy") as said,
-        DrawnBody(blocks, replace(look, title="", caption="", legend=False), "numpy") as bare,
-    ):
-        for eye, veiled in ((camera, False), (close, True)):
-            annotated, plain = (np.asarray(drawn.frame(eye)).astype(int).max(axis=2) for drawn in (said, bare))
-            boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for _, left, top, right, bottom in areas]
-            bright = [plain[box].max() > 150 for box in boxes]
-            assert any(bright) == veiled
-            for box in boxes:
-                assert np.percentile(annotated[box], 20) < 90
-                assert annotated[box].max() > 200
+    said = DrawnBody(blocks, look, "numpy")
+    bare = DrawnBody(blocks, replace(look, title="", caption="", legend=False), "numpy")
+    for eye, veiled in ((camera, False), (close, True)):
+        annotated, plain = (np.asarray(drawn.frame(eye)).astype(int).max(axis=2) for drawn in (said, bare))
+        boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for _, left, top, right, bottom in areas]
+        bright = [plain[box].max() > 150 for box in boxes]
+        assert any(bright) == veiled
+        for box in boxes:
+            assert np.percentile(annotated[box], 20) < 90
+            assert annotated[box].max() > 200
 
 
 # Movies
@@ -293,8 +291,9 @@ def test_words_before_the_body_are_on_a_veil():
 def test_a_movies_frames_are_annotated(motion, source):
     look = Look(resolution=(320, 240), quality="draft", engine="numpy", **ALL)
     plain = Look(resolution=(320, 240), quality="draft", engine="numpy")
-    with motion_of(Movie(source, motion, 8, look=look)) as renderer, motion_of(Movie(source, motion, 8, look=plain)) as bare:
-        said, drawn = (np.asarray(movie.frame(5)).astype(int) for movie in (renderer, bare))
+    renderer = motion_of(Movie(source, motion, 8, look=look))
+    bare = motion_of(Movie(source, motion, 8, look=plain))
+    said, drawn = (np.asarray(movie.frame(5)).astype(int) for movie in (renderer, bare))
     for text, left, top, right, bottom in word_boxes(Annotations(look).words):
         box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
         assert (np.abs(said[box] - drawn[box]).max(axis=2) > 100).mean() > 0.05, text

@@ -6,10 +6,12 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 from gpu_nim import grow, save
+from gpu_nim.cli.movie import movie
 from gpu_nim.games import catalogue as games
 from gpu_nim.games import inequality
 from gpu_nim.games.entries import GameEntry, Integer, Parameter, Rational
@@ -35,7 +37,7 @@ from gpu_nim.render.styles.points import Points
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import VIEWS, NamedView, View
 from gpu_nim.render.window import help_line, keys
-from tests.helpers import option_names, printed, refused, run
+from tests.helpers import printed, refused, run
 from tests.render_files import needs_ffmpeg
 
 pytestmark = pytest.mark.usefixtures("no_command")
@@ -163,16 +165,12 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
     assert "far would have no effect on motion growth: motion wobble takes it" in refused(*made, "growth", "--far", "3")
     with pytest.raises(UsageError, match=r"^no motion has an option near$"):
         Movie("nim:3", "growth", options={"near": "3"})
-    assert MOTIONS["wobble"].values(Movie("nim:3", "wobble", options={"far": "5"})) == {"far": 5}
+    assert Movie("nim:3", "wobble", options={"far": "5"}).values == {"far": 5}
 
 
-def test_an_option_of_a_motion_cannot_take_the_name_of_one_of_every_movie():
-    of_motions = {option.name for motion in MOTIONS.values() for option in motion.options}
-    for name in sorted(option_names("movie") - of_motions):
-        wobble = type("Wobble", (Turntable,), {"name": "wobble", "options": (Parameter(name, Integer(1, 9), "2", ""),)})
-        with pytest.raises(UsageError, match=f"option of motion wobble cannot be called {name}, which is an option of every movie"):
-            MOTIONS.add(wobble)
-    assert "wobble" not in MOTIONS
+def test_no_option_of_a_motion_has_the_name_of_another_of_every_movie():
+    names = [option for parameter in movie.get_params(click.Context(movie)) for option in parameter.opts]
+    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("ends", ["1..3", "slope=3..1"])
@@ -182,9 +180,9 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     steep = GameEntry(name="steep", summary=slope.help, source="nobody", rules=rules, parameters=(slope,))
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
     look = Look(resolution=(64, 48), engine="numpy", quality="draft")
-    with Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look)) as sweep:
-        assert len(sweep.body) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
-        first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))
+    sweep = Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look))
+    assert len(sweep.largest) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
+    first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))
     assert not np.array_equal(first, last)
 
 

@@ -401,16 +401,15 @@ def test_an_eye_near_to_cells_is_focused_on_them_and_sees_no_floor():
 @pytest.mark.usefixtures("few_samples")
 def test_frames_of_a_movie_are_path_traced_and_are_whole_or_not_there():
     look = Look(**SMALL)
-    with motion_of(Movie("nim:7", "growth", frames=2, look=look)) as motion:
-        assert motion.frame(1).tobytes() == motion.frame(1).tobytes() != motion.frame(0).tobytes()
+    motion = motion_of(Movie("nim:7", "growth", frames=2, look=look))
+    assert motion.frame(1).tobytes() == motion.frame(1).tobytes() != motion.frame(0).tobytes()
 
-        def interrupt(what, done, total):
-            if what == "path" and done > total // 2:
-                raise KeyboardInterrupt
+    def interrupt(what, done, total):
+        if what == "path" and done > total // 2:
+            raise KeyboardInterrupt
 
-        motion.on_step = interrupt
-        with pytest.raises(KeyboardInterrupt):
-            motion.frame(1)
+    with pytest.raises(KeyboardInterrupt):
+        motion.frame(1, interrupt)
 
 
 @pytest.mark.thorough

@@ -69,7 +69,7 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
     stops = growth_stops(0, int(blocks.generations.max()))
     if frames < len(stops) * hold:
         frames += len(stops) * hold
-    path = Pullback(blocks, replace(LOOK, resolution=size, view=view), lambda count: Schedule(count, frames, hold), "generation 1")
+    path = Pullback(blocks, replace(LOOK, resolution=size, view=view), frames, hold, "generation 1")
     seen = [path.frame(number) for number in range(frames)]
     assert [generation for generation, _ in seen] == sorted(generation for generation, _ in seen)
     assert (seen[0][0], seen[-1][0]) == (0, stops[-1])
@@ -109,7 +109,7 @@ def test_a_growth_that_leaps_ahead_is_in_view_at_once():
     """Cells far out in the first generation after a pause: the camera is there before them."""
     body = blocks_of("nim:15")
     far = replace(body, corners=np.where(body.generations[:, None] == 8, 4 * body.corners, body.corners).astype(np.int32))
-    path = Pullback(far, LOOK, lambda stops: Schedule(stops, 60, 2))
+    path = Pullback(far, LOOK, 60, 2)
     for number in range(60):
         generation, camera = path.frame(number)
         across = camera.project(far.centres()[far.generations <= generation])[:, :2]
@@ -118,10 +118,11 @@ def test_a_growth_that_leaps_ahead_is_in_view_at_once():
 
 def test_a_frame_does_not_depend_on_the_frames_before_it():
     movie = Movie("nim:7", "growth", 30, options={"hold": "3"}, look=LOOK)
-    with motion_of(movie) as one, motion_of(movie) as other:
-        numbers = (29, 3, 16, 0)
-        drawn = {number: np.asarray(one.frame(number)) for number in numbers}
-        assert all(np.array_equal(other.frame(number), drawn[number]) for number in reversed(numbers))
+    one = motion_of(movie)
+    other = motion_of(movie)
+    numbers = (29, 3, 16, 0)
+    drawn = {number: np.asarray(one.frame(number)) for number in numbers}
+    assert all(np.array_equal(other.frame(number), drawn[number]) for number in reversed(numbers))
 
 
 def test_the_sides_are_equal_generation_by_generation_and_the_other_is_the_automaton():
@@ -135,11 +136,11 @@ def test_the_sides_are_equal_generation_by_generation_and_the_other_is_the_autom
 @pytest.mark.parametrize("size", [(160, 80), (60, 150)])
 def test_panels_are_beside_or_above_each_other_and_show_the_same_generation(size):
     movie = Movie("nim:7", "side-by-side", 40, look=replace(LOOK, resolution=size, colour="branch"))
-    with SideBySide(movie) as motion:
-        for number in range(40):
-            (one, _), (other, _) = (body.pullback.frame(number) for body in motion.bodies)
-            assert one == other
-        picture = np.asarray(motion.frame(39)).astype(int)
+    motion = SideBySide(movie)
+    for number in range(40):
+        (one, _), (other, _) = (body.pullback.frame(number) for body in motion.bodies)
+        assert one == other
+    picture = np.asarray(motion.frame(39)).astype(int)
     assert picture.shape == (*size[::-1], 3)
     halves = (picture[:, :80], picture[:, 80:]) if size[0] > size[1] else (picture[:75], picture[75:])
     for half in halves:  # the three branches, each in its colour
@@ -166,23 +167,23 @@ def test_a_walk_goes_from_child_to_child_to_its_position():
 
 
 def test_a_walk_pauses_at_the_end_of_each_leg_and_names_where_it_is():
-    with Walk(Movie("nim:15", "walk", 45, options={"hold": "3"}, look=LOOK)) as motion:
-        steps = [motion.step(number) for number in range(45)]
-        assert steps == sorted(steps)
-        assert (steps[0], steps[-1]) == ((0, 0), (3, 15))
-        assert {step for _, step in steps} == set(range(16))
-        for end in (8, 12, 14, 15):
-            assert [step for _, step in steps].count(end) >= 3
-        assert motion._captions(0, 0) == ("(0, 0, 0)    step 0 of 15 to (14, 11, 5)", "(0, 0)    ")
-        said = motion._captions(3, 15)
-        assert said == ("(14, 11, 5)    step 15 of 15 to (14, 11, 5)", "(10, -3)    8 east, 4 south, 2 east, 1 north")
+    motion = Walk(Movie("nim:15", "walk", 45, options={"hold": "3"}, look=LOOK))
+    steps = [motion.step(number) for number in range(45)]
+    assert steps == sorted(steps)
+    assert (steps[0], steps[-1]) == ((0, 0), (3, 15))
+    assert {step for _, step in steps} == set(range(16))
+    for end in (8, 12, 14, 15):
+        assert [step for _, step in steps].count(end) >= 3
+    assert motion._captions(0, 0) == ("(0, 0, 0)    step 0 of 15 to (14, 11, 5)", "(0, 0)    ")
+    said = motion._captions(3, 15)
+    assert said == ("(14, 11, 5)    step 15 of 15 to (14, 11, 5)", "(10, -3)    8 east, 4 south, 2 east, 1 north")
 
 
 def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
     look = replace(LOOK, resolution=(800, 400))
     theme = THEMES[look.theme]
-    with Walk(Movie("nim:15", "walk", 45, look=look)) as motion:
-        seed, end = (np.asarray(motion.frame(number)).astype(int)[:, 400:] for number in (0, 44))
+    motion = Walk(Movie("nim:15", "walk", 45, look=look))
+    seed, end = (np.asarray(motion.frame(number)).astype(int)[:, 400:] for number in (0, 44))
 
     def pixels(picture, colour):
         return int((np.abs(picture - np.array(colour) * 255).max(axis=2) < 2).sum())
@@ -216,11 +217,13 @@ def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
             "needs 64 frames or more, one for each whole value, got 60",
         ),
         ("nim:7", "sweep", {}, "a sweep needs a game with a rational parameter, chocolate or bar, got 'nim:7'"),
-        ("nim:255", "zoom", {}, "a zoom movie needs the source nim, got 'nim:255'"),
+        ("nim", "zoom", {}, "engine must be auto or trace for a zoom movie, got 'numpy'"),
+        ("nim:255", "zoom", {"engine": "auto"}, "a zoom movie needs the source nim, got 'nim:255'"),
         ("nim", "zoom", {"into": "0123"}, "all of one face"),
         ("nim", "zoom", {"into": "4"}, "all of one face"),
     ],
 )
 def test_a_movie_of_another_body_or_with_options_that_mean_nothing_is_refused(source, motion, options, message):
+    own = {name: text for name, text in options.items() if name != "engine"}
     with pytest.raises(UsageError, match=message):
-        motion_of(Movie(source, motion, 60, options=options, look=LOOK))
+        motion_of(Movie(source, motion, 60, options=own, look=replace(LOOK, engine=options.get("engine", "numpy"))))

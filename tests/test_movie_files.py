@@ -1,5 +1,8 @@
-"""Movies drawn by other machines, and what their files say of colours."""
+"""Files of movies: their frames, drawn here and by other machines, kept and resumed, and what the files say of colours."""
 
+import json
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim import grow, save
-from gpu_nim.model.errors import FileError, SchedulerLost
+from gpu_nim import grow, save, solve
+from gpu_nim.model.errors import FileError, SchedulerLost, UsageError
 from gpu_nim.render import movie as movies
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie, motion
-from gpu_nim.render.movie import draw_frame, make_movie
-from tests.helpers import facts, printed, refused
-from tests.render_files import needs_ffmpeg
+from gpu_nim.render.motions import Movie, motion, motion_of
+from gpu_nim.render.movie import draw_frame, ffmpeg, make_movie
+from tests.helpers import facts, gpunim, printed, refused, wait_for
+from tests.render_files import needs_ffmpeg, needs_ffprobe
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 pytestmark = needs_ffmpeg
@@ -77,7 +80,9 @@ def test_a_worker_with_another_source_is_refused(tmp_path):
 
 def test_jobs_and_a_scheduler_are_not_both_taken(tmp_path):
     said = refused("movie", "nim:3", "-o", tmp_path / "a.gif", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1")
-    assert "give either --workers, processes of this machine, or --scheduler" in said
+    assert "give either a scheduler's address or a number of workers" in said
+    with pytest.raises(UsageError, match="give either workers of this machine or a cluster"):
+        make_movie(Movie("nim:3"), tmp_path / "a.gif", workers=2, cluster=Here())
 
 
 @pytest.mark.thorough
@@ -101,6 +106,90 @@ def test_an_mp4_says_bt709_in_its_container_and_in_its_stream(tmp_path):
     primaries, transfer, matrix = (int.from_bytes(content[at + 2 * k : at + 2 * k + 2], "big") for k in range(3))
     assert (primaries, transfer, matrix, content[at + 6] >> 7) == (1, 1, 1, 0)  # ISO 14496-12, 12.1.5: BT.709, limited range
     bare = ["-c", "copy", tmp_path / "a.h264", "-f", "null", "-"]
-    subprocess.run([movies.ffmpeg(), "-v", "error", "-i", tmp_path / "a.mp4", *bare], check=True)
-    told = subprocess.run([movies.ffmpeg(), "-i", tmp_path / "a.h264", *bare[3:]], capture_output=True, text=True, check=True)
+    subprocess.run([ffmpeg(), "-v", "error", "-i", tmp_path / "a.mp4", *bare], check=True)
+    told = subprocess.run([ffmpeg(), "-i", tmp_path / "a.h264", *bare[3:]], capture_output=True, text=True, check=True)
     assert "Video: h264 (High), yuv420p(tv, bt709, progressive)" in told.stderr
+
+
+def test_a_movie_has_the_colours_of_the_stills(tmp_path):
+    look = Look(resolution=(64, 48), quality="draft", engine="numpy", title="Nim")
+    movie = Movie("nim:3", frames=2, rate=10, look=look)
+    make_movie(movie, tmp_path / "a.mp4")
+    # A reader that takes it for BT.709, as players do, sees the drawn colours.
+    command = [ffmpeg(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-frames:v", "1"]
+    command += ["-vf", "scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    read = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8).reshape(48, 64, 3)
+    renderer = motion_of(movie)
+    drawn = np.asarray(renderer.frame(0), float)
+    coarse = [picture.reshape(6, 8, 8, 8, 3).mean(axis=(1, 3)) for picture in (read.astype(float), drawn)]
+    assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
+    assert np.abs(coarse[0] - coarse[1]).max() < 4
+
+
+def probe_movie(path):
+    asked = "stream=codec_name,width,height,nb_read_frames,r_frame_rate,pix_fmt:format=duration"
+    command = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", asked, "-of", "json", str(path)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+@needs_ffprobe
+@pytest.mark.parametrize(
+    ("motion", "source", "suffix", "codec"),
+    [("turntable", "nim:7", "mp4", "h264"), ("sweep", "chocolate:size=7", "gif", "gif")],
+)
+def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, codec, tmp_path):
+    look = Look(resolution=(130, 90), quality="draft", engine="numpy")
+    report = make_movie(Movie(source, motion, 10, 20, look=look), tmp_path / f"a.{suffix}")
+    assert (report["frames"], report["resumed"]) == (10, 0)
+    read = probe_movie(tmp_path / f"a.{suffix}")
+    stream = read["streams"][0]
+    assert (stream["codec_name"], stream["width"], stream["height"]) == (codec, 130, 90)
+    assert int(stream["nb_read_frames"]) == 10
+    assert float(read["format"]["duration"]) == pytest.approx(0.5, abs=0.03)
+    assert [p.name for p in tmp_path.iterdir()] == [f"a.{suffix}"]
+
+
+def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
+    with pytest.raises(UsageError, match="even width and height, got 131x90"):
+        make_movie(Movie("nim:7", look=Look(resolution=(131, 90))), tmp_path / "a.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_a_killed_movie_goes_on_where_it_was(tmp_path):
+    out, frames = tmp_path / "a.mp4", ".a.mp4.*.partial"
+    command = ["movie", "nim:15", "-o", out, "--resolution", "64x48", "--seconds", "5", "--fps", "20", "--workers", "1"]
+    options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
+    process = subprocess.Popen(gpunim(*command, *options))
+    wait_for(lambda: len(list(tmp_path.glob(f"{frames}/*.png"))) >= 3 or process.poll() is not None, "three frames")
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert not out.exists()
+    (frames,) = tmp_path.glob(frames)
+    there = len(sorted(frames.glob("*.png")))
+    report = facts(*command, *options)
+    assert (report["frames"], report["resumed"] in (there - 1, there)) == (100, True)  # the last one may be a part
+    assert out.exists()
+    assert not frames.exists()
+
+
+def test_frames_are_those_of_one_movie_of_one_source(tmp_path):
+    source = tmp_path / "source.npz"
+    save(grow("nim", 3), source)
+    movie = Movie(str(source), "growth", 4, 10, look=LOOK)
+    mark = movies._mark(movie)
+    save(grow("nim", 3), source)
+    assert movies._mark(movie) == mark
+    for change in ({"frames": 5}, {"options": {"hold": "1"}}, {"look": replace(LOOK, title="Nim")}, {"source": "nim:3"}):
+        assert movies._mark(replace(movie, **change)) != mark
+    with pytest.raises(SchedulerLost, match="the frames so far are kept"):
+        make_movie(movie, tmp_path / "a.gif", cluster=Here(frames=2))
+    (frames,) = tmp_path.glob(".a.gif.*.partial")
+    (frames / "000002.part").write_bytes(b"half of a frame")
+    for other, kept in ((grow("nim", 3), 2), (solve("4y <= x + z", 7), 0)):
+        save(other, source)
+        lost = Here(frames=0)
+        with pytest.raises(SchedulerLost):
+            make_movie(movie, tmp_path / "a.gif", cluster=lost)
+        assert bool(list(tmp_path.glob(".a.gif.*.partial/000001.png"))) == bool(kept)

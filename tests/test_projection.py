@@ -175,26 +175,26 @@ def test_projections_on_a_lattice_are_traced():
 
 def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at_a_quarter():
     movie = Movie("nim-4:7", "turn-4d", 8, look=LOOK)
-    with TurnIn4D(movie) as motion:
-        still = prepare("nim-4:7", LOOK)
-        first, _ = motion._body(0.0)
-        assert np.array_equal((first.corners - first.corners[0]) / FINE, still.corners - still.corners[0])
-        assert np.array_equal(first.generations, still.generations)
-        quarter, _ = motion._body(0.25)
-        height = (quarter.corners[:, 2] - quarter.corners[:, 2].min()) / FINE
-        assert np.allclose(height, quarter.generations)  # half the total
-        assert np.array_equal(np.asarray(motion.frame(3)), np.asarray(motion.frame(3)))
-        for number in range(8):
-            body, base = motion._body(number / 8)
-            assert len(base) == len(body)
-            assert (np.abs(motion.camera.project(body.centres())[:, :2]) < [64 / 48, 1]).all()
+    motion = TurnIn4D(movie)
+    still = prepare("nim-4:7", LOOK)
+    first, _ = motion._body(0.0)
+    assert np.array_equal((first.corners - first.corners[0]) / FINE, still.corners - still.corners[0])
+    assert np.array_equal(first.generations, still.generations)
+    quarter, _ = motion._body(0.25)
+    height = (quarter.corners[:, 2] - quarter.corners[:, 2].min()) / FINE
+    assert np.allclose(height, quarter.generations)  # half the total
+    assert np.array_equal(np.asarray(motion.frame(3)), np.asarray(motion.frame(3)))
+    for number in range(8):
+        body, base = motion._body(number / 8)
+        assert len(base) == len(body)
+        assert (np.abs(motion.camera.project(body.centres())[:, :2]) < [64 / 48, 1]).all()
     with pytest.raises(UsageError, match="a turn-4d movie needs a body of 4 or more coordinates, and nim:7 has fewer"):
         motion_of(Movie("nim:7", "turn-4d", 8, look=LOOK))
 
 
 def test_a_turn_of_six_coordinates_begins_as_the_still():
-    with TurnIn4D(Movie("chocolate6:size=2", "turn-4d", 8, look=LOOK)) as motion:
-        still, (first, _) = prepare("chocolate6:size=2", LOOK), motion._body(0.0)
+    motion = TurnIn4D(Movie("chocolate6:size=2", "turn-4d", 8, look=LOOK))
+    still, (first, _) = prepare("chocolate6:size=2", LOOK), motion._body(0.0)
     assert (first.sizes == FINE).all()
     moved = (first.corners - first.corners[0]) - (still.corners - still.corners[0])
     assert len(first) == len(still)

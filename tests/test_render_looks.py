@@ -103,8 +103,8 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
 
 def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames():
     movie = Movie("nim:63", "growth", 4, look=Look(resolution=(64, 48), style="volume", quality="draft", engine="numpy"))
-    with motion_of(movie) as renderer:
-        frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
+    renderer = motion_of(movie)
+    frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]
     assert growing == sorted(growing)
     assert growing[-1] > 5

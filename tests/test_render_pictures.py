@@ -4,12 +4,9 @@ What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reas
 """
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -29,19 +26,18 @@ from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import DrawnBody, render, save
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie, motion_of
+from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.motions.turntable import FlyIn, flight, orbit
-from gpu_nim.render.movie import ffmpeg, make_movie
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.styles.volume import Volume, cast, volume_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, View, find_view, fit
-from tests.helpers import facts, gpunim, refused, wait_for
+from tests.helpers import facts, refused
 from tests.lattices import population_terms
-from tests.render_files import discs, lines, needs_ffmpeg, needs_ffprobe, needs_opengl, polygons, words_of
+from tests.render_files import discs, lines, needs_opengl, polygons, words_of
 
 REFERENCE = Path(__file__).parent / "render_reference"
 BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
@@ -124,8 +120,8 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     nearest = corner[np.argmin(camera.distance(blocks.centres()))]
     gone = blocks.take(np.logical_not((corner == nearest).all(axis=1)))
     assert len(gone) == 1024 - 16
-    with DrawnBody(gone, look, engine) as drawn:
-        broken = np.asarray(drawn.frame(camera), float)
+    drawn = DrawnBody(gone, look, engine)
+    broken = np.asarray(drawn.frame(camera), float)
     changed = (np.abs(broken - expected).max(axis=2) > 40).sum()
     same = (np.abs(whole - expected).max(axis=2) > 40).sum()
     assert changed > 40 > same
@@ -232,8 +228,7 @@ def test_both_engines_let_the_same_light_through_a_volume(opacity):
     colours[..., 2:6, :] = (200, 100, 50, opacity)
     colours[0, 0, 0] = 255  # a volume's most opaque point, off the middle
     volume = VolumeGrid(colours, np.array([-5.0, -5.0, -4.0]), 1.0, 0.35)
-    with opengl.Canvas(32, 32) as canvas:
-        gl = canvas.draw_volume(volume, FACE_ON).astype(float)
+    gl = opengl.Canvas(32, 32).draw_volume(volume, FACE_ON).astype(float)
     flat = cast(volume, FACE_ON, 32, 32, 10.0) * 255
     assert np.abs(gl[16, 16] - flat[16, 16]).max() < 3
     assert np.abs(gl - flat)[4:28, 4:28].max() < 3
@@ -251,9 +246,9 @@ def test_both_engines_draw_the_same_volume():
 def test_a_growing_volume_holds_only_what_is_born():
     blocks = blocks_of("fcc:8")
     look = Look(resolution=(80, 60), style="volume")
-    with DrawnBody(blocks, look, "opengl") as drawn:
-        camera = aim(blocks, look)
-        young, old = (np.asarray(drawn.frame(camera, blocks.generations <= n), float) for n in (2, 8))
+    drawn = DrawnBody(blocks, look, "opengl")
+    camera = aim(blocks, look)
+    young, old = (np.asarray(drawn.frame(camera, blocks.generations <= n), float) for n in (2, 8))
     assert np.abs(old - young).mean() > 5
 
 
@@ -271,8 +266,9 @@ def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
     monkeypatch.setattr(pyvista, "Plotter", Counted)
     for style in ("cubes", "volume"):
         assert render("fcc:3", resolution=(64, 48), style=style, engine="opengl").engine == "opengl"
-    with pytest.raises(RuntimeError, match="midway"), opengl.Canvas(32, 32):
-        raise RuntimeError("midway")
+    canvas = opengl.Canvas(32, 32)
+    assert opened[2].render_window is not None
+    del canvas
     assert len(opened) == 3
     assert all(plotter.off_screen and plotter.render_window is None for plotter in opened)
 
@@ -400,8 +396,8 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
 @pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
 def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
     blocks = blocks_of("nim:15")
-    with FlyIn(Movie(blocks.name, "fly-in", look=Look(resolution=(64, 48), view=view, title="Nim", engine="numpy"))) as renderer:
-        outside = renderer.camera
+    renderer = FlyIn(Movie(blocks.name, "fly-in", look=Look(resolution=(64, 48), view=view, title="Nim", engine="numpy")))
+    outside = renderer.outside
     start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
     for part in ("eye", "basis", "scale"):
         assert np.allclose(getattr(start, part), getattr(outside, part)), part
@@ -425,120 +421,6 @@ def test_a_sweep_pauses_at_its_ends_and_at_every_whole_number(first, last, frame
     assert {values.count(stop) for stop in {first, last, *(a for a in values if a.denominator == 1)}} == {hold}
     if hold == 10:
         assert sweep_values(first, last, frames) == values  # a third of the movie
-
-
-@needs_ffmpeg
-def test_a_movie_has_the_colours_of_the_stills(tmp_path):
-    look = Look(resolution=(64, 48), quality="draft", engine="numpy", title="Nim")
-    movie = Movie("nim:3", frames=2, rate=10, look=look)
-    make_movie(movie, tmp_path / "a.mp4")
-    # A reader that takes it for BT.709, as players do, sees the drawn colours.
-    command = [ffmpeg(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-frames:v", "1"]
-    command += ["-vf", "scale=in_color_matrix=bt709:in_range=tv:out_range=pc", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    read = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8).reshape(48, 64, 3)
-    with motion_of(movie) as renderer:
-        drawn = np.asarray(renderer.frame(0), float)
-    coarse = [picture.reshape(6, 8, 8, 8, 3).mean(axis=(1, 3)) for picture in (read.astype(float), drawn)]
-    assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
-    assert np.abs(coarse[0] - coarse[1]).max() < 4
-
-
-def probe_movie(path):
-    asked = "stream=codec_name,width,height,nb_read_frames,r_frame_rate,pix_fmt:format=duration"
-    command = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", asked, "-of", "json", str(path)]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-
-@needs_ffmpeg
-@needs_ffprobe
-@pytest.mark.parametrize(
-    ("motion", "source", "suffix", "codec"),
-    [("turntable", "nim:7", "mp4", "h264"), ("sweep", "chocolate:size=7", "gif", "gif")],
-)
-def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, codec, tmp_path):
-    look = Look(resolution=(130, 90), quality="draft", engine="numpy")
-    report = make_movie(Movie(source, motion, 10, 20, look=look), tmp_path / f"a.{suffix}")
-    assert (report["frames"], report["resumed"]) == (10, 0)
-    read = probe_movie(tmp_path / f"a.{suffix}")
-    stream = read["streams"][0]
-    assert (stream["codec_name"], stream["width"], stream["height"]) == (codec, 130, 90)
-    assert int(stream["nb_read_frames"]) == 10
-    assert float(read["format"]["duration"]) == pytest.approx(0.5, abs=0.03)
-    assert [p.name for p in tmp_path.iterdir()] == [f"a.{suffix}"]
-
-
-@needs_ffmpeg
-def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
-    with pytest.raises(UsageError, match="even width and height, got 131x90"):
-        make_movie(Movie("nim:7", look=Look(resolution=(131, 90))), tmp_path / "a.mp4")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.thorough
-@needs_ffmpeg
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_a_killed_movie_goes_on_where_it_was(tmp_path):
-    out, frames = tmp_path / "a.mp4", ".a.mp4.*.partial"
-    command = ["movie", "nim:15", "-o", out, "--resolution", "64x48", "--seconds", "5", "--fps", "20", "--workers", "1"]
-    options = ["--engine", "numpy", "--quality", "draft", "--quiet"]
-    process = subprocess.Popen(gpunim(*command, *options))
-    wait_for(lambda: len(list(tmp_path.glob(f"{frames}/*.png"))) >= 3 or process.poll() is not None, "three frames")
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
-    assert not out.exists()
-    (frames,) = tmp_path.glob(frames)
-    there = len(sorted(frames.glob("*.png")))
-    report = facts(*command, *options)
-    assert (report["frames"], report["resumed"] in (there - 1, there)) == (100, True)  # the last one may be a part
-    assert out.exists()
-    assert not frames.exists()
-
-
-def test_frames_of_another_movie_are_not_taken(tmp_path):
-    from gpu_nim.render import movie
-
-    folder, look = tmp_path, Look(resolution=(64, 48), engine="numpy", quality="draft")
-
-    def missing(asked):
-        return movie._missing_frames(folder, asked, movie._mark(asked))
-
-    small = Movie("nim:3", frames=3, look=look)
-    assert missing(small) == [0, 1, 2]
-    mark = movie._mark(small)
-    for number in range(3):
-        movie._frame_file(folder, number).write_bytes(movie.draw_frame((small, mark, number)))
-    assert missing(small) == []
-    frame = movie._frame_file(folder, 1)
-    whole = frame.read_bytes()
-    damaged = [b"", whole[:-20], whole[: len(whole) // 2], movie._frame_file(folder, 0).read_bytes(), whole + b"0", 2 * whole]
-    places = (*range(0, len(whole), len(whole) // 40), *range(len(whole) - 12, len(whole)))
-    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in places]
-    for content in damaged:
-        frame.write_bytes(content)
-        assert missing(small) == [1]
-    frame.unlink()
-    os.mkfifo(frame)
-    assert missing(small) == [1]
-    frame.unlink()
-    frame.write_bytes(whole)
-    assert missing(small) == []
-    assert missing(Movie("nim:7", frames=3, look=look)) == [0, 1, 2]
-
-
-def test_frames_of_a_source_that_has_changed_are_not_taken(tmp_path):
-    from gpu_nim import grow, save, solve
-    from gpu_nim.render import movie
-
-    for first, second in ((grow("nim", 3), grow("nim", 4)), (solve("3y <= x + z", 7), solve("4y <= x + z", 7))):
-        look = Look(resolution=(64, 48), engine="numpy")
-        asked = Movie(str(tmp_path / "source.npz"), look=look)
-        save(first, asked.source)
-        mark = movie._mark(asked)
-        save(first, asked.source)
-        assert movie._mark(asked) == mark
-        assert movie._mark(replace(asked, look=replace(look, engine="opengl"))) != mark
-        save(second, asked.source)
-        assert movie._mark(asked) != mark
 
 
 # Exports

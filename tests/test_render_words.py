@@ -200,14 +200,14 @@ def test_a_title_too_long_for_its_picture_is_refused():
 @pytest.mark.parametrize("size", [(160, 120), (120, 200), (64, 48)])
 def test_a_movies_words_are_within_its_frames(motion, source, size):
     movie = Movie(source, motion, 8, look=Look(resolution=size, title="Nim", quality="draft", engine="numpy"))
-    with motion_of(movie) as renderer:
-        for number in (0, 7):
-            ink = assert_words_within(renderer.frame(number))
-            assert ink[: size[1] // 4].any()
-            # Beside each other, panels 80 pixels wide have no space for a legible caption.
-            narrow = 160 if motion in ("side-by-side", "walk") else 64
-            if motion != "turntable" and (size[0] > narrow or size[0] < size[1]):
-                assert ink[-size[1] // 8 :].any()  # the caption
+    renderer = motion_of(movie)
+    for number in (0, 7):
+        ink = assert_words_within(renderer.frame(number))
+        assert ink[: size[1] // 4].any()
+        # Beside each other, panels 80 pixels wide have no space for a legible caption.
+        narrow = 160 if motion in ("side-by-side", "walk") else 64
+        if motion != "turntable" and (size[0] > narrow or size[0] < size[1]):
+            assert ink[-size[1] // 8 :].any()  # the caption
 
 
 @pytest.mark.parametrize("size", [(320, 180), (180, 320)])

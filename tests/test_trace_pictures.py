@@ -302,8 +302,8 @@ def test_the_command_reports_a_traced_picture(tmp_path):
 def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
     frames = []
     for engine in ("numpy", "trace"):
-        with motion_of(Movie(source, motion, 7, options=options, look=Look(engine=engine, **SMALL, **look))) as drawn:
-            frames.append([np.asarray(drawn.frame(number), float) for number in (0, 3, 5)])
+        drawn = motion_of(Movie(source, motion, 7, options=options, look=Look(engine=engine, **SMALL, **look)))
+        frames.append([np.asarray(drawn.frame(number), float) for number in (0, 3, 5)])
     for blocks, rays in zip(*frames, strict=True):
         assert np.corrcoef(blocks.ravel(), rays.ravel())[0, 1] > 0.93
 
@@ -312,10 +312,10 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
 def test_a_movie_of_a_body_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
     movie = Movie("nim:2^31-1", "growth", frames=32, options={"hold": "1"}, look=Look(**SMALL))
-    with GrowthInTime(movie) as growth:
-        assert growth.engine == "trace"
-        generations = [growth.body.pullback.frame(number)[0] for number in range(32)]
-        one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))
+    growth = GrowthInTime(movie)
+    assert growth.engine == "trace"
+    generations = [growth.body.pullback.frame(number)[0] for number in range(32)]
+    one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))
     assert (np.abs(one - other).max(axis=2) > 3).mean() < 0.01
 
 

@@ -1,5 +1,6 @@
 """`gpunim movie`: a body turning, growing, or changing."""
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from gpu_nim.cli.catalogues import SOURCE, named_option
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
+from gpu_nim.jobs.clusters import cluster
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
@@ -78,8 +80,8 @@ def movie(
     Pauses of a motion take a third of the movie, unless --hold says how long each is.
     """
     wanted = requested(source, motion, seconds, fps, look)
-    with step_progress(quiet) as step:
-        report = make_movie(wanted, out, workers=workers, cluster=scheduler, on_frame=partial(step, "frame"))
+    with step_progress(quiet) as step, cluster(scheduler, workers) if scheduler else nullcontext() as there:
+        report = make_movie(wanted, out, workers=workers, cluster=there, on_frame=partial(step, "frame"))
     if as_json:
         emit_json(report)
         return

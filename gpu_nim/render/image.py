@@ -114,9 +114,9 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     camera = aim(body, look)
     body = cut_open(body, look, camera.basis[2])
     on_step("light", 0, 1)
-    with DrawnBody(body, look, engine) as drawn:
-        image = drawn.frame(camera, on_step=on_step, partly=True)
-        note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
+    drawn = DrawnBody(body, look, engine)
+    image = drawn.frame(camera, on_step=on_step, partly=True)
+    note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     count = len(body) if isinstance(body, Blocks) else body.population
     return Picture(image, engine, count, body.population, note, made)
 
@@ -200,7 +200,7 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
 
 
 class DrawnBody:
-    """A body in its colours, ready to be drawn from any number of cameras.  A context manager: it holds a window.
+    """A body in its colours, ready to be drawn from any number of cameras.
 
     Args:
         body: the body, as blocks or to be traced.
@@ -227,7 +227,6 @@ class DrawnBody:
         if not issubclass(style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {look.style_name}")
         if isinstance(body, TracedBody):
-            self._canvas = None
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
             self.annotations = annotations(body, look, running)
             return
@@ -235,15 +234,7 @@ class DrawnBody:
         self.annotations = annotations(blocks, look, running, base)
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
         width, height = (part * look.supersampling for part in look.resolution)
-        self._canvas = opengl.Canvas(width, height) if engine == "opengl" else None
-        self._style = style(blocks, base, look, self._canvas)
-
-    def __enter__(self) -> "DrawnBody":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._canvas is not None:
-            self._canvas.__exit__(*error)
+        self._style = style(blocks, base, look, opengl.Canvas(width, height) if engine == "opengl" else None)
 
     @property
     def shortfall(self) -> str:

@@ -1,8 +1,9 @@
 """Movies, drawn frame by frame into a folder and then joined.
 
 The folder is beside the movie (see `gpu_nim.storage.atomic`) until the movie is complete: the same command, with the same options
-and source, resumes a movie that was stopped. Each frame's PNG holds a mark of the movie that it belongs to. A frame depends on the
-movie and its number alone, so that processes of this machine, or of others, can draw them in any order.
+and source, resumes a movie that was stopped. A mark beside the frames says of which movie they are, and a frame has its name only
+once all of it is on the disk. A frame depends on the movie and its number alone, so that processes of this machine, or of others,
+can draw them in any order.
 """
 
 import json
@@ -21,14 +22,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gpu_nim._version import __version__
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, SchedulerLost, UsageError, missing
-from gpu_nim.model.files import Provenance, call, made_by, open_regular
+from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import OnStep, interrupts_blocked
 from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
-from gpu_nim.render.motions import MOTIONS, Movie, motion_of
+from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.source import contents
-from gpu_nim.storage.atomic import check_writable, resumable
+from gpu_nim.storage.atomic import check_writable, flush, resumable
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -40,9 +41,6 @@ Result = TypeVar("Result")
 
 SUFFIXES = (".mp4", ".gif")
 _NOTE = "movie"  # the file beside the frames that holds the mark of their movie
-_DIGITS = 64  # of a mark
-_LAST_CHUNK = b"\0\0\0\0IEND\xaeB`\x82"  # of a PNG
-_MARK = "gpunim"  # the key of the text chunk in a frame's PNG that holds the movie's mark and the frame's number
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
@@ -64,7 +62,7 @@ def make_movie(
     path: str | Path,
     *,
     workers: int | None = None,
-    cluster: SupportsMap | str | None = None,
+    cluster: SupportsMap | None = None,
     on_frame: Callable[[float, int], None] | None = None,
 ) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
@@ -74,14 +72,14 @@ def make_movie(
         path: an .mp4 (H.264) or .gif file.
         workers: the number of processes of this machine that draw. By default 1 where frames are traced, which takes all cores;
             else 2, on a machine of so many cores.
-        cluster: draws in place of them, or the address of a Dask scheduler whose workers do. They send frames back, and need no
-            files but the source.
+        cluster: draws in place of them, such as a `gpu_nim.jobs.Cluster`. Its workers send frames back, and need no files but the
+            source.
         on_frame: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
 
     Raises:
         UsageError: the format cannot have this ending or size, or both workers and a cluster are given.
-        MissingDependency: ffmpeg, or Dask for a cluster, is not installed.
-        SchedulerLost: the scheduler was lost; the same call draws the other frames.
+        MissingDependency: ffmpeg is not installed.
+        SchedulerLost: the cluster's scheduler was lost; the same call draws the other frames.
 
     >>> import tempfile
     >>> from gpu_nim.render.look import Look
@@ -91,20 +89,12 @@ def make_movie(
     'turntable'
     """
     if workers is not None and cluster is not None:
-        raise UsageError("give either --workers, processes of this machine, or --scheduler")
-    if isinstance(cluster, str):
-        from gpu_nim.jobs import clusters
-
-        try:
-            with clusters.cluster(cluster) as connected:
-                return make_movie(movie, path, cluster=connected, on_frame=on_frame)
-        except SchedulerLost as error:
-            raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
+        raise UsageError("give either workers of this machine or a cluster")
     path = Path(path)
     _check_format(path, movie)
     check_writable(path)
     encoder = ffmpeg()
-    engine = MOTIONS[movie.motion].engine_of(movie)
+    engine = movie.engine
     drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, on any machine
     if workers is None:
         workers = 1 if engine == "trace" else min(2, os.cpu_count() or 1)
@@ -114,7 +104,7 @@ def make_movie(
     report = on_frame or (lambda done, total: None)
     with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
         (folder / _NOTE).write_text(mark)
-        missing = _missing_frames(folder, movie, mark)
+        missing = [number for number in range(movie.frames) if not _frame_file(folder, number).exists()]
         there = done = movie.frames - len(missing)
         report(there, movie.frames)
 
@@ -122,11 +112,8 @@ def make_movie(
             if what == _STEPS[movie.look.quality == CINEMA]:
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
-        if cluster is None:
-            frames = _draw(drawn, mark, missing, workers, within)
-        else:
-            frames = zip(missing, cluster.map(draw_frame, ((drawn, mark, number) for number in missing)), strict=True)
         try:
+            frames = _draw(drawn, mark, missing, workers, cluster, within)
             for done, (number, content) in enumerate(frames, there + 1):
                 _write_frame(content, _frame_file(folder, number))
                 report(done, movie.frames)
@@ -176,53 +163,24 @@ def _mark(movie: Movie) -> str:
 def _read_mark(folder: Path) -> str:
     """Return the mark of the movie whose frames are in a folder, or an empty text."""
     try:
-        with open_regular(folder / _NOTE, within=folder) as note:
-            return note.read(_DIGITS + 1).decode(errors="replace")
+        return (folder / _NOTE).read_text(errors="replace")
     except OSError:
         return ""
-
-
-def _missing_frames(folder: Path, movie: Movie, mark: str) -> list[int]:
-    """Return the numbers of the frames that are not drawn yet."""
-    return [k for k in range(movie.frames) if not _is_frame(_frame_file(folder, k), movie, f"{mark} {k}")]
-
-
-def _is_frame(file: Path, movie: Movie, mark: str) -> bool:
-    """Whether a file is an intact frame: of this mark and size, every chunk with its CRC-32, and nothing after the last."""
-    from PIL import Image
-
-    try:
-        with open_regular(file, within=file.parent) as content:
-            whole = content.read()
-        with Image.open(BytesIO(whole), formats=["PNG"]) as image:
-            known = image.info.get(_MARK) == mark and image.size == movie.look.resolution
-            image.verify()
-        known &= whole.find(_LAST_CHUNK) == len(whole) - len(_LAST_CHUNK)  # whose CRC-32 Pillow does not check
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # Pillow raises each for some damage
-        return False
-    return known
 
 
 def _frame_file(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.png"
 
 
-def _encoded(frame: "Image", mark: str) -> bytes:
-    from PIL.PngImagePlugin import PngInfo
-
-    said, content = PngInfo(), BytesIO()
-    said.add_text(_MARK, mark)
-    frame.save(content, format="PNG", compress_level=1, pnginfo=said)
-    return content.getvalue()
-
-
 def _write_frame(content: bytes, file: Path) -> None:
-    scratch = file.with_suffix(f".{os.getpid()}.part")
+    """Write a frame, which has its name only once all of it is on the disk."""
+    scratch = file.with_suffix(".part")
     scratch.write_bytes(content)
+    flush(scratch)
     scratch.replace(file)
 
 
-_of_thread = local()  # .renderer: (mark, renderer), since a window belongs to the thread that made it
+_of_thread = local()  # .mark and .renderer of the last movie, since a window belongs to the thread that made it
 _one_at_a_time = Lock()
 
 
@@ -237,20 +195,24 @@ def draw_frame(job: tuple[Movie, str, int]) -> bytes:
     """
     movie, mark, number = job
     with _one_at_a_time:
-        known, renderer = getattr(_of_thread, "renderer", ("", None))
-        if renderer is None or known != mark:
-            if renderer is not None:
-                renderer.__exit__(None, None, None)
-            _of_thread.renderer = ("", None)
+        if getattr(_of_thread, "mark", "") != mark:
+            _of_thread.__dict__.clear()  # the body of another movie
             if _mark(movie) != mark:
                 raise FileError(f"{movie.source} must be the same file on every worker, got another on one of them")
-            renderer = motion_of(movie)
-            _of_thread.renderer = (mark, renderer)
-        return _encoded(renderer.frame(number), f"{mark} {number}")
+            _of_thread.renderer, _of_thread.mark = motion_of(movie), mark
+        return _encoded(_of_thread.renderer.frame(number))
 
 
-def _draw(movie: Movie, mark: str, numbers: list[int], workers: int, within: OnStep) -> Iterator[tuple[int, bytes]]:
-    """Draw frames on this machine, and yield each that is finished: its number and its PNG file.
+def _encoded(frame: "Image") -> bytes:
+    content = BytesIO()
+    frame.save(content, format="PNG", compress_level=1)
+    return content.getvalue()
+
+
+def _draw(
+    movie: Movie, mark: str, numbers: list[int], workers: int, cluster: SupportsMap | None, within: OnStep
+) -> Iterator[tuple[int, bytes]]:
+    """Draw frames, and yield each that is finished: its number and its PNG file.
 
     `within` is called within a frame of this process.
     """
@@ -260,11 +222,17 @@ def _draw(movie: Movie, mark: str, numbers: list[int], workers: int, within: OnS
 
     if not numbers:
         return
+    jobs = [(movie, mark, number) for number in numbers]
+    if cluster is not None:
+        try:
+            yield from zip(numbers, cluster.map(draw_frame, jobs), strict=True)
+        except SchedulerLost as error:
+            raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
+        return
     if not _worth_sharing(len(numbers), workers):
-        with motion_of(movie) as renderer:
-            renderer.on_step = within
-            for number in numbers:
-                yield number, _encoded(renderer.frame(number), f"{mark} {number}")
+        renderer = motion_of(movie)
+        for number in numbers:
+            yield number, _encoded(renderer.frame(number, within))
         return
     fresh = get_context("spawn")  # OpenGL does not survive a fork
     theirs, ours = fresh.Pipe(duplex=False)
@@ -272,7 +240,7 @@ def _draw(movie: Movie, mark: str, numbers: list[int], workers: int, within: OnS
         try:
             # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
-                frames = {pool.submit(draw_frame, (movie, mark, number)): number for number in numbers}
+                frames = {pool.submit(draw_frame, job): number for job, number in zip(jobs, numbers, strict=True)}
             for frame in as_completed(frames):
                 yield frames.pop(frame), frame.result()
         except BrokenProcessPool as error:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +120,7 @@ def require_display() -> None:
 
 
 class Canvas:
-    """An off-screen window of one size, for one or many frames.  Use it as a context manager: windows left open leak."""
+    """An off-screen window of one size, for one or many frames; it is closed as soon as nothing refers to it any more."""
 
     def __init__(self, width: int, height: int) -> None:
         require_opengl()
@@ -128,12 +129,7 @@ class Canvas:
         self._plotter: Any = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
         self._plotter.disable_anti_aliasing()
         self._plotter.set_background("black")
-
-    def __enter__(self) -> "Canvas":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._plotter.close()
+        finalize(self, self._plotter.close)
 
     def draw(self, quads: Iterator[Quads], camera: Camera) -> NDArray[np.uint8]:
         """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, annotations, cut_open, outline_of, view_of
 from gpu_nim.render.geometry import Blocks, middles
-from gpu_nim.render.image import DrawnBody, body_of
-from gpu_nim.render.look import Look, require_effect
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Schedule, hold_option, movie_options, scheduled
+from gpu_nim.render.image import DrawnBody
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 from gpu_nim.render.words import power_of_two
@@ -35,14 +36,15 @@ class Pullback:
     Args:
         body: the whole body.
         look: its appearance.
-        schedule: makes the schedule of the frames from the number of stops.
+        frames: the number of frames.
+        hold: the frames of each pause; None for a third of the movie.
         caption: the longest caption.
     """
 
-    def __init__(self, body: Blocks | TracedBody, look: Look, schedule: Callable[[int], Schedule], caption: str = "") -> None:
+    def __init__(self, body: Blocks | TracedBody, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
         first, last = first_and_last(body)
         self.stops = growth_stops(first, last)
-        self.schedule = schedule(len(self.stops))
+        self.schedule = scheduled(len(self.stops), frames, hold)
         view = view_of(outline_of(body), look)
         shown = [until(body, max(stop, first + _NEAREST)) for stop in self.stops]
         space = annotations(body, look, caption).margins
@@ -166,7 +168,7 @@ class GrowingBody:
     """A body that grows, in its colours.
 
     Args:
-        motion: a motion with the option `HOLD`, in whose windows it is drawn.
+        motion: a motion with the option `HOLD`.
         body: the body; one that is traced with `TracedBody.until`.
         look: its appearance.
         caption: returns the caption of a generation.
@@ -181,29 +183,22 @@ class GrowingBody:
         caption: Callable[[Any, int], str] = grown_caption,
         base: NDArray[np.float32] | None = None,
     ) -> None:
-        self._motion, self._whole, self._look, self._caption = motion, body, look, caption
+        self._whole, self._look, self._caption = body, look, caption
         self._longest = max((caption(body, generation) for generation in growth_stops(*first_and_last(body))), key=len)
-        frames, hold = motion.movie.frames, motion.values(motion.movie)["hold"]
-        self.pullback = Pullback(body, look, lambda stops: scheduled(stops, frames, hold), self._longest)
+        self.pullback = Pullback(body, look, motion.movie.frames, motion.movie.values["hold"], self._longest)
         self._toward = self.pullback.frame(0)[1].basis[2]
         self._drawn: DrawnBody | None = None
         if isinstance(body, Blocks):
-            shown = cut_open(body, look, self._toward)
-            self._drawn = motion.windows.enter_context(DrawnBody(shown, look, motion.engine, base, running=self._longest))
+            self._drawn = DrawnBody(cut_open(body, look, self._toward), look, motion.engine, base, running=self._longest)
 
-    def frame(self, number: int) -> "Image":
-        """Return one frame.
-
-        Args:
-            number: counted from 0.
-        """
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+        """Return one frame, as `Motion.frame` does."""
         generation, camera = self.pullback.frame(number)
         words = self._caption(self._whole, generation)
         if self._drawn is not None:
             return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
         part = cut_open(until(self._whole, generation), self._look, self._toward)
-        with DrawnBody(part, self._look, "trace", running=self._longest) as drawn:
-            return drawn.frame(camera, None, words, on_step=self._motion.on_step)
+        return DrawnBody(part, self._look, "trace", running=self._longest).frame(camera, None, words, on_step=on_step)
 
 
 @MOTIONS.add
@@ -217,11 +212,8 @@ class GrowthInTime(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        body = body_of(movie.source, movie.look, self.engine, growing=True)
-        if outline_of(body).flat:
-            require_effect(*movie_options(movie.motion, flat=True), movie.look)
-        self.body = GrowingBody(self, body, movie.look)
+        self.body = GrowingBody(self, self.body_of(movie.source, growing=True), self.look)
 
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame."""
-        return self.body.frame(number)
+        return self.body.frame(number, on_step)

@@ -1,18 +1,16 @@
 """Movies as data, and what their motions have in common: the body, and the schedule of one that pauses at some stops."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from gpu_nim.games.entries import Parameter
+from gpu_nim.games.entries import Integer, Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.framing import aim, annotations, cut_open, framed, outline_of
+from gpu_nim.render.framing import aim, cut_open, framed, outline_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, body_of, choose_engine, may_trace, require_traceable
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
@@ -65,11 +63,23 @@ class Movie:
         if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of the motion's own options, by name."""
+        options = MOTIONS[self.motion].options
+        return {option.name: option.read(self.options.get(option.name, option.default or "")) for option in options}
+
+    @property
+    def engine(self) -> str:
+        """The engine that draws it on this machine."""
+        motion = MOTIONS[self.motion]
+        if not motion.draws_blocks or (motion.traces and may_trace(self.look) and only_traced(self.source)):
+            return "trace"
+        return choose_engine(self.look)[0]
+
 
 class Motion(ABC):
     """Draws the frames of a movie, in any order: a frame depends on its number alone.
-
-    A context manager, which closes what was entered into the stack `windows`.
 
     The class attributes describe the motion:
 
@@ -78,7 +88,9 @@ class Motion(ABC):
     - example: a source that it shows well.
     - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
+    - draws_blocks: whether OpenGL and NumPy draw it.
     - traces: whether it can be traced.
+    - draws_flat: whether it can be made of flat bodies.
 
     Args:
         movie: the movie.
@@ -89,18 +101,9 @@ class Motion(ABC):
     example: ClassVar[str] = "nim:63"
     options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
+    draws_blocks: ClassVar[bool] = True
     traces: ClassVar[bool] = False
-
-    @classmethod
-    def engine_of(cls, movie: Movie) -> str:
-        """Return the engine that draws a movie with this motion.
-
-        Args:
-            movie: the movie.
-        """
-        if cls.traces and may_trace(movie.look) and only_traced(movie.source):
-            return "trace"
-        return choose_engine(movie.look)[0]
+    draws_flat: ClassVar[bool] = True
 
     @classmethod
     def check(cls, movie: Movie) -> None:
@@ -117,7 +120,7 @@ class Motion(ABC):
             if not takers:
                 raise UsageError(f"no motion has an option {name}")
             raise UsageError(f"{name} would have no effect on motion {movie.motion}: motion {takers} takes it")
-        cls.values(movie)
+        _ = movie.values  # each can be read
         if movie.look.view == INSIDE:
             raise UsageError(f"view must be from outside for a movie, got {INSIDE!r}")
         if movie.look.traced:
@@ -125,115 +128,69 @@ class Motion(ABC):
             if not cls.traces:
                 able = ", ".join(name for name, motion in MOTIONS.items() if motion.traces)
                 raise UsageError(f"motion must be one of {able} for a traced movie, got {movie.motion!r}")
-
-    @classmethod
-    def values(cls, movie: Movie) -> dict[str, Any]:
-        """Return the values of the motion's own options in a movie.
-
-        Args:
-            movie: the movie.
-
-        Raises:
-            UsageError: a text names no value.
-        """
-        texts = {option.name: movie.options.get(option.name, option.default) for option in cls.options}
-        return {option.name: option.read(texts[option.name] or "") for option in cls.options}
+        elif movie.look.engine != "auto" and not cls.draws_blocks:
+            raise UsageError(f"engine must be auto or trace for a {movie.motion} movie, got {movie.look.engine!r}")
 
     def __init__(self, movie: Movie) -> None:
-        self.movie = movie
-        self.engine = self.engine_of(movie)
-        self.windows = ExitStack()
-        self.on_step: OnStep = unreported
-        """Called for progress within a frame, where it is traced."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.windows.close()
+        self.movie, self.look, self.engine = movie, movie.look, movie.engine
 
     @abstractmethod
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame.
 
         Args:
             number: counted from 0.
+            on_step: called for progress within the frame, where it is traced.
         """
 
-    def part(self, number: int) -> float:
-        """Return how much of the movie is before a frame, 0 to 1.
+    def body_of(self, source: str, *, growing: bool = False) -> Blocks | TracedBody:
+        """Return the body of a source, as blocks or to be traced; `growing` as for `gpu_nim.render.traced_body.traced_body`.
 
-        Args:
-            number: the frame, counted from 0.
+        Raises:
+            UsageError: it is flat, and the motion needs a body in space, or the look an option that has no effect on it.
         """
-        return number / max(self.movie.frames - 1, 1)
+        body = body_of(source, self.look, self.engine, growing=growing)
+        if outline_of(body).flat:
+            if not self.draws_flat:
+                raise UsageError(f"a {self.name} movie needs a body in space, and {self.movie.source} is flat")
+            require_effect(*movie_options(self.movie.motion, flat=True), self.look)
+        return body
 
 
-class BodyMotion(Motion):
-    """A motion that shows one body.
-
-    The class attribute `draws_flat` says whether it can be made of flat bodies. The body is drawn as blocks, or traced.
+class CameraMotion(Motion):
+    """A motion of the camera about a body that stays as it is.
 
     Args:
         movie: the movie.
-
-    Raises:
-        UsageError: the motion needs a body in space, and the movie's is flat.
     """
 
-    draws_flat: ClassVar[bool] = True
     traces = True
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self.whole = self.framed_body()
-        if outline_of(self.whole).flat:
-            if not self.draws_flat:
-                raise UsageError(f"a {movie.motion} movie needs a body in space, and {movie.source} is flat")
-            require_effect(*movie_options(movie.motion, flat=True), movie.look)
-        self.running = self.widest_caption(self.whole)
-        self.margins = annotations(self.whole, movie.look, self.running).margins
-        self.camera = aim(self.whole, movie.look, margins=self.margins)
-        self.body = cut_open(self.whole, movie.look, self.camera.basis[2])
-        self.hull = framed(outline_of(self.body), movie.look)
+        whole = self.body_of(movie.source)
+        self.still = aim(whole, self.look)
+        """The camera of a still."""
+        body = cut_open(whole, self.look, self.still.basis[2])
+        self.outline = outline_of(body)
+        self.hull = framed(self.outline, self.look)
+        self._drawn = DrawnBody(body, self.look, self.engine)
+        self.margins = self._drawn.annotations.margins
 
-    def framed_body(self) -> Blocks | TracedBody:
-        """Return the body that fills the picture."""
-        return body_of(self.movie.source, self.movie.look, self.engine)
-
-    def widest_caption(self, body: Blocks | TracedBody) -> str:
-        """Return the longest caption of any frame.
+    @abstractmethod
+    def camera(self, number: int) -> Camera:
+        """Return the camera of a frame.
 
         Args:
-            body: the body that fills the picture.
+            number: the frame, counted from 0.
         """
-        return ""
 
-    def drawn_from(self, camera: Camera) -> "Image":
-        """Return the picture of the body from a camera.
-
-        Args:
-            camera: the camera.
-        """
-        return self._drawn.frame(camera, on_step=self.on_step)
-
-    @cached_property
-    def _drawn(self) -> DrawnBody:
-        return self.windows.enter_context(DrawnBody(self.body, self.movie.look, self.engine, running=self.running))
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+        """Return one frame."""
+        return self._drawn.frame(self.camera(number), on_step=on_step)
 
 
-_OF_COMMAND = {"out", "motion", "seconds", "fps", "workers", "scheduler", "json", "as_json", "quiet", "memory", "help"}
-RESERVED = OPTIONS | {"source"} | _OF_COMMAND
-"""What every movie takes: no option of a motion may have such a name."""
-
-
-def _check_names(motion: type[Motion]) -> None:
-    for option in motion.options:
-        if option.name.replace("-", "_") in RESERVED:
-            raise UsageError(f"an option of motion {motion.name} cannot be called {option.name}, which is an option of every movie")
-
-
-MOTIONS = Registry[type[Motion]]("motion", check=_check_names)
+MOTIONS = Registry[type[Motion]]("motion")
 
 
 def motion_of(movie: Movie) -> Motion:
@@ -292,24 +249,33 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Pause:
-    """A number of frames; auto is None."""
+class Read:
+    """The values of an option that a function reads.
 
-    word: ClassVar[str] = "frames"
-    expected: ClassVar[str] = "a number of frames, 1 or more, or auto"
+    Args:
+        word: as for `gpu_nim.games.entries.ParameterType`.
+        expected: likewise.
+        value: returns the value that a text names; ValueError where it names none.
+    """
 
-    def read(self, text: str) -> int | None:
-        """Return the number that a text names."""
-        if text == "auto":
-            return None
-        if not (text.isascii() and text.isdigit() and int(text)):
-            raise ValueError(self.expected)
-        return int(text)
+    word: str
+    expected: str
+    value: Callable[[str], Any]
+
+    def read(self, text: str) -> Any:
+        """Return the value that a text names."""
+        try:
+            return self.value(text)
+        except ValueError:
+            raise ValueError(self.expected) from None
 
 
 def hold_option(places: str) -> Parameter:
     """Return the option `hold` of a motion that pauses at these places; by default a third of the movie are pauses."""
-    return Parameter("hold", Pause(), "auto", f"the frames of each pause, {places}")
+    frames = Read(
+        "frames", "a number of frames, 1 or more, or auto", lambda text: None if text == "auto" else Integer(1).read(text)
+    )
+    return Parameter("hold", frames, "auto", f"the frames of each pause, {places}")
 
 
 def scheduled(stops: int, frames: int, hold: int | None) -> Schedule:

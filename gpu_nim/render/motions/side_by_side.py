@@ -1,17 +1,18 @@
 """Three-pile Nim and the Ulam-Warburton automaton in two panels of one picture: their growth, and the walks of [NF] 5.4."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.entries import Parameter
+from gpu_nim.games.entries import IntegerList, Parameter
 from gpu_nim.games.nim.positions import is_p_position
 from gpu_nim.games.nim.walk import cells_of, walk
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import nims_generation
@@ -20,7 +21,7 @@ from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read, hold_option, scheduled
 from gpu_nim.render.themes import THEMES, distinct_colours
 from gpu_nim.render.views import View
 
@@ -104,10 +105,9 @@ class SideBySide(Motion):
             for blocks, seen, name in zip((nim, image_of(nim)), looks, names, strict=True)
         ]
 
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame."""
-        one, other = (body.frame(number) for body in self.bodies)
-        return self.panels.join(one, other)
+        return self.panels.join(*(body.frame(number) for body in self.bodies))
 
 
 def image_of(nim: Blocks) -> Blocks:
@@ -124,22 +124,14 @@ def _caption(name: str, blocks: Blocks, generation: int) -> str:
 _FINE = 4  # parts of a cell: those of the walk are whole, the others are cubes of half its width, so that it is seen among them
 
 
-@dataclass(frozen=True)
-class PPosition:
-    """A P-position of three piles."""
+def _position(text: str) -> tuple[int, int, int]:
+    a, b, c = IntegerList().read(text)
+    if not is_p_position((a, b, c)):
+        raise ValueError
+    return a, b, c
 
-    word: ClassVar[str] = "a,b,c"
-    expected: ClassVar[str] = "a P-position of three piles such as 14,11,5"
 
-    def read(self, text: str) -> tuple[int, int, int]:
-        """The piles that a text names."""
-        parts = text.split(",")
-        if not all(part.isascii() and part.isdigit() for part in parts) or len(parts) != 3:
-            raise ValueError(self.expected)
-        a, b, c = map(int, parts)
-        if not is_p_position((a, b, c)):
-            raise ValueError(self.expected)
-        return a, b, c
+_P_POSITION = Read("a,b,c", "a P-position of three piles such as 14,11,5", _position)
 
 
 @MOTIONS.add
@@ -153,7 +145,7 @@ class Walk(Motion):
     name = "walk"
     summary = "the walk from (0, 0, 0) to a P-position of three-pile Nim, and that of its cell in the plane"
     options = (
-        Parameter("position", PPosition(), "14,11,5", "the P-position where the walk ends"),
+        Parameter("position", _P_POSITION, "14,11,5", "the P-position where the walk ends"),
         hold_option("at the end of each leg"),
     )
     refuses = frozenset(("cut", "colour", "generations", "legend", "axes"))
@@ -162,12 +154,12 @@ class Walk(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the position and the pauses."""
         super().check(movie)
-        values = cls.values(movie)
+        values = movie.values
         scheduled(len(walk(values["position"])) + 1, movie.frames, values["hold"])
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        values = self.values(movie)
+        values = movie.values
         self.position: tuple[int, int, int] = values["position"]
         self.legs = walk(self.position)
         self.panels = Panels(movie.look)
@@ -193,7 +185,7 @@ class Walk(Motion):
         ):
             part = replace(look, view=view)
             drawn = DrawnBody(_marked(whole, path), part, self.engine, base.astype(np.float32), running=caption)
-            self.bodies.append((aim(_finer(whole), part, caption), self.windows.enter_context(drawn)))
+            self.bodies.append((aim(_finer(whole), part, caption), drawn))
 
     def step(self, number: int) -> tuple[int, int]:
         """Return the leg and the step that a frame shows; a pause at the end of a leg belongs to it.
@@ -206,15 +198,13 @@ class Walk(Motion):
             return max(stop - 1, 0), self.ends[stop]
         return stop, self.ends[stop] + int(way * self.legs[stop].steps)
 
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame."""
         leg, step = self.step(number)
         shown = np.concatenate([self._reached > step, np.arange(len(self.path)) <= step])
-        one, other = (
-            drawn.frame(camera, shown, caption)
-            for (camera, drawn), caption in zip(self.bodies, self._captions(leg, step), strict=True)
-        )
-        return self.panels.join(one, other)
+        captions = self._captions(leg, step)
+        views = zip(self.bodies, captions, strict=True)
+        return self.panels.join(*(drawn.frame(camera, shown, caption) for (camera, drawn), caption in views))
 
     def _captions(self, leg: int, step: int) -> tuple[str, str]:
         walked = [(done.steps, done.direction) for done in self.legs[:leg]]

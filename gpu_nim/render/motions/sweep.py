@@ -1,10 +1,9 @@
 """Sweeps over a parameter of a game."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,53 +11,48 @@ from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import Parameter, Rational
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.framing import cut_open, outline_of
+from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.render.framing import aim, cut_open, outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, body_of
-from gpu_nim.render.motions.motion import MOTIONS, BodyMotion, Movie, hold_option, scheduled
+from gpu_nim.render.image import DrawnBody
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read, hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-@dataclass(frozen=True)
-class Ends:
-    """The first and the last value of a parameter, which may be named: 1..8 or a=1..8."""
+def _ends(text: str) -> tuple[str, Fraction, Fraction]:
+    """Return the name of a parameter, or "", and its first and last value: of 1..8 or a=1..8."""
+    name, _, ends = text.rpartition("=")
+    first, last = map(parse_rational, ends.split(".."))
+    if min(first, last) <= 0:
+        raise ValueError
+    return name, first, last
 
-    word: ClassVar[str] = "[name=]first..last"
-    expected: ClassVar[str] = "FIRST..LAST or NAME=FIRST..LAST such as 1..8 or a=1..8"
 
-    def read(self, text: str) -> tuple[str, Fraction, Fraction]:
-        """The name, or "", and the values that a text names."""
-        name, _, ends = text.rpartition("=")
-        try:
-            first, last = map(parse_rational, ends.split(".."))
-        except ValueError:
-            raise ValueError(self.expected) from None
-        if min(first, last) <= 0:
-            raise ValueError("values greater than 0")
-        return name, first, last
+_ENDS = Read("[name=]first..last", "FIRST..LAST or NAME=FIRST..LAST, both greater than 0, such as 1..8 or a=1..8", _ends)
 
 
 @MOTIONS.add
-class Sweep(BodyMotion):
+class Sweep(Motion):
     """A rational parameter of a game goes from one value to another; the larger body of the first and the last frames them all."""
 
     name = "sweep"
     summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
     example = "chocolate:size=31"
     options = (
-        Parameter("sweep", Ends(), "1..8", "the first and the last value of the parameter; NAME where the game has several"),
+        Parameter("sweep", _ENDS, "1..8", "the first and the last value of the parameter; NAME where the game has several"),
         hold_option("at the first, the last and every whole value"),
     )
+    traces = True
 
     @classmethod
     def check(cls, movie: Movie) -> None:
         """Check the source, and the values of its parameter."""
         super().check(movie)
         _, first, last = cls._range(movie)
-        sweep_values(first, last, movie.frames, cls.values(movie)["hold"])
+        sweep_values(first, last, movie.frames, movie.values["hold"])
 
     @classmethod
     def _range(cls, movie: Movie) -> tuple[str, Fraction, Fraction]:
@@ -68,7 +62,7 @@ class Sweep(BodyMotion):
         if not rational:
             able = " or ".join(filter(_rational_parameters, games.CATALOGUE))
             raise UsageError(f"a sweep needs a game with a rational parameter, {able}, got {movie.source!r}")
-        name, first, last = cls.values(movie)["sweep"]
+        name, first, last = movie.values["sweep"]
         if (not name and len(rational) > 1) or (name and name not in rational):
             raise UsageError(f"sweep must name a rational parameter of {game}, {' or '.join(rational)}, got {name!r}")
         name = name or rational[0]
@@ -77,33 +71,29 @@ class Sweep(BodyMotion):
         return name, first, last
 
     def __init__(self, movie: Movie) -> None:
-        self.parameter, first, last = self._range(movie)
-        self.sweep = sweep_values(first, last, movie.frames, self.values(movie)["hold"])
-        self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
         super().__init__(movie)
-
-    def framed_body(self) -> Blocks | TracedBody:
-        """Return the larger body of the first and the last frame."""
+        self.parameter, first, last = self._range(movie)
+        self.sweep = sweep_values(first, last, movie.frames, movie.values["hold"])
         ends = map(self._body, (self.sweep[0], self.sweep[-1]))
-        return max(ends, key=lambda body: np.subtract(*outline_of(body).bounds()[::-1]).sum())
+        self.largest = max(ends, key=lambda body: np.subtract(*outline_of(body).bounds()[::-1]).sum())
+        """The body that frames all others."""
+        self._running = self._caption(max(self.sweep), self.largest)
+        self._camera = aim(self.largest, self.look, self._running)
+        self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
-    def widest_caption(self, body: Blocks | TracedBody) -> str:
-        """Return the caption of the body that fills the picture, with the greatest value."""
-        return self._caption(max(self.sweep), body)
-
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame."""
-        return self._picture(self.sweep[number]).copy()
+        return self._picture(self.sweep[number], on_step)
 
-    def _draw(self, value: Fraction) -> "Image":
-        look = self.movie.look
+    def _draw(self, value: Fraction, on_step: OnStep) -> "Image":
         whole = self._body(value)
-        with DrawnBody(cut_open(whole, look, self.camera.basis[2]), look, self.engine, running=self.running) as drawn:
-            return drawn.frame(self.camera, None, self._caption(value, whole), on_step=self.on_step)
+        body = cut_open(whole, self.look, self._camera.basis[2])
+        drawn = DrawnBody(body, self.look, self.engine, running=self._running)
+        return drawn.frame(self._camera, None, self._caption(value, whole), on_step=on_step)
 
     def _body(self, value: Fraction) -> Blocks | TracedBody:
         game, _, arguments = self.movie.source.partition(":")
-        return body_of(f"{game}:{self.parameter}={value},{arguments}", self.movie.look, self.engine)
+        return self.body_of(f"{game}:{self.parameter}={value},{arguments}")
 
     def _caption(self, value: Fraction, body: Blocks | TracedBody) -> str:
         game = games.find(self.movie.source.partition(":")[0])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import annotations, framed, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
@@ -52,19 +53,18 @@ class TurnIn4D(Motion):
         space = annotations(self.blocks, look, self._caption(0), self.base).margins
         self.camera = fit(view_of(turns[0], look), points, look.aspect, margins=space)
 
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame."""
         turn = number / self.movie.frames
         blocks, base = self._body(turn)
-        with DrawnBody(blocks, self.movie.look, self.engine, base) as drawn:
-            return drawn.frame(self.camera, None, self._caption(turn))
+        return DrawnBody(blocks, self.look, self.engine, base).frame(self.camera, None, self._caption(turn))
 
     def _body(self, turn: float) -> tuple[Blocks, NDArray[np.float32]]:
         """Return the body after a part of the turn, and its colours."""
         numbered = replace(self.blocks, values={**self.blocks.values, "number": np.arange(len(self.blocks))})
         body = placed(numbered, turned(self._middles, turn))
-        style = self.movie.look.drawn_style
-        shown = style.prepared(one_at_each_place(body), self.movie.look.quality)
+        style = self.look.drawn_style
+        shown = style.prepared(one_at_each_place(body), self.look.quality)
         return shown, self.base[shown.values["number"]]
 
     def _caption(self, turn: float) -> str:

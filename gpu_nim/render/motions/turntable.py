@@ -1,42 +1,31 @@
 """Flights around a body and into it: the turntable, and its camera, and the flight in."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.framing import outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.motions.motion import MOTIONS, BodyMotion, Movie
+from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Movie
 from gpu_nim.render.views import NO_MARGINS, Camera, Margins, View, fit, from_angles
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
 
 _ELEVATION = 20.0  # degrees above the horizon
 
 
 @MOTIONS.add
-class Turntable(BodyMotion):
+class Turntable(CameraMotion):
     """The body turns once."""
 
     name = "turntable"
     summary = "the body turns once"
 
-    def frame(self, number: int) -> "Image":
-        """Return one frame."""
-        return self.drawn_from(self.turned(number / self.movie.frames))
-
-    def turned(self, turn: float) -> Camera:
-        """Return the camera after a part of the turn."""
-        x, y, z = self.camera.basis[2]
-        azimuth = float(np.degrees(np.arctan2(y, x)))
-        look = self.movie.look
-        elevation = _ELEVATION if look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
-        parallel = look.view is not None and self.camera.parallel
-        return orbit(self.hull, azimuth + 360 * turn, look.aspect, elevation, parallel=parallel, margins=self.margins)
+    def camera(self, number: int) -> Camera:
+        """Return the camera of a frame; that after the last is the first again."""
+        x, y, z = self.still.basis[2]
+        azimuth = float(np.degrees(np.arctan2(y, x))) + 360 * number / self.movie.frames
+        elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
+        parallel = self.look.view is not None and self.still.parallel
+        return orbit(self.hull, azimuth, self.look.aspect, elevation, parallel=parallel, margins=self.margins)
 
 
 def orbit(
@@ -77,7 +66,7 @@ def _from_the_side(azimuth: float, elevation: float, parallel: bool) -> View:
 
 
 @MOTIONS.add
-class FlyIn(BodyMotion):
+class FlyIn(CameraMotion):
     """The camera flies into the body."""
 
     name = "fly-in"
@@ -86,12 +75,12 @@ class FlyIn(BodyMotion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        _, up, toward = (tuple(row) for row in self.camera.basis.tolist())
-        self.camera = fit(View(toward, up), self.hull, movie.look.aspect, margins=self.margins)
+        _, up, toward = (tuple(row) for row in self.still.basis.tolist())
+        self.outside = fit(View(toward, up), self.hull, self.look.aspect, margins=self.margins)
 
-    def frame(self, number: int) -> "Image":
-        """Return one frame."""
-        return self.drawn_from(flight(self.camera, outline_of(self.body), self.part(number)))
+    def camera(self, number: int) -> Camera:
+        """Return the camera of a frame."""
+        return flight(self.outside, self.outline, number / max(self.movie.frames - 1, 1))
 
 
 def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:

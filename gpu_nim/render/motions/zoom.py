@@ -5,9 +5,9 @@ x -> (x + v) / 2 to its corners v. A word of n corners is a map with one fixed p
 by 2^n: so the movie loops.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.defined_scenes import is_nim
 from gpu_nim.render.image import DrawnBody
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import Camera, Place, View
@@ -31,20 +32,14 @@ _SLANT = 0.5  # the tangent of the angle between the line of sight and the norma
 _ANGLE = 40.0  # degrees of the field of view
 
 
-@dataclass(frozen=True)
-class Corners:
-    """A word of corners."""
+def _corners(text: str) -> str:
+    if not (1 <= len(text) <= 8 and set(text) < set(_CORNERS)):
+        raise ValueError
+    return text
 
-    word: ClassVar[str] = "corners"
-    expected: ClassVar[str] = (
-        "1 to 8 corners, all of one face: of 0 (0, 0, 0), 1 (1, 1, 0), 2 (1, 0, 1) and 3 (0, 1, 1), such as 123"
-    )
 
-    def read(self, text: str) -> str:
-        """The corners that a text names."""
-        if not (1 <= len(text) <= 8 and set(text) < set(_CORNERS)):
-            raise ValueError(self.expected)
-        return text
+_FACE = "1 to 8 corners, all of one face: of 0 (0, 0, 0), 1 (1, 1, 0), 2 (1, 0, 1) and 3 (0, 1, 1), such as 123"
+_WORD = Read("corners", _FACE, _corners)
 
 
 def fixed_point(word: str) -> Place:
@@ -67,8 +62,9 @@ class Zoom(Motion):
     name = "zoom"
     summary = "a zoom into three-pile Nim, as a loop: the source is nim"
     example = "nim"
-    options = (Parameter("into", Corners(), "123", "the corners whose maps keep the point that the zoom goes to"),)
+    options = (Parameter("into", _WORD, "123", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "generations", "legend", "style", "view"))
+    draws_blocks = False
     traces = True
 
     @classmethod
@@ -77,17 +73,10 @@ class Zoom(Motion):
         super().check(movie)
         if not is_nim(movie.source):
             raise UsageError(f"a zoom movie needs the source nim, got {movie.source!r}")
-        if movie.look.engine not in ("auto", "trace"):
-            raise UsageError(f"engine must be auto or trace for a zoom movie, got {movie.look.engine!r}")
-
-    @classmethod
-    def engine_of(cls, movie: Movie) -> str:
-        """Return trace: no other engine draws a body of that size."""
-        return "trace"
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        word = self.values(movie)["into"]
+        word = movie.values["into"]
         self.octaves = len(word)
         self.point = tuple(part * 2**LARGEST_BITS for part in fixed_point(word))
         left_out = np.array(_CORNERS[min(set(_CORNERS) - set(word))], float)
@@ -98,9 +87,9 @@ class Zoom(Motion):
         body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
         self._drawn = DrawnBody(replace(body, colours=self._colours), movie.look, "trace")
 
-    def frame(self, number: int) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
         """Return one frame; that after the last is the first again."""
-        return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)), on_step=self.on_step)
+        return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)), on_step=on_step)
 
     def camera(self, part: Fraction) -> Camera:
         """Return the camera at a part of the movie: 0 and 1 differ by a zoom by a power of two."""
