@@ -30,7 +30,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
 from gpu_nim.render.motions.sweep import Sweep
 from gpu_nim.render.motions.turntable import Turntable
-from gpu_nim.render.page import document
+from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.points import Points
@@ -110,7 +110,8 @@ def test_a_made_up_entry_is_drawn_listed_and_named(entry, tmp_path):
     if option != "style":
         printed("export", "nim:3", "-o", tmp_path / "a.html", f"--{option}", name)
         refused("export", "nim:3", "-o", tmp_path / "a.html", f"--{option}", f"{name}x")
-        assert (tmp_path / "a.html").read_bytes() == document("nim:3", Look(**{option: name})) != document("nim:3", Look())
+        written = (tmp_path / "a.html").read_bytes()
+        assert written == page("nim:3", Look(**{option: name})).document != page("nim:3", Look()).document
 
 
 @needs_ffmpeg
@@ -124,7 +125,7 @@ def test_a_made_up_view_is_in_the_page_and_has_a_key(monkeypatch):
     assert "5" in keys()
     assert "6" not in keys()
     monkeypatch.setitem(VIEWS, "below", BELOW)
-    assert '"name": "below"' in document("nim:3", Look()).decode()
+    assert '"name": "below"' in page("nim:3", Look()).document.decode()
     assert "6" in keys()
     assert "1-6: views" in help_line()
     assert re.search(r"\b6 +below", run("show", "--help").output)

@@ -306,37 +306,6 @@ def test_every_key_does_what_the_page_says(browser):
     assert browser.do(f"return ['s', '1', ' '].map(key => window.dispatchEvent({with_ctrl}))") == [True] * 3
 
 
-def test_every_control_does_what_it_says(browser):
-    browser.open(browser.page("nim:15"))
-    opened, home = browser.picture(), browser.camera()
-    press = "document.getElementById('{}').click()".format
-    browser.do(press("spin"))
-    wait_for(lambda: browser.camera() != home, "the body to spin")
-    browser.do(press("spin"))
-    browser.key("0")
-    browser.do(press("lens"))
-    assert browser.do("return [gpunim.camera.parallel, document.getElementById('lens').ariaPressed]") == [True, "true"]
-    browser.key("0", "home")
-    browser.do(press("play"))
-    wait_for(lambda: browser.generation() > 1, "the growth")
-    browser.do(press("play"))
-    stopped = browser.generation()
-    assert browser.do("return document.getElementById('play').textContent") == "Play"
-    slider = browser.driver.find_element("id", "slider")
-    browser.actions().move_to_element(slider).click().perform()
-    assert browser.generation() in (7, 8) != stopped
-    browser.key("arrow_right")
-    assert browser.generation() in (8, 9)
-    browser.key("end")
-    browser.actions().move_by_offset(0, -100).perform()
-    for name in ("gasket", "initial view"):
-        before = browser.picture()
-        browser.driver.find_element("xpath", f"//option[.='{name}']").click()
-        browser.do("document.activeElement.blur()")
-        browser.changed(before)
-    browser.shows(opened)
-
-
 def test_a_view_is_flown_to_and_the_page_opens_with_the_one_that_is_asked_for(browser):
     browser.open(browser.page("nim:15"), calm=False)
     browser.do("""window.lenses = new Set(); const { camera } = gpunim, take = camera.take.bind(camera);
@@ -455,8 +424,9 @@ def test_a_screen_reader_is_told_what_everything_is(browser):
     assert live.count("polite") == 1  # else a cell would be read twice, and a growth that plays generation by generation
 
 
-def test_all_controls_are_reached_and_worked_by_keyboard(browser):
+def test_all_controls_are_reached_and_do_what_they_say_by_keyboard(browser):
     browser.open(browser.page("nim:15"))
+    opened, home = browser.picture(), browser.camera()
     reached = []
     for _ in range(9):
         browser.key("tab")
@@ -472,10 +442,27 @@ def test_all_controls_are_reached_and_worked_by_keyboard(browser):
             browser.key("enter")
             wait_for(lambda: browser.generation() < 15, "the growth to begin again")
             browser.key("space")
-            assert browser.do("return gpunim.controls.growing") is None
+            assert browser.do("return [gpunim.controls.growing, document.activeElement.textContent]") == [None, "Play"]
+        if name == "slider":
+            browser.key("home", "arrow_right")
+            assert browser.generation() == 1
+            browser.key("end")
+            browser.shows(opened)
+        if name == "views":
+            for view in ("gasket", "initial view"):
+                before = browser.picture()
+                browser.driver.find_element("xpath", f"//option[.='{view}']").click()
+                browser.changed(before)
+            browser.shows(opened)
         if name == "lens":
+            for parallel in (True, False):
+                browser.key("space")
+                pressed = [parallel, str(parallel).lower()]
+                assert browser.do("return [gpunim.camera.parallel, document.activeElement.ariaPressed]") == pressed
+        if name == "spin":
             browser.key("space")
-            assert browser.do("return gpunim.camera.parallel")
+            wait_for(lambda: browser.camera() != home, "the body to spin")
+            browser.key("space")
     assert reached == ["view", "SUMMARY", "play", "slider", "views", "lens", "spin", "link", "save"]
 
 

@@ -8,11 +8,11 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from gpu_nim import grow, save
+from gpu_nim import grow, save, solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.look import Look
-from gpu_nim.render.page import document, page, scenes, solid
+from gpu_nim.render.page import page, scenes, solid
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from tests.helpers import p_positions
@@ -26,7 +26,7 @@ def data_in(page):
 
 
 def data_of(source, **look):
-    return data_in(document(source, Look(**look)))
+    return data_in(page(source, Look(**look)).document)
 
 
 def unpacked(data, name="grid"):
@@ -137,12 +137,20 @@ def test_a_body_of_too_many_generations_is_refused(monkeypatch):
         page("edge:15", Look())
 
 
-def test_the_parents_of_cells_are_known_where_there_is_one(tmp_path):
-    edge = data_of("edge:3")
-    assert (len(edge["steps"]), edge["coordinates"]) == (12, 3)
-    save(grow("edge", 3), tmp_path / "edge.npz")
-    assert data_of(str(tmp_path / "edge.npz"))["steps"] == edge["steps"]
-    assert data_of(grow("edge", 3))["steps"] == edge["steps"]
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [(grow("edge", 9, backend="numpy"), "edge:9"), (solve("chocolate", 15, a=3), "chocolate:a=3,size=15")],
+    ids=["growth", "game"],
+)
+def test_what_is_saved_or_in_memory_is_drawn_as_what_its_text_names(found, text, tmp_path):
+    save(found, tmp_path / "a.npz")
+    whole = data_of(text)
+    assert data_of(found, title=text) == whole
+    assert data_of(str(tmp_path / "a.npz"), title=text) == whole
+
+
+def test_the_parents_of_cells_are_known_where_there_is_one():
+    assert (len(data_of("edge:3")["steps"]), data_of("edge:3")["coordinates"]) == (12, 3)
     assert data_of("ulam-warburton:3")["steps"] == [[-1, 0, 0], [0, -1, 0], [0, 1, 0], [1, 0, 0]]
     assert data_of("ulam-warburton:3")["coordinates"] == 2
     assert [data_of(source)["steps"] for source in ("rule750:3", "nim-4:3", "chocolate:size=3")] == [[], [], []]

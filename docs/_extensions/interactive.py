@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from gpu_nim.render.look import Look
-from gpu_nim.render.page import document, play_page
+from gpu_nim.render.page import page, play_page
 
 FOLDER = "interactive"
 """The folder of the pages, beside the site's start page."""
@@ -30,7 +30,7 @@ class Interactive(SphinxDirective):
 
     def document(self, look: Look) -> bytes:
         """The page that the argument names."""
-        return document(self.arguments[0], look)
+        return page(self.arguments[0], look).document
 
     def run(self) -> list[nodes.Node]:
         """Write the page and return the frame that shows it, with a link to it."""

@@ -1,19 +1,27 @@
-"""Sets that are given by their definition: Nim and the chocolates with its P-positions, as scenes for the tracer, of any size."""
+"""What the text of a source names; and sets given by their definition, as scenes for the tracer, of any size: Nim and the
+chocolates with its P-positions.
+"""
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
+from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Integer, Parameter
 from gpu_nim.model.arguments import parse_integer
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, Triple
+from gpu_nim.storage.growth_formats import readable_suffixes
 
 
 def is_nim(automaton: str) -> bool:
@@ -21,82 +29,111 @@ def is_nim(automaton: str) -> bool:
     return automaton in automata.CATALOGUE and automata.CATALOGUE[automaton].grows_nim
 
 
-def automaton_and_generation(source: object) -> tuple[str, int] | None:
-    """Return what the source AUTOMATON:GENERATION names, or None for any other source.
+@dataclass(frozen=True)
+class NamedGrowth:
+    """What a source AUTOMATON:GENERATION names."""
 
-    >>> automaton_and_generation("edge:2^9"), automaton_and_generation("nim:size=255"), automaton_and_generation("bar:9")
-    (('edge', 512), None, None)
-    """
-    if not isinstance(source, str):
-        return None
-    name, _, text = source.partition(":")
-    if name not in automata.CATALOGUE:
-        return None
-    try:
-        return name, parse_integer(text)
-    except ValueError:
-        return None  # a game, a file, or what `blocks_of` refuses
+    automaton: Automaton
+    generation: int
 
 
-def nims_generation(source: object) -> int | None:
-    """Return N for the source nim:N or nim-3:N, the P-positions of three-pile Nim to generation N, or None for any other source.
+@dataclass(frozen=True)
+class NamedGame:
+    """What a source GAME:PARAMETER=VALUE,size=SIZE,grundy=VALUE names: a game, and the values of its parameters."""
+
+    game: GameEntry
+    values: dict[str, Any]
+    size: int
+    grundy: int
+
+
+def named(source: str) -> NamedGrowth | NamedGame | Path:
+    """Return what a text of `gpu_nim.render.source` names, a path for a file.
 
     Raises:
-        UsageError: N is not from 0 to 2^60.
+        UsageError: it names nothing.
 
-    >>> nims_generation("nim-3:2^40"), nims_generation("nim:size=255"), nims_generation("edge:9")
-    (1099511627776, None, None)
+    >>> named("edge:2^9").generation, named("nim:size=255").size, named("edge.npz").name
+    (512, 255, 'edge.npz')
     """
-    found = automaton_and_generation(source)
-    if found is None or not is_nim(found[0]):
-        return None
-    name, generation = found
-    if not 0 <= generation <= LARGEST:
-        raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {source!r}")
-    return generation
+    if source.endswith(readable_suffixes()):
+        return Path(source)
+    name, colon, arguments = source.partition(":")
+    if not colon:
+        raise UsageError(
+            f"source must be a {' or '.join(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
+            f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
+        )
+    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
+    if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
+        return _game(source, games.find(name), arguments)
+    if name not in automata.CATALOGUE:
+        if name == "figure":
+            raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
+        known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
+        raise UsageError(
+            f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
+        )
+    try:
+        return NamedGrowth(automata.CATALOGUE[name], parse_integer(arguments))
+    except ValueError:
+        raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
 
 
-def drawn_parameters(game: GameEntry) -> tuple[Parameter, Parameter]:
-    """Return what the source GAME:PARAMETER=VALUE takes besides its game's parameters: the size, and the Grundy values drawn."""
-    return (
+def _game(source: str, game: GameEntry, arguments: str) -> NamedGame:
+    prefix = f"source {source!r}: "
+    drawn = (
         Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
     )
+    texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
+    size, grundy = (each.read(texts.pop(each.name, str(each.default)), prefix) for each in drawn)
+    return NamedGame(game, games.read_values(game, texts, prefix), size, grundy)
 
 
 def defined_scene(source: object) -> NimScene | None:
-    """Return the scene of a text that names Nim, or a chocolate with Nim's P-positions, or None.
+    """Return the scene of a text that names Nim, or a chocolate with Nim's P-positions, or None for any other source.
+
+    Raises:
+        UsageError: the text names nothing, or goes beyond 2^60.
 
     >>> defined_scene("nim:2^40").last, defined_scene("edge:9"), defined_scene("chocolate:a=5,size=7")
     (1099511627776, None, None)
     >>> defined_scene("chocolate:a=7,size=100").inequality, defined_scene("bar:size=100").inequality
     ((-1, 7, -1), (0, 2, -1))
     """
-    generation = nims_generation(source)
-    if generation is not None:
-        return NimScene(generation)
-    if not isinstance(source, str):
+    found = named(source) if isinstance(source, str) else None
+    if isinstance(found, NamedGrowth) and found.automaton.grows_nim:
+        if not 0 <= found.generation <= LARGEST:
+            raise UsageError(
+                f"source {found.automaton.name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {source!r}"
+            )
+        return NimScene(found.generation)
+    if not isinstance(found, NamedGame) or found.game.name not in DEFINED_GAMES or found.grundy:
         return None
-    name, _, arguments = source.partition(":")
-    if name not in DEFINED_GAMES:
-        return None
-    parameter, inequality_of = DEFINED_GAMES[name]
-    game = games.find(name)
-    size, _ = drawn_parameters(game)
-    try:
-        texts = games.written_texts(source, name, arguments, (*game.parameters, size))
-        most = size.read(texts.pop(size.name))
-        slope = games.read_values(game, texts)[parameter]
-    except (UsageError, KeyError):
-        return None  # no size is given, or what `blocks_of` solves or refuses
+    parameter, inequality_of = DEFINED_GAMES[found.game.name]
+    slope, most = found.values[parameter], found.size
     inequality = inequality_of(slope)
     if inequality is None or slope > _STEEPEST:
         return None
     if most >= LARGEST:
-        raise UsageError(f"source {name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {source!r}")
+        raise UsageError(f"source {found.game.name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {source!r}")
     highest = sum(part < 0 for part in inequality) * most // int(slope)
     # The generation is x | y | z, half of the total.
     return NimScene((1 << most.bit_length()) - 1, box=(most + 1, highest + 1, most + 1), inequality=inequality)
+
+
+def nims_generation(source: object) -> int | None:
+    """Return N for the source nim:N or nim-3:N, the P-positions of three-pile Nim to generation N, or None for any other source.
+
+    Raises:
+        UsageError: as `defined_scene`.
+
+    >>> nims_generation("nim-3:2^40"), nims_generation("nim:size=255"), nims_generation("edge:9")
+    (1099511627776, None, None)
+    """
+    scene = defined_scene(source)
+    return None if scene is None or any(scene.inequality) else scene.last
 
 
 def _chocolates(a: Fraction) -> Triple | None:
@@ -178,27 +215,22 @@ def population(scene: NimScene) -> int:
     """
     if scene.first > scene.last:
         return 0
-    count = UpToTotal(3)
+    if scene.first:
+        return population(replace(scene, first=0)) - population(replace(scene, first=0, last=scene.first - 1))
     if not any(scene.inequality) and min(scene.box) > scene.last:
-        return count.value(scene.last) - (count.value(scene.first - 1) if scene.first else 0)
-    most = [side - 1 for side in scene.shape]
+        return UpToTotal(3).value(scene.last)
+    bounds = (*(side - 1 for side in scene.shape), scene.last)
     weight = sum(map(abs, scene.inequality))
-    states: dict[tuple[int, ...], int] = {(0, True, True, True, True, True): 1}
-    for bit in reversed(range(max(*most, scene.first, scene.last).bit_length())):
-        following: dict[tuple[int, ...], int] = {}
-        for (total, *tight), number in states.items():
+    states = Counter({(0, (True,) * len(bounds)): 1})
+    for bit in reversed(range(max(bounds).bit_length())):
+        following: Counter[tuple[int, tuple[bool, ...]]] = Counter()
+        for (total, tight), number in states.items():
             for digits in _DIGITS:
-                union = int(any(digits))
-                bounds = (*zip(digits, most, strict=True), (union, scene.last), (-union, -scene.first))
-                kept = []
-                for close, (digit, bound) in zip(tight, bounds, strict=True):
-                    own = (abs(bound) >> bit & 1) * (-1 if bound < 0 else 1)
-                    if close and digit > own:
-                        break
-                    kept.append(close and digit == own)
-                else:
-                    summed = 2 * total + sum(n * digit for n, digit in zip(scene.inequality, digits, strict=True))
-                    clipped = min(max(summed, -weight), weight + 1)
-                    following[clipped, *kept] = following.get((clipped, *kept), 0) + number
+                pairs = [(digit, bound >> bit & 1) for digit, bound in zip((*digits, any(digits)), bounds, strict=True)]
+                if any(equal and digit > own for equal, (digit, own) in zip(tight, pairs, strict=True)):
+                    continue
+                kept = tuple(equal and digit == own for equal, (digit, own) in zip(tight, pairs, strict=True))
+                summed = 2 * total + sum(n * digit for n, digit in zip(scene.inequality, digits, strict=True))
+                following[min(max(summed, -weight), weight + 1), kept] += number
         states = following
-    return sum(number for (total, *_), number in states.items() if total <= 0)
+    return sum(number for (total, _), number in states.items() if total <= 0)

@@ -8,7 +8,7 @@ of even coordinate sum have none.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ PILES = ("a", "b", "c")
 """The names of coordinates: of any body, and of positions of Nim."""
 
 
+AnyInt = TypeVar("AnyInt", bound=np.integer)
 Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 """Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3)."""
 
@@ -211,6 +212,27 @@ def first_of_each(cells: NDArray[np.integer]) -> NDArray[np.intp]:
     spans = tuple((cells.max(axis=0) - low + 1).tolist())
     keys = np.ravel_multi_index(tuple((cells - low).T), spans)
     return np.unique(keys, return_index=True)[1]
+
+
+def merged(cells: NDArray[AnyInt], generations: NDArray[AnyInt], most: int) -> tuple[NDArray[AnyInt], NDArray[AnyInt], int]:
+    """Return at most so many cubes that hold the cells, the generation of the earliest cell of each, and their level.
+
+    Args:
+        cells: (N, k), in order of generation; the cubes are so, too, in units of their side 2^level.
+        generations: those of the cells (N,).
+        most: the most cubes.
+
+    >>> merged(np.array([[0, 0], [0, 1], [3, 3]]), np.array([0, 1, 1]), 2)
+    (array([[0, 0],
+           [1, 1]]), array([0, 1]), 1)
+    """
+    level = 0
+    while True:
+        first = np.sort(first_of_each(cells))
+        cells, generations = cells[first], generations[first]
+        if len(cells) <= most:
+            return cells, generations, level
+        cells, level = np.right_shift(cells, 1, dtype=cells.dtype), level + 1
 
 
 _MERGED = "drawn as "

@@ -15,7 +15,7 @@ from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
 from gpu_nim.render.geometry import Blocks, tiles
 from gpu_nim.render.image import Picture, prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.page import colour_bytes, document, solid
+from gpu_nim.render.page import colour_bytes, page, solid
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
 
 _PLOT_SIZE = (960, 600)
@@ -64,7 +64,7 @@ def _small_picture(result: "Growth | Solution") -> str:
         return ""
     data = b64encode(picture._repr_png_()).decode("ascii")
     width, height = _SMALL.resolution
-    return f'<img width="{width}" height="{height}" alt="{escape(name_of(result))}" src="data:image/png;base64,{data}">'
+    return f'<img width="{width}" height="{height}" alt="{escape(name_of(result))}" src="data:image/png;base64,{data}"/>'
 
 
 def plot(result: "Growth | Solution", **options: Any) -> Picture:
@@ -83,7 +83,7 @@ class EmbeddedPage:
 
     def _repr_html_(self) -> str:
         style = f"width:100%;height:{self._height}px;border:0"
-        return f'<iframe title="{escape(self._name)}" style="{style}" allowfullscreen srcdoc="{escape(self._page)}"></iframe>'
+        return f'<iframe title="{escape(self._name)}" style="{style}" allowfullscreen="" srcdoc="{escape(self._page)}"></iframe>'
 
 
 def embed(source: Source, look: Look | None = None, *, height: int = 480, **options: Any) -> EmbeddedPage:
@@ -100,10 +100,10 @@ def embed(source: Source, look: Look | None = None, *, height: int = 480, **opti
 
     >>> page = embed("nim:7", theme="paper")
     >>> page._repr_html_().partition(" srcdoc=")[0]
-    '<iframe title="nim:7" style="width:100%;height:480px;border:0" allowfullscreen'
+    '<iframe title="nim:7" style="width:100%;height:480px;border:0" allowfullscreen=""'
     """
     height = integer("height", height, 50, 10_000)
-    return EmbeddedPage(document(source, replace(look or Look(), **options)), name_of(source), height)
+    return EmbeddedPage(page(source, replace(look or Look(), **options)).document, name_of(source), height)
 
 
 def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> Any:
@@ -150,7 +150,7 @@ def add_body(plotter: Any, source: Source, look: Look | None = None, **mesh_opti
     require_effect("a body in a plotter", MESH_OPTIONS, look)
     blocks = prepare(source, look)
     if not blocks.flat:
-        blocks, _ = solid(source, look)
+        blocks, _ = solid(blocks, look)
     grid = _grid(blocks, colour=colour_bytes(blocks, look))
     return plotter.add_mesh(grid, **{"scalars": "colour", "rgb": True, **mesh_options})
 

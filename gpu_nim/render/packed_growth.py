@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.tracing import BrickScene
-from gpu_nim.render.geometry import counted, first_of_each
+from gpu_nim.render.geometry import counted, merged
 
 _NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
 MOST_BLOCKS = 1 << 17
@@ -74,10 +74,9 @@ class PackedGrowth:
             bricks = np.flatnonzero(self._earliest <= generation)
             bricks = bricks[np.argsort(self._earliest[bricks], kind="stable")]
             blocks, side, generations = self._bricks(bricks), 4, self._earliest[bricks].astype(np.int64)
-            while len(blocks) > MOST_BLOCKS:
-                blocks, side = blocks >> 1, 2 * side
-                first = np.sort(first_of_each(blocks))
-                blocks, generations = blocks[first], generations[first]
+            if len(blocks) > MOST_BLOCKS:
+                blocks, generations, level = merged(blocks >> 1, generations, MOST_BLOCKS)
+                side = 8 << level
         return blocks * side + np.array(self._whole.corner), side, generations
 
     def _born(self, generation: int) -> NDArray[np.unsignedinteger]:

@@ -9,7 +9,6 @@ import contextlib
 import re
 import socketserver
 import sys
-import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -18,7 +17,6 @@ from gpu_nim.model.errors import FileError
 
 _ADDRESS = "127.0.0.1"
 _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", re.I | re.A)  # any port: ssh forwards from another
-_THREADS = 16  # connections at a time
 _PATIENCE = 10.0  # seconds until a silent connection is closed
 _HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -46,7 +44,6 @@ class PageServer(socketserver.ThreadingTCPServer):
 
     def __init__(self, port: int = 0) -> None:
         self.document = b""
-        self._places = threading.BoundedSemaphore(_THREADS)
         try:
             super().__init__((_ADDRESS, port), _Handler)
         except OSError as error:
@@ -62,18 +59,6 @@ class PageServer(socketserver.ThreadingTCPServer):
         self.document = document
         with contextlib.suppress(KeyboardInterrupt):
             self.serve_forever()
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer in a new thread, as soon as the number of threads permits."""
-        self._places.acquire()
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer, and permit another thread."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore connections that the browser closed; report other errors."""

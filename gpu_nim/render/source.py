@@ -26,35 +26,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.catalogue import Automaton, Lattice
+from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.families import UpToTotal
-from gpu_nim.games import catalogue as games
-from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.arguments import parse_integer, shown
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
 from gpu_nim.render.defined_scenes import (
     DEFINED_GAMES,
     SOLVED,
+    NamedGame,
+    NamedGrowth,
     defined_scene,
-    drawn_parameters,
     generations_of,
-    nims_generation,
+    named,
     nims_level,
     p_positions,
 )
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, first_of_each, merged_note
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
 from gpu_nim.render.projection import in_space
-from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 from gpu_nim.storage.solutions import digest
 
@@ -116,34 +113,26 @@ def blocks_of(
     """
     if isinstance(source, Blocks):
         return source
-    if not isinstance(source, str):
-        if not isinstance(source, Growth | Solution):
-            raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
-        return _of_found(name_of(source), source, limit, merge, colour)
-    if source.endswith(readable_suffixes()):
-        return _of_found(Path(source).name, load(source), limit, merge, colour)
-    name, colon, arguments = source.partition(":")
-    if not colon:
-        raise UsageError(
-            f"source must be a {' or '.join(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
-            f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
-        )
-    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
-    if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
-        return _game(source, games.find(name), arguments, colour, on_step)
-    automaton = _automaton(name, source)
-    try:
-        generation = parse_integer(arguments)
-    except ValueError:
-        raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
+    name, found = name_of(source), named(source) if isinstance(source, str) else source
+    if isinstance(found, Path):
+        name, found = found.name, load(found)
+    if isinstance(found, Growth | Solution):
+        return _of_found(name, found, limit, merge, colour)
+    if isinstance(found, NamedGame):
+        return _game(name, found, colour, on_step)
+    if not isinstance(found, NamedGrowth):
+        raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
+    automaton, generation = found.automaton, found.generation
     if not 0 <= generation <= _GENERATION_LIMIT:
-        raise UsageError(f"source {name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}")
-    _require_drawable(name, automaton.rule.dimension)
-    colouring = find_colouring(colour, source, game=False)
-    if nims_generation(source) is not None:
-        blocks = _nim(source, generation, nims_level(generation, limit))
+        raise UsageError(
+            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}"
+        )
+    _require_drawable(automaton.name, automaton.rule.dimension)
+    colouring = find_colouring(colour, name, game=False)
+    if automaton.grows_nim:
+        blocks = _nim(name, generation, nims_level(generation, limit))
     else:
-        blocks = _gather(source, automaton.lattice, newborns(name, generation, on_step), None, limit, merge)
+        blocks = _gather(name, automaton.lattice, newborns(automaton.name, generation, on_step), None, limit, merge)
     return _by_rule(blocks, colouring, automaton.rule)
 
 
@@ -157,21 +146,12 @@ def only_traced(source: str) -> bool:
     return scene is not None and max(scene.shape) > _GENERATION_LIMIT
 
 
-def _automaton(name: str, source: str) -> Automaton:
-    if name in automata.CATALOGUE:
-        return automata.CATALOGUE[name]
-    if name == "figure":
-        raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
-    known = (*automata.CATALOGUE, *games.CATALOGUE)
-    names = ", ".join(dict.fromkeys(known))
-    raise UsageError(f"source must begin with an automaton or a game, one of {names}, got {source!r}{close(name, known)}")
-
-
 def contents(source: str) -> str:
     """Return the digest of the file that `source` names, or "" where it names no file."""
-    if not source.endswith(readable_suffixes()):
+    path = named(source)
+    if not isinstance(path, Path):
         return ""
-    saved = load(source)
+    saved = load(path)
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
@@ -225,67 +205,42 @@ def _gather(
     source: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int, merge: bool
 ) -> Blocks:
     """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
-    if births is not None and sum(births) > limit and not merge:
-        raise TooManyCells
-    if births is not None and sum(births) > _GROWN_LIMIT:
-        _refuse(source, births)
-    collected = _Collection(limit)
+    _require_few(source, births or [], limit, merge)
     counts: list[int] = []
+    cells: list[NDArray[np.int32]] = []
+    born: list[NDArray[np.int32]] = []
+    level = 0
     for generation, newborns in generations:
         counts.append(len(newborns))
-        if sum(counts) > limit and not merge:
-            raise TooManyCells
+        _require_few(source, counts, limit, merge)
         _require_near(source, newborns)
-        collected.add(newborns, generation)
-        if sum(counts) > _GROWN_LIMIT:
-            _refuse(source, counts)
-    blocks = _blocks(source, *collected.finished(), sum(counts), collected.level, lattice)
+        cells.append(np.asarray(newborns >> level, dtype=np.int32))
+        born.append(np.full(len(newborns), generation, dtype=np.int32))
+        if sum(map(len, born)) > 4 * limit:
+            level += _merge(cells, born, limit)
+    if level or sum(map(len, born)) > limit:
+        level += _merge(cells, born, limit)
+    blocks = _blocks(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
     return replace(blocks, population_until=counted(np.array(counts)))
 
 
-class _Collection:
-    """Cells added in order of generation, merged to blocks of side 2^level with the generation of the earliest cell."""
-
-    def __init__(self, limit: int) -> None:
-        self.level = 0
-        self._limit = limit
-        self._cells: list[NDArray[np.int32]] = []
-        self._born: list[NDArray[np.int32]] = []
-        self._count = 0
-
-    def add(self, cells: NDArray[np.integer], generation: int) -> None:
-        """Add a generation's cells, and merge all where there are more than a few times the limit."""
-        self._cells.append(np.asarray(cells >> self.level, dtype=np.int32))
-        self._born.append(np.full(len(cells), generation, dtype=np.int32))
-        self._count += len(cells)
-        if self._count > 4 * self._limit:
-            self._merge()
-
-    def finished(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the blocks, no more than the limit: their corners in units of their side, and their generations."""
-        if self.level or self._count > self._limit:
-            self._merge()
-        return np.concatenate(self._cells), np.concatenate(self._born)
-
-    def _merge(self) -> None:
-        needed = _MERGED_BYTES * self._count
-        require_memory(needed, host_memory(), f"taking {self._count:,} cells together", "an earlier generation takes less")
-        cells, born = np.concatenate(self._cells), np.concatenate(self._born)
-        while True:
-            first = np.sort(first_of_each(cells))  # the earliest of each, still in order of generation
-            cells, born = cells[first], born[first]
-            if len(cells) <= self._limit:
-                break
-            cells, self.level = cells >> 1, self.level + 1
-        self._cells, self._born, self._count = [cells], [born], len(cells)
+def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:
+    """Merge the cells of both lists, in order of generation, to cubes that are not more, and return by how many levels."""
+    count = sum(map(len, born))
+    require_memory(_MERGED_BYTES * count, host_memory(), f"taking {count:,} cells together", "an earlier generation takes less")
+    cubes, generations, levels = merged(np.concatenate(cells), np.concatenate(born), limit)
+    cells[:], born[:] = [cubes], [generations]
+    return levels
 
 
-def _refuse(source: str, births: list[int]) -> None:
-    total = np.cumsum(births)
-    reached = int(np.searchsorted(total, _GROWN_LIMIT, side="right"))
-    raise InsufficientMemoryError(
-        f"{source} is too large to draw: it passes {_GROWN_LIMIT:,} cells at generation {reached}; draw it to an earlier generation"
-    )
+def _require_few(source: str, births: list[int], limit: int, merge: bool) -> None:
+    """Raise TooManyCells where there are more than the limit and they are not to be merged, and an error where they cannot be."""
+    if sum(births) > limit and not merge:
+        raise TooManyCells
+    if sum(births) > _GROWN_LIMIT:
+        reached = int(np.searchsorted(np.cumsum(births), _GROWN_LIMIT, side="right"))
+        passed = f"it passes {_GROWN_LIMIT:,} cells at generation {reached}"
+        raise InsufficientMemoryError(f"{source} is too large to draw: {passed}; draw it to an earlier generation")
 
 
 def _by_rule(blocks: Blocks, colouring: Colouring, rule: "Rule | None") -> Blocks:
@@ -302,24 +257,19 @@ def _by_rule(blocks: Blocks, colouring: Colouring, rule: "Rule | None") -> Block
     return replace(blocks, values={**blocks.values, name: of_growth(blocks, rule)})
 
 
-def _game(source: str, game: GameEntry, arguments: str, colour: str | None, on_step: OnStep) -> Blocks:
+def _game(source: str, found: NamedGame, colour: str | None, on_step: OnStep) -> Blocks:
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
     find_colouring(colour, source, game=True)
-    common = drawn_parameters(game)
-    known = [*game.parameters, *common]
-    texts = {parameter.name: str(parameter.default) for parameter in common}
-    texts |= games.written_texts(source, game.name, arguments, known)
-    size, largest = (parameter.read(texts.pop(parameter.name), f"source {source!r}: ") for parameter in common)
-    values = games.read_values(game, texts, f"source {source!r}: ")
-    coordinates = len(game.rules(**values).coordinates)
+    name, size, largest = found.game.name, found.size, found.grundy
+    coordinates = len(found.game.rules(**found.values).coordinates)
     _require_drawable(source, coordinates)
     try:
-        expected = expected_points(game.name, size, largest, **values) if coordinates <= 3 and size in _ESTIMATED else 0
+        expected = expected_points(name, size, largest, **found.values) if coordinates <= 3 and size in _ESTIMATED else 0
         if expected > 2 * CELLS_LIMIT:
             raise _too_many(source, f"about {round(expected, -5):,.0f}")
-        solution = solve(game.name, size, grundy=largest > 0, on_step=on_step, **values)
+        solution = solve(name, size, grundy=largest > 0, on_step=on_step, **found.values)
     except (UsageError, InsufficientMemoryError) as error:
-        if game.name not in DEFINED_GAMES or defined_scene(source) is not None:
+        if name not in DEFINED_GAMES or defined_scene(source) is not None:
             raise
         raise type(error)(f"{error}; {SOLVED}") from None
     return _solved(source, solution, largest)

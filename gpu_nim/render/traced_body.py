@@ -6,6 +6,7 @@ other source is packed into a pyramid of bits, cell by cell, with the generation
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,13 @@ from gpu_nim.render.colourings import (
     generation_bar,
     legend_of,
 )
-from gpu_nim.render.defined_scenes import automaton_and_generation, coarse_cells, defined_scene, generations_of, population
+from gpu_nim.render.defined_scenes import NamedGrowth, coarse_cells, defined_scene, generations_of, named, population
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, no_cells, removed
 from gpu_nim.render.look import Look
 from gpu_nim.render.packed_growth import Cubes, PackedGrowth, cubes_of
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, newborns
 from gpu_nim.render.themes import THEMES
-from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
 Colours = NDArray[np.float32]
@@ -210,17 +210,16 @@ def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
 
 def _growth(source: Source, on_step: OnStep) -> "_Cells | None":
     """Return the cells of a growth in space, or None for any other source."""
-    if isinstance(source, str) and source.endswith(readable_suffixes()):
-        source = load(source)
-    if isinstance(source, Growth):
-        return _saved(source) if source.newborns(0).shape[1] == 3 else None
-    found = automaton_and_generation(source)
-    if found is None or automata.CATALOGUE[found[0]].rule.dimension != 3:
+    found = named(source) if isinstance(source, str) else source
+    if isinstance(found, Path):
+        found = load(found)
+    if isinstance(found, Growth):
+        return _saved(found) if found.newborns(0).shape[1] == 3 else None
+    if not isinstance(found, NamedGrowth) or found.automaton.rule.dimension != 3:
         return None
-    name, last = found
+    name, last, rule = found.automaton.name, found.generation, found.automaton.rule
     if not 0 <= last <= _LATEST:
         raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {source!r}")
-    rule = automata.CATALOGUE[name].rule
     return _Cells(newborns(name, last, on_step), *rule.box(last), rule.symmetry)
 
 

@@ -19,7 +19,7 @@ from gpu_nim.render.geometry import SIDES, side
 from gpu_nim.render.image import Picture, check_ending, save
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.opengl import add_quads, aim_at, require_display
-from gpu_nim.render.page import PAGE_OPTIONS, document, solid
+from gpu_nim.render.page import PAGE_OPTIONS, page, solid
 from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.shading import Shader
@@ -84,7 +84,7 @@ def show(
         return
     require_effect(*PAGE_OPTIONS, look, given)
     with PageServer(PORT if port is None else port) as server:  # first, since the port may be taken
-        shown = document(source, look)
+        shown = page(source, look).document
         on_served(server.url)
         server.run(shown)
 

@@ -27,7 +27,7 @@ from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
-__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "document", "page", "play_page", "solid"]
+__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "page", "play_page", "solid"]
 
 PAGE_LIMIT = 1 << 22
 """The most cells of a page; larger bodies are merged to blocks."""
@@ -89,15 +89,7 @@ def page(source: Source, look: Look) -> Page:
         scene = grid_scene(blocks, look)
     else:
         view = view_of(scene.blocks, look)
-    blocks = scene.blocks
-    data = {"title": look.title or blocks.name, "note": blocks.note, **scene.data, **_appearance(scene, view, look)}
-    document = _document(data, made_by(call("page.page", name_of(source), look)))
-    return Page(document, blocks.name, scene.population, scene.drawn, blocks.note)
-
-
-def document(source: Source, look: Look) -> bytes:
-    """Return the page of a source, in HTML."""
-    return page(source, look).document
+    return _page(scene.blocks.name, scene, view, look, call("page.page", name_of(source), look))
 
 
 def play_page(
@@ -138,24 +130,20 @@ def play_page(
     match = match_of(game, position, parameters, misere=misere)
     scene = nim_scene(match.source, look) or grid_scene(blocks_of(match.source), look)
     wishes = {"misere": misere, "hints": hints, "second": second}
-    data = {
-        "title": look.title or match.title,
-        "note": "",
-        **scene.data,
-        **_appearance(scene, view_of(scene.blocks, look), look),
-        "hull": match.corners(scene.low).tolist(),
-        "game": {**match.data(), **wishes},
-    }
     options = {**parameters, **{name: value for name, value in wishes.items() if value}}
-    made = made_by(call("page.play_page", game, match.start, look=look, **options))
-    return Page(_document(data, made), match.title, scene.population, scene.drawn, "")
+    made = call("page.play_page", game, match.start, look=look, **options)
+    frame = match.corners(np.array(scene.data.get("low", [0, 0, 0]))).tolist()
+    return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **wishes})
 
 
-def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
+def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
+    """Return the page of a scene, by a call of the library, with more data."""
     theme = THEMES[look.theme]
     views = {"initial view": view, **{name: known.of(scene.blocks.corners) for name, known in VIEWS.items()}}
-    return {
-        "hull": scene.outline().tolist(),
+    data = {
+        **scene.data,
+        "title": look.title or name,
+        "note": scene.blocks.note,
         "tangent": float(np.tan(np.radians(ANGLE / 2))),
         "margin": MARGIN,
         "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
@@ -166,7 +154,9 @@ def _appearance(scene: PageScene, view: View, look: Look) -> dict[str, object]:
         "win": theme.categories[2],
         "light": _light(theme),
         "lamps": _lamps(),
+        **more,
     }
+    return Page(_document(data, made_by(made)), name, scene.population, scene.drawn, scene.blocks.note)
 
 
 def _light(theme: Theme) -> dict[str, object]:

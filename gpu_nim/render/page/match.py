@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.laws import Law
 from gpu_nim.games.lines import LineGame, unit_lines
 from gpu_nim.games.rulesets import MAX_MOVES, Below, Inequalities, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
@@ -35,80 +34,74 @@ class PageMatch:
         title: the name of the game.
         start: the position.
         source: the P-positions, as a source of pictures.
-        limits: the largest coordinates that can be played with.
         game: the game.
-        rule: the moves in a sentence.
-        moves: the moves as `rules.js` reads them.
-        law: the theorem that tells P-positions, or None.
+        drawn: the largest coordinates that are drawn.
+        data: what the page reads.
     """
 
     title: str
     start: Vector
     source: str | Solution
-    limits: Vector
     game: InequalityGame | LineGame
-    rule: str
-    moves: Mapping[str, Any]
-    law: Law | None
-
-    @property
-    def is_nim(self) -> bool:
-        """Whether it is Nim, whose P-positions are not stored."""
-        return isinstance(self.source, str)
+    drawn: Vector
+    data: dict[str, Any]
 
     def corners(self, low: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return points that frame the positions, (N, 3), in the coordinates of a page whose box begins at `low`."""
-        limits = (_DEEPEST,) * _PILES if self.is_nim else self.limits
-        extreme: Iterable[Vector | None] = product(*((0, limit) for limit in limits))
+        extreme: Iterable[Vector | None] = product(*((0, limit) for limit in self.drawn))
         if isinstance(self.game, InequalityGame):
             extreme = map(self.game.greatest_below, cast(Iterable[Vector], extreme))
         cells = np.array(sorted({(*cell, 0)[:3] for cell in extreme if cell is not None})) - low
         sides = np.array(list(product((0, 1), repeat=3)))
         return np.asarray((cells[:, None] + sides).reshape(-1, 3), dtype=np.int64)
 
-    def data(self) -> dict[str, Any]:
-        """Return what the page reads."""
-        (statement,) = find_statements([self.law.statement]) if self.law and self.law.statement else (None,)
-        return {
-            "nim": self.is_nim,
-            "start": [str(number) for number in self.start],
-            "limits": [str(limit) for limit in self.limits],
-            "rule": self.rule,
-            "law": self.law and statement and {"source": self.law.source, "summary": statement.summary.rstrip(".")},
-            **self.moves,
-        }
-
 
 def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[str, Any], *, misere: bool = False) -> PageMatch:
     """Return a game from a position on; see `gpu_nim.render.page.play_page`.
 
-    >>> match_of("chocolate", [7, 3, 5], {"a": 3}).limits
+    >>> match_of("chocolate", [7, 3, 5], {"a": 3}).drawn
     (31, 20, 31)
     """
     entry = find(game)
     check_parameters(entry, parameters)
-    values = entry.values(parameters)
-    rules = entry.rules(**values)
+    rules = entry.rules(**entry.values(parameters))
     law = rules.law
     played = _played(entry.name, rules)
     start = rules.position(integers("position", position))
-    if isinstance(played, InequalityGame) and not played.inequalities:
+    nim = isinstance(played, InequalityGame) and not played.inequalities
+    if nim:
         if len(start) != _PILES:
             raise UsageError(f"position must be {_PILES} piles on a page, got {shown(start)}")
         if max(start) >= LARGEST:
             raise UsageError(f"position must have piles below 2^{LARGEST_BITS} on a page, got {shown(start)}")
-        moves = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
+        source: str | Solution = f"nim:{_DEEPEST}"
+        title, limits = "Nim", (LARGEST - 1,) * _PILES
         rule = "Take any number of counters from one pile."
-        return PageMatch("Nim", start, f"nim:{_DEEPEST}", (LARGEST - 1,) * _PILES, played, rule, moves, law)
-    size, limits = _size(played, start)
-    if misere and not Below(rules, start).complete:
-        raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {shown(start)}")
-    source = solve(entry.name, size, **parameters)
-    if isinstance(played, InequalityGame):
-        rule = f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
-        return PageMatch(source.game, start, source, limits, played, rule, _inequalities(played), law)
-    rule = f"{entry.summary[0].upper()}{entry.summary[1:]}."
-    return PageMatch(source.game, start, source, limits, played, rule, {"names": rules.coordinates, "lines": played.lines}, law)
+        moves: dict[str, Any] = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
+    else:
+        size, limits = _size(played, start)
+        if misere and not Below(rules, start).complete:
+            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {shown(start)}")
+        source = solve(entry.name, size, **parameters)
+        title = source.game
+        if isinstance(played, InequalityGame):
+            rule = (
+                f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
+            )
+            moves = _inequalities(played)
+        else:
+            rule = f"{entry.summary[0].upper()}{entry.summary[1:]}."
+            moves = {"names": rules.coordinates, "lines": played.lines}
+    (statement,) = find_statements([law.statement]) if law and law.statement else (None,)
+    data = {
+        "nim": nim,
+        "start": [str(number) for number in start],
+        "limits": [str(limit) for limit in limits],
+        "rule": rule,
+        "law": law and statement and {"source": law.source, "summary": statement.summary.rstrip(".")},
+        **moves,
+    }
+    return PageMatch(title, start, source, played, (_DEEPEST,) * _PILES if nim else limits, data)
 
 
 def _played(name: str, rules: Ruleset) -> InequalityGame | LineGame:

@@ -11,6 +11,7 @@ import gzip
 from base64 import b64encode
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,25 +41,15 @@ class PageScene:
 
     Attributes:
         blocks: the body, or a coarser one that has its colours, outline and views.
-        unit: the side of the blocks, in cells.
-        low: the corner of the page's box, in the blocks' coordinates.
-        side: the side of the page's cells, in the blocks' coordinates.
         data: what the page reads.
         population: the number of cells shown.
         drawn: the number of cubes drawn.
     """
 
     blocks: Blocks
-    low: NDArray[np.int64]
-    side: int
-    unit: int
-    data: dict[str, object]
+    data: dict[str, Any]
     population: int
     drawn: int
-
-    def outline(self) -> NDArray[np.float64]:
-        """Return points that frame the body, in the page's coordinates, float64 (N, 3)."""
-        return (hull(self.blocks).astype(np.float64) - self.low) / self.side * self.unit
 
 
 def nim_scene(source: object, look: Look) -> PageScene | None:
@@ -83,8 +74,8 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     if inks is not None:
         return None
     cells = population(NimScene(last, first))
-    data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": _text(palette), "side": 1}
-    return PageScene(blocks, np.zeros(3, np.int64), 1, 1 << level, data, cells, cells)
+    data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": _text(palette)}
+    return PageScene(blocks, {**data, "hull": (hull(blocks).astype(np.float64) * (1 << level)).tolist()}, cells, cells)
 
 
 def grid_scene(blocks: Blocks, look: Look) -> PageScene:
@@ -109,10 +100,9 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         raise UsageError(f"{blocks.name} has {len(generations):,} generations with cells, and a page holds up to {_GENERATIONS:,}")
     palette, inks = _palette(blocks, look, len(generations), ranks)
     place = tuple(index[:, ::-1].T)
-    data = {
+    data: dict[str, Any] = {
         "kind": "grid",
-        "first": str(generations[0]),
-        "last": str(generations[-1]),
+        "hull": ((hull(blocks) - low.astype(np.float64) * side) / side).tolist(),
         "generations": generations.tolist(),
         "shown": np.searchsorted(np.sort(drawn.generations), generations, side="right").tolist(),
         "unit": "cubes" if drawn.cells is not None else "cells" if side == 1 else "blocks",
@@ -138,7 +128,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
             "cubes": _compressed((drawn.corners // side - low).astype("<i4")),
             "owners": _packed(owners, place, shape),
         }
-    return PageScene(blocks, low.astype(np.int64) * side, side, 1, data, blocks.population, len(drawn))
+    return PageScene(blocks, data, blocks.population, len(drawn))
 
 
 def _fitting(blocks: Blocks) -> Blocks:
