@@ -136,17 +136,14 @@ def test_blocks_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cells_are_taken_together_in_what_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     planned: list[int] = []
     monkeypatch.setattr(source, "require_memory", lambda needed, *_: planned.append(needed))
-    collected = source._Collection(20_000)
     cells = np.random.default_rng(0).integers(0, 100, (50_000, 3)).astype(np.int32)
-    collected.add(cells, 0)
-    taken = most_taken(collected.finished)
+    born = np.zeros(len(cells), np.int32)
+    taken = most_taken(lambda: source._merge([cells], [born], 20_000))
     assert planned[0] / 2 < taken < planned[0]
     monkeypatch.undo()
     monkeypatch.setattr(source, "host_memory", lambda: 10**6)
-    collected = source._Collection(20_000)
-    collected.add(cells, 0)
     with pytest.raises(InsufficientMemoryError, match=r"^taking 50,000 cells together needs .*; an earlier generation takes less$"):
-        collected.finished()
+        source._merge([cells], [born], 20_000)
 
 
 def test_pictures_drawn_at_once_need_their_memory_together(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
