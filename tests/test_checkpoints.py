@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -154,6 +155,21 @@ def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypa
     assert np.array_equal(load(tmp_path / "edge.zarr").cells(), whole.cells())
     assert zarr.open_group(tmp_path / "edge.zarr", mode="r")["parents"].shape == (whole.population,)
     assert np.count_nonzero(zarr.open_array(tmp_path / "voxels.zarr", mode="r")[:]) == whole.population
+
+
+def test_a_copy_of_a_run_saves_beside_itself(tmp_path: Path) -> None:
+    first, copy = tmp_path / "first", tmp_path / "copy"
+    first.mkdir()
+    assert run("edge", "--gen", 9, "--out", first / "a.csv", "--checkpoint", first / "run").exit_code == 0
+    before = (first / "a.csv").read_bytes()
+    shutil.copytree(first, copy)
+    resumed = run("--resume", copy / "run", "--gen", 12)
+    assert resumed.stderr == f"gpunim: saves to {copy / 'a.csv'}, as was asked for when it began\n"
+    assert (first / "a.csv").read_bytes() == before != (copy / "a.csv").read_bytes()
+    assert run("--resume", copy / "run", "--gen", 13, "--out", tmp_path / "a.csv", "--quiet").exit_code == 0
+    outside = refused("--resume", copy / "run", "--gen", 15)
+    assert f"this growth was saved to {tmp_path / 'a.csv'}, outside of {copy}, where run is" in outside
+    assert outside.endswith(": give --out\n")
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.vtp"])
@@ -401,6 +417,8 @@ def test_wrong_ways_to_begin(tmp_path: Path) -> None:
     assert "cannot make" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
     wrong = refused("edge", "--gen", 5, "--out", tmp_path / "a.npz", "--parents")
     assert "parents are saved in a .zarr file, got" in wrong
+    assert "bytes" in refused("edge", "--gen", 10**5, "--checkpoint", tmp_path / "large")
+    assert not (tmp_path / "large").exists()
     assert "births on exactly one touch" in refused("rule750", "--gen", 5, "--out", tmp_path / "a.zarr", "--parents")
 
 

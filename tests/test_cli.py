@@ -104,7 +104,7 @@ def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--gen", "x"), "'--gen': expected an integer such as 1000000, 1_000_000, 1e6, 2^20 or 10^18+12345, got 'x'"),
         (("--gen", ""), "2^20 or 10^18+12345, got ''"),
         (("--gen", "1e99999999"), "10^99999999 is beyond 10^999999, the largest integer that is read"),
-        (("--gen", "2^40"), "generations must be an integer from 0 to 2147483647"),
+        (("--gen", "2^40"), "--gen must be an integer from 0 to 2147483647"),
         (("--backend", "tpu"), "'--backend': expected auto, cuda or numpy, got 'tpu'"),
         (("--out", "x.txt"), "must end in .zarr, .npz, .csv"),
         (("nym",), "automaton must be one of nim"),
@@ -206,12 +206,14 @@ def test_auto_falls_back_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])  # what is left in a buffer is tried again at Python's end
-def test_a_full_disk_behind_stdout(unbuffered: str) -> None:
+def test_a_full_disk_behind_what_is_printed(unbuffered: str) -> None:
     environ = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "wb") as full:
         done = subprocess.run(gpunim("automata"), stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environ)
+        told = subprocess.run(gpunim("grow", "--gen", "-1"), stdout=subprocess.PIPE, stderr=full, check=False, env=environ)
     assert done.returncode == 1
     assert done.stderr == "gpunim: cannot read or write the output: No space left on device\n"
+    assert (told.returncode, told.stdout) == (2, b"")
 
 
 @pytest.mark.parametrize("line", ["--help", "automata", "count D --piles 3 --range 0:9"])

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from gpu_nim import load
-from gpu_nim.cli.dialogues import GameDialogue
+from gpu_nim.cli.dialogues import Dialogue
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.games.laws import chocolate_first_difference
@@ -129,7 +129,7 @@ def test_play_refuses_an_empty_table():
 def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(words, monkeypatch):
     monkeypatch.setattr("gpu_nim.games.explain.MAX_MOVES", 10_000)
     game, numbers = words[0], [int(word) for word in words[1:] if word.isdigit()]
-    dialogue = GameDialogue(game, numbers[:3], "--misere" in words, {})
+    dialogue = Dialogue(game, numbers[:3], "--misere" in words, {})
     lines = []
     while not dialogue.is_over():
         said = dialogue.hint()

@@ -54,6 +54,8 @@ def test_what_is_offered_is_in_the_catalogues() -> None:
         ("gpunim grow edge --backend n", ["numpy"]),
         ("gpunim grow edge --columns births,dim", ["births,dimension"]),
         ("gpunim grow edge --out ", ["<file>"]),
+        ("gpunim guess edge --column dim", ["dimension"]),
+        ("gpunim guess D --kind known,mod", ["known,modular"]),
         ("gpunim count A14755", ["A147552"]),
         ("gpunim count D --reduce sum,arg", ["sum,argmax", "sum,argmin"]),
         ("gpunim count D --format b", ["bfile"]),

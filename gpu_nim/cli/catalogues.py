@@ -4,6 +4,8 @@ The library checks the names, with a message that suggests similar ones.
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -29,12 +31,12 @@ class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new r
     """
 
     def __init__(self, name: str, described: Callable[[], Described], *, several: bool = False, or_file: bool = False) -> None:
-        self.name, self._described, self._several, self._or_file = name, described, several, or_file
+        self.name, self.described, self._several, self._or_file = name, described, several, or_file
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         """Return what `incomplete` may be the beginning of."""
         head, comma, begun = incomplete.rpartition(",") if self._several else ("", "", incomplete)
-        items = _beginning(self._described(), begun, head + comma)
+        items = _beginning(self.described(), begun, head + comma)
         return [*items, *_files()] if self._or_file else items
 
 
@@ -102,18 +104,14 @@ def _files() -> "list[CompletionItem]":
     return [CompletionItem("", type="file")]
 
 
-def automata() -> Described:
-    """Return the automata."""
-    from gpu_nim.automata.catalogue import CATALOGUE
+def _summaries(module: str, name: str = "CATALOGUE") -> Described:
+    """The entries of a catalogue, which is imported only here."""
+    found: Described = getattr(import_module(f"gpu_nim.{module}"), name).summaries()
+    return found
 
-    return CATALOGUE.summaries()
 
-
-def games() -> Described:
-    """Return the games."""
-    from gpu_nim.games.catalogue import CATALOGUE
-
-    return CATALOGUE.summaries()
+automata = partial(_summaries, "automata.catalogue")
+games = partial(_summaries, "games.catalogue")
 
 
 def families() -> Described:
@@ -137,25 +135,9 @@ def oeis_names() -> Described:
     return [*((name, summary) for name, _, _, summary in listing()), ("all", "every draft and every correction")]
 
 
-def columns() -> Described:
-    """Return the columns of a growth."""
-    from gpu_nim.automata.columns import COLUMNS
-
-    return COLUMNS.summaries()
-
-
-def reductions() -> Described:
-    """Return the reductions of a range."""
-    from gpu_nim.counting.reductions import REDUCTIONS
-
-    return REDUCTIONS.summaries()
-
-
 def papers() -> Described:
     """Return the papers, and all."""
-    from gpu_nim.papers.catalogue import PAPERS
-
-    return [*PAPERS.summaries(), ("all", "all of them")]
+    return [*_summaries("papers.catalogue", "PAPERS"), ("all", "all of them")]
 
 
 def statements() -> Described:
@@ -170,8 +152,10 @@ GAME_NAME = Named("game", games)
 SEQUENCE_NAME = Named("name", sequences)
 OEIS_NAME = Named("name", oeis_names)
 AUTOMATON_OR_SEQUENCE = Named("source", lambda: [*automata(), *sequences()], or_file=True)
-COLUMN_NAMES = Named("names", columns, several=True)
-REDUCTION_NAMES = Named("names", reductions, several=True)
+COLUMN_NAME = Named("name", partial(_summaries, "automata.columns", "COLUMNS"))
+COLUMN_NAMES = Named("names", COLUMN_NAME.described, several=True)
+REDUCTION_NAMES = Named("names", partial(_summaries, "counting.reductions", "REDUCTIONS"), several=True)
+KIND_NAMES = Named("names", partial(_summaries, "guessing.search", "KINDS"), several=True)
 PAPER_NAME = Named("paper", papers)
 STATEMENT_NAME = Named("statement", statements, or_file=True)
 SOURCE = Source()

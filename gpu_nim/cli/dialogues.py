@@ -1,122 +1,17 @@
 """What `gpunim play` shows and reads: for Nim with piles of any size, and for any other game."""
 
 import re
-from typing import Any, Protocol
+from typing import Any
 
 from gpu_nim.cli.nim import columns, spaced
 from gpu_nim.games.explain import Analysis
 from gpu_nim.games.nim.positions import Move, as_position, is_p_position, missed, nim_sum, reply, take, winning_moves
-from gpu_nim.games.rulesets import Option
 from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.errors import UsageError
 
 
-class Dialogue(Protocol):
-    """A game between the player and the program, at one position."""
-
-    help: str
-    """How moves are typed."""
-
-    def position(self) -> str:
-        """The position, as it is typed."""
-
-    def shown(self, teaching: bool) -> str:
-        """The position as it is shown before the player's move, with who wins for a learner."""
-
-    def is_over(self) -> bool:
-        """Whether there is no move."""
-
-    def ending(self, yours: bool) -> str:
-        """Who won, where the player would be next to move, or the program."""
-
-    def moves(self) -> str:
-        """Every move, as it may be typed."""
-
-    def read(self, text: str) -> Any:
-        """The move that a text names; UsageError for one that the rules forbid, ValueError for a text that names none."""
-
-    def make(self, move: Any) -> None:
-        """Make a move that `read` returned."""
-
-    def missed(self, move: Any) -> str | None:
-        """What a player who could have won is told of a move that does not; None for others."""
-
-    def hint(self) -> str:
-        """A winning move, or that there is none."""
-
-    def reply(self) -> str:
-        """Make the program's move, and return what is said of it."""
-
-
-class NimDialogue:
-    """Nim, by Bouton's theorem.
-
-    Args:
-        piles: the piles.
-    """
-
-    help = "Type PILE COUNT, as in 2 5 to take 5 from pile 2; moves, hint, help or quit."
-
-    def __init__(self, piles: list[int]) -> None:
-        self._piles = as_position(piles)
-
-    def position(self) -> str:
-        """The piles."""
-        return spaced(self._piles)
-
-    def shown(self, teaching: bool) -> str:
-        """The piles, for a learner with their binary columns."""
-        return columns(self._piles) if teaching else f"Piles: {self.position()}"
-
-    def is_over(self) -> bool:
-        """Whether no counter is left."""
-        return not any(self._piles)
-
-    def ending(self, yours: bool) -> str:
-        """Who took the last counter."""
-        return "I took the last counter: I win." if yours else "You took the last counter: you win."
-
-    def moves(self) -> str:
-        """What may be taken from each pile."""
-        return "\n".join(f"  1 to {pile} from pile {i}" for i, pile in enumerate(self._piles, 1) if pile)
-
-    def read(self, text: str) -> Move:
-        """The move of a pile and a number of counters."""
-        pile, count = map(parse_integer, re.split(r"[\s,]+", text))
-        return take(self._piles, pile - 1, count)
-
-    def make(self, move: Move) -> None:
-        """Make a move."""
-        self._piles = move.leaves
-
-    def missed(self, move: Move) -> str | None:
-        """The nim-sum that a losing move leaves, and a better move."""
-        better = missed(self._piles, move)
-        return f"That leaves nim-sum {nim_sum(move.leaves)}, and I can make it 0. {_praise(better[0])}" if better else None
-
-    def hint(self) -> str:
-        """A winning move, or that the nim-sum is 0."""
-        winning = winning_moves(self._piles)
-        return _praise(winning[0]) if winning else "The nim-sum is 0: no move wins against perfect play."
-
-    def reply(self) -> str:
-        """Make the program's move."""
-        move = reply(self._piles)
-        self.make(move)
-        what = f"I take {move.take} from pile {move.pile + 1}, leaving {self.position()}"
-        if self.is_over():
-            return f"{what}."
-        if is_p_position(move.leaves):
-            return f"{what}: that makes the nim-sum 0, and whatever you do it will not stay 0."
-        return f"{what}: the nim-sum was 0, so no move wins; I make the game as long as I can."
-
-
-def _praise(move: Move) -> str:
-    return f"Taking {move.take} from pile {move.pile + 1} leaves {spaced(move.leaves)}, with nim-sum 0: that wins."
-
-
-class GameDialogue:
-    """Any game of the catalogue, by what is known of it.
+class Dialogue:
+    """A game between the player and the program, at one position; any of the catalogue, by what is known of it.
 
     Args:
         game: its name.
@@ -155,7 +50,7 @@ class GameDialogue:
         """Every move."""
         return "\n".join(f"  {option.move}: {spaced(option.leaves) or 'no heap'}" for option in self._analysis.options(self._here))
 
-    def read(self, text: str) -> Option:
+    def read(self, text: str) -> Any:
         """The move that leaves a position, or whose words begin so."""
         options = self._analysis.options(self._here)
         named = [option for option in options if option.move == text or option.move.startswith(f"{text},")]
@@ -168,11 +63,11 @@ class GameDialogue:
                 return option
         raise UsageError(f"no move from {self.position()} leaves {spaced(leaves) or 'no heap'}")
 
-    def make(self, move: Option) -> None:
+    def make(self, move: Any) -> None:
         """Make a move."""
         self._here = move.leaves
 
-    def missed(self, move: Option) -> str | None:
+    def missed(self, move: Any) -> str | None:
         """A better move than one that loses."""
         if self._analysis.is_p(move.leaves) or self._analysis.is_p(self._here):
             return None
@@ -201,3 +96,62 @@ class GameDialogue:
         if self._analysis.is_p(self._here):
             return ", a P-position: no move of yours wins against perfect play"
         return ", an N-position: you can win"
+
+
+class NimDialogue(Dialogue):
+    """Nim with piles of any size, by Bouton's theorem.
+
+    Args:
+        piles: the piles.
+    """
+
+    help = "Type PILE COUNT, as in 2 5 to take 5 from pile 2; moves, hint, help or quit."
+
+    def __init__(self, piles: list[int]) -> None:
+        self._here = as_position(piles)
+
+    def shown(self, teaching: bool) -> str:
+        """The piles, for a learner with their binary columns."""
+        return columns(self._here) if teaching else f"Piles: {self.position()}"
+
+    def is_over(self) -> bool:
+        """Whether no counter is left."""
+        return not any(self._here)
+
+    def ending(self, yours: bool) -> str:
+        """Who took the last counter."""
+        return "I took the last counter: I win." if yours else "You took the last counter: you win."
+
+    def moves(self) -> str:
+        """What may be taken from each pile."""
+        return "\n".join(f"  1 to {pile} from pile {i}" for i, pile in enumerate(self._here, 1) if pile)
+
+    def read(self, text: str) -> Move:
+        """The move of a pile and a number of counters."""
+        pile, count = map(parse_integer, re.split(r"[\s,]+", text))
+        return take(self._here, pile - 1, count)
+
+    def missed(self, move: Move) -> str | None:
+        """The nim-sum that a losing move leaves, and a better move."""
+        better = missed(self._here, move)
+        return f"That leaves nim-sum {nim_sum(move.leaves)}, and I can make it 0. {_praise(better[0])}" if better else None
+
+    def hint(self) -> str:
+        """A winning move, or that the nim-sum is 0."""
+        winning = winning_moves(self._here)
+        return _praise(winning[0]) if winning else "The nim-sum is 0: no move wins against perfect play."
+
+    def reply(self) -> str:
+        """Make the program's move."""
+        move = reply(self._here)
+        self.make(move)
+        what = f"I take {move.take} from pile {move.pile + 1}, leaving {self.position()}"
+        if self.is_over():
+            return f"{what}."
+        if is_p_position(move.leaves):
+            return f"{what}: that makes the nim-sum 0, and whatever you do it will not stay 0."
+        return f"{what}: the nim-sum was 0, so no move wins; I make the game as long as I can."
+
+
+def _praise(move: Move) -> str:
+    return f"Taking {move.take} from pile {move.pile + 1} leaves {spaced(move.leaves)}, with nim-sum 0: that wins."

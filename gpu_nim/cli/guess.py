@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE
+from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE, COLUMN_NAME, KIND_NAMES
 from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.guessing.limits import COUNTED, GROWN, MAX_TERMS
@@ -34,7 +34,12 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 @click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
 @click.argument("source", nargs=-1, required=True, type=AUTOMATON_OR_SEQUENCE)
 @click.option("--piles", type=AMOUNT, help="The number of piles of a family.")
-@click.option("--column", metavar="NAME", help="The column of an automaton or of a file.  [default: births, or the only one]")
+@click.option(
+    "--column",
+    type=COLUMN_NAME,
+    metavar="NAME",
+    help="The column of an automaton or of a file.  [default: births, or the only one]",
+)
 @click.option(
     "--terms",
     type=integer(1, MAX_TERMS),
@@ -42,7 +47,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 )
 @click.option("--base", type=integer(2, 36), default=2, help="Base of k-regular sequences.")
 @click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: 8 to 32, by the terms]")
-@click.option("--kind", "kinds", metavar="NAME,...", help="Test only these kinds of laws, listed below.")
+@click.option("--kind", "kinds", type=KIND_NAMES, metavar="NAME,...", help="Test only these kinds of laws, listed below.")
 @json_option
 def guess(
     source: tuple[str, ...],

@@ -41,7 +41,10 @@ def say(line: str, *, err: bool = False) -> None:
 def report(outcome: Outcome) -> None:
     """Print why a command failed, on stderr."""
     if outcome.sentence is not None:
-        say(f"gpunim: {outcome.sentence}", err=True)
+        try:
+            say(f"gpunim: {outcome.sentence}", err=True)
+        except OSError:  # of a full disk, say; the exit status still tells
+            sys.stderr = None  # else Python tries again at its end, and changes the status
 
 
 def emit_json(value: Any) -> None:

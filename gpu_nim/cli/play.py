@@ -9,7 +9,7 @@ import click
 
 from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, integer
-from gpu_nim.cli.dialogues import Dialogue, GameDialogue, NimDialogue
+from gpu_nim.cli.dialogues import Dialogue, NimDialogue
 from gpu_nim.cli.games import parameter_options
 from gpu_nim.cli.output import reserve, say
 from gpu_nim.games.catalogue import is_inequalities, read_game
@@ -94,7 +94,7 @@ def play(
 
 def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Dialogue:
     game, numbers, values = _position(words, misere, texts)
-    return NimDialogue(numbers) if game == "nim" and not misere and not texts else GameDialogue(game, numbers, misere, values)
+    return NimDialogue(numbers) if game == "nim" and not misere and not texts else Dialogue(game, numbers, misere, values)
 
 
 def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, port: int, *, theme: str, **wishes: bool) -> None:

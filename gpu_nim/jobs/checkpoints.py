@@ -96,13 +96,17 @@ class Checkpoints:
                 remove_leftovers(self.folder, f"{_NAMES}|{_PARTS}")
             yield
 
-    def begin(self) -> None:
-        """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
+    def require_new(self) -> None:
+        """Raise UsageError where the folder already holds checkpoints, FileError where it cannot be made."""
         if self._paths():
             raise UsageError(f"the folder {self.folder} holds checkpoints of another run: resume it, or choose another folder")
         check_writable(self.folder / "x" if self.folder.is_dir() else self.folder)
         if self.cells.is_symlink():
             raise FileError(f"cannot checkpoint to {self.folder}: {self.cells} is a link to somewhere else")
+
+    def begin(self) -> None:
+        """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
+        self.require_new()
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:

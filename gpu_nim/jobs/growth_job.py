@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
@@ -21,7 +22,7 @@ from gpu_nim.backends.shared.layers import table_bytes
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, sent_bytes
 from gpu_nim.jobs.ranks import place
-from gpu_nim.model.arguments import integer
+from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.errors import FileError, RanksLost, UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
@@ -106,9 +107,11 @@ class GrowthJob:
 
     def __post_init__(self) -> None:
         if self.checkpoint is not None and self.resume is not None:
-            raise UsageError("checkpoint makes a new folder and resume uses an existing one: only one may be given")
+            makes, uses = argument("checkpoint"), argument("resume")
+            raise UsageError(f"{makes} makes a new folder and {uses} uses an existing one: only one may be given")
         if self.every is not None and self._folder is None:
-            raise UsageError("every is the number of generations between checkpoints: it needs a folder to checkpoint to or resume")
+            wanted = f"{argument('every')} is the number of generations between checkpoints"
+            raise UsageError(f"{wanted}: it needs a folder to checkpoint to or resume")
         if self.every is not None:
             integer("every", self.every, 1)
         if self.ranks is not None:
@@ -146,7 +149,7 @@ class GrowthJob:
         edge to generation 1024 is planned to take ... bytes on each of 8 ranks, and to send ... bytes in a generation ...
         """
         if self.resume is not None:
-            raise UsageError("--plan is for a growth from its seed: leave out --resume.")
+            raise UsageError(f"{argument('plan')} is for a growth from its seed: leave out {argument('resume')}")
         here = place()
         ranks = self.ranks or (1 if here is None else here.size)
         disk = None if self.disk is None else Path(self.disk)
@@ -196,6 +199,7 @@ class GrowthJob:
         """
         backend, communicator = self._on_ranks()
         ranks, folder = backend.communicator, self._folder
+        notes: list[str] = []
         with ExitStack() as held:
             chosen = None if self.automaton is None else as_automaton(self.automaton)
             job, snapshot, checkpoints = self, None, None if folder is None else Checkpoints(folder, ranks)
@@ -205,6 +209,8 @@ class GrowthJob:
                 snapshot = checkpoints.latest(chosen)
                 chosen = snapshot.automaton
                 job = self._with(checkpoints.asked)
+                kept = [path for path in job.files if path not in self.files]
+                notes += [f"saves to {path}, as was asked for when it began" for path in kept]
             chosen = chosen or find(AUTOMATON)
             names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             bfile = None if job.bfile is None else bfile_column(Path(job.bfile), chosen.oeis, tuple(job.columns or ()))
@@ -232,26 +238,25 @@ class GrowthJob:
             )
             for path in job.files if ranks.rank == 0 else ():
                 held.enter_context(claim(path))
-            if checkpoints is not None and snapshot is None and ranks.rank == 0:
-                held.enter_context(checkpoints.held(new=True))
             if communicator is not None:
                 _require_memory_of_all(growing, backend, communicator)
-            opened = OpenGrowth(job, growing, checkpoints, stores, bfile)
             if communicator is not None and backend.name == "cuda":
-                opened.notes.append(_way_between_gpus(communicator))
+                notes.append(_way_between_gpus(communicator))
             growing.begin()
+            if checkpoints is not None and snapshot is None and ranks.rank == 0:
+                held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
             if job.disk is not None:
                 needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size):,} bytes"
                 whose = needed if communicator is None else f"at most {needed} of each rank"
-                opened.notes.append(f"while it grows, {whose} are in {job.disk}")
-            yield opened
+                notes.append(f"while it grows, {whose} are in {job.disk}")
+            yield OpenGrowth(job, growing, checkpoints, stores, bfile, notes)
 
     def _on_ranks(self) -> tuple[Backend, MpiCommunicator | None]:
         """The backend, and where mpirun has started several ranks, these."""
         here, disk = place(), None if self.disk is None else Path(self.disk)
         started = 1 if here is None else here.size
         if self.ranks not in (None, started):
-            raise UsageError(f"ranks is for a plan: mpirun starts ranks, and has started {started}, got {self.ranks}")
+            raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {self.ranks}")
         if here is None or not isinstance(self.backend, str):
             return select(self.backend, disk=disk), None
         from gpu_nim.jobs.mpi import join, select_on_rank
@@ -260,12 +265,25 @@ class GrowthJob:
         return select_on_rank(self.backend, communicator, disk), communicator
 
     def _with(self, asked: dict[str, Any]) -> GrowthJob:
-        """This job, with the options of the one that it resumes where it has none of its own."""
+        """This job, with the options of the one that it resumes where it has none of its own.
+
+        Files have names relative to the folder of checkpoints, so that the run and its files may be moved, or copied.
+        """
+        folder = Path(self.resume or ".").resolve()
         options: dict[str, Any] = {name: getattr(self, name) or asked.get(name) for name in _STORED}
+        for name in _FILES:
+            if getattr(self, name) is None and asked.get(name) is not None:
+                path = Path(os.path.normpath(folder / asked[name]))
+                if not any(path.is_relative_to(place) for place in (folder.parent, Path.cwd())):
+                    where = f"{folder.parent}, where {folder.name} is, and of the current folder"
+                    raise UsageError(f"this growth was saved to {path}, outside of {where}: give {argument(name)}")
+                options[name] = path
         return replace(self, **options)
 
     def _check_files(self, automaton: Automaton) -> None:
         """Check that the files are writable and can hold the growth."""
+        if self.checkpoint is not None:
+            Checkpoints(self.checkpoint).require_new()
         if self._folder is not None:
             own = {_whole(self._folder), _whole(Checkpoints(self._folder).cells)}
             for path in self.files:
@@ -282,9 +300,10 @@ class GrowthJob:
 
     @property
     def stored_options(self) -> dict[str, Any]:
-        """The options that a checkpoint keeps, as plain values, with absolute paths."""
+        """The options that a checkpoint keeps, as plain values, with paths relative to its folder."""
         values = {name: getattr(self, name) for name in _STORED}
-        paths = {name: str(_whole(Path(values[name]))) for name in _FILES if values[name] is not None}
+        folder = (self._folder or Path()).resolve()
+        paths = {name: os.path.relpath(_whole(Path(values[name])), folder) for name in _FILES if values[name] is not None}
         return {**values, "every": self.every or EVERY, **paths}
 
 
@@ -297,6 +316,7 @@ class OpenGrowth:
         checkpoints: the folder of checkpoints, if there is one.
         stores_cells: whether the folder keeps the cells.
         bfile: the column of the b-file and its OEIS entry, if one is written.
+        notes: sentences on how it grows and what it writes.
     """
 
     def __init__(
@@ -306,9 +326,10 @@ class OpenGrowth:
         checkpoints: Checkpoints | None,
         stores_cells: bool,
         bfile: tuple[str, GrowthEntry | None] | None,
+        notes: list[str],
     ) -> None:
         self.job, self.growing = job, growing
-        self.notes: list[str] = []
+        self.notes = notes
         """Sentences on how it grows, for who watches it."""
         self._checkpoints, self._stores_cells, self._bfile = checkpoints, stores_cells, bfile
         self._ranks = growing.ranks
