@@ -1,0 +1,467 @@
+"""The growth engines of every backend: against the definition, each other, published terms, and what they saved."""
+
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.backends.cuda import exactly_one as cuda_exactly_one
+from gpu_nim.backends.cuda import general as cuda_general
+from gpu_nim.backends.cuda.bricks import Bricks
+from gpu_nim.backends.cuda.launcher import to_host
+from gpu_nim.backends.cuda.nim import NimEngine
+from gpu_nim.backends.cuda.table import read_constants
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
+from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
+from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
+from gpu_nim.backends.shared.cells import coordinate_dtype
+from gpu_nim.backends.shared.domain import Box, domain_box
+from gpu_nim.model.digest import checksum
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.rule import Rule, Symmetry
+from tests.cuda_host import HostLauncher
+from tests.helpers import same_batches, same_rest
+from tests.lattices import (
+    CUBIC26,
+    EDGE,
+    FCC,
+    HEXAGON,
+    NO_SOUTH,
+    ONE,
+    POPULATIONS,
+    RULE750,
+    TRIANGULAR,
+    generations_of,
+    literal,
+    nim,
+    population_terms,
+    published,
+    rules,
+    steps,
+)
+
+FAST = rules(least=2, most=3, births=ONE)
+NUMPY = NumpyBackend()
+both_engines = pytest.mark.parametrize("slow", [False, True], ids=["exactly one", "general"])
+parts = st.sampled_from([None, 3, 40])
+many = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@contextmanager
+def cut(part: int | None) -> Iterator[None]:
+    """Inside, engines cut their work and what they save into such small parts, and tables begin small."""
+    with pytest.MonkeyPatch.context() as patch:
+        if part is not None:
+            patch.setattr(exactly_one, "_BLOCK", part)
+            patch.setattr(general, "_DENSE_BYTES", 0)
+            patch.setattr(cuda_exactly_one, "_SAVED", part)
+            patch.setattr(cuda_general, "_FIRST_BITS", 1)
+        yield
+
+
+def rules_of(slow):
+    return rules() if slow else FAST
+
+
+# The general engine is held against the definition, and all engines against it.
+
+
+@settings(deadline=None, max_examples=80)
+@given(rule=rules(), generations=st.integers(0, 4), part=parts)
+def test_the_general_engine_equals_the_definition(rule, generations, part):
+    generations = min(generations, 6 - rule.dimension)  # the literal growth of a rule with 384 offsets takes long
+    with cut(part):
+        batch = GeneralEngine(rule, generations).advance(generations, cells=True, section=(0, 1))
+    expected = literal(rule, generations)
+    assert generations_of(batch) == expected
+    assert batch.births.tolist() == [len(cells) for cells in expected]
+    assert batch.section.tolist() == [sum(cell[0] == 1 for cell in cells) for cells in expected]
+    folded = [rule.symmetry.representative(np.array(cells, np.int64).reshape(-1, rule.dimension)) for cells in expected]
+    assert batch.checksums.tolist() == [checksum(cells) for cells in folded]
+
+
+@both_engines
+@many
+@given(data=st.data(), more=st.integers(0, 40), value=st.integers(-2, 2), part=parts)
+def test_every_engine_equals_the_general_one(backend, slow, data, more, value, part):
+    # What is planned for moves the bricks under the growth, so that it crosses their faces here and there.
+    rule, last = data.draw(rules_of(slow)), data.draw(st.integers(0, 6 if slow else 9))
+    middle = data.draw(st.integers(0, last))
+    wanted = {"cells": True, "section": (data.draw(st.integers(0, rule.dimension - 1)), value)}
+    whole = GeneralEngine(rule, last + more)
+    with cut(part):
+        engine = backend.automaton(rule, last + more, general=slow)
+        for to in sorted({middle, last}):
+            same_batches(engine.advance(to, **wanted), whole.advance(to, **wanted))
+
+
+@both_engines
+@many
+@given(data=st.data(), stop=st.integers(-1, 5), more=st.integers(1, 4), planned=st.integers(0, 6), part=parts, back=st.booleans())
+def test_every_engine_resumes_on_either_backend(backend, slow, data, stop, more, planned, part, back):
+    rule, last = data.draw(rules_of(slow)), stop + more
+    whole = GeneralEngine(rule, last).advance(last, cells=True, section=(0, 0))
+    with cut(part):
+        starts, ends = (NUMPY, backend) if back else (backend, NUMPY)
+        first = starts.automaton(rule, max(stop, 0) + planned, general=slow)
+        if stop >= 0:
+            first.advance(stop)
+        state = first.state()
+        if stop + 1 < max(stop, 0) + planned:
+            first.advance(stop + 1)  # which does not change the state
+        for each in (ends, backend):
+            rest = each.automaton(rule, last, state, general=slow).advance(last, cells=True, section=(0, 0))
+            assert rest.first == stop + 1
+            same_rest(rest, whole)
+
+
+@pytest.mark.parametrize(
+    ("rule", "last"),
+    [
+        *((rule, 40) for rule in (EDGE, FCC, CUBIC26, *POPULATIONS.values())),
+        *((rule, 7) for rule in (RULE750, nim(4), Rule(1, ((1,), (-1,), (3,)), frozenset({1, 2}), ((0,),)))),
+        (Rule(2, HEXAGON, frozenset({1, 3}), ((0, 0), (3, 1), (-2, 0))), 7),
+        (Rule(3, steps(3, 1), frozenset({1, 4}), ((0, 0, 0), (1, 1, 0)), octant=True), 7),
+    ],
+)
+def test_the_lattices_of_the_literature(backend, rule, last):
+    last = last if backend.name == "numpy" else min(last, 25)
+    engines = backend.automaton(rule, last), GeneralEngine(rule, last)
+    same_batches(*(engine.advance(last, cells=True, section=(0, 2)) for engine in engines))
+
+
+@both_engines
+@pytest.mark.parametrize(("to", "section"), [(2, None), (6, None), (4, (3, 0))])
+def test_generations_and_sections_are_checked(backend, slow, to, section):
+    engine = backend.automaton(FCC, 5, general=slow)
+    engine.advance(2)
+    with pytest.raises(UsageError, match=r"to must be from 3 to 5|axis from 0 to 2"):
+        engine.advance(to, section=section)
+
+
+@pytest.mark.parametrize(
+    ("rule", "fast"),
+    [
+        (FCC, {"numpy", "cuda"}),
+        (Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,)), {"numpy"}),
+        *((rule, set()) for rule in (RULE750, nim(3), Rule(1, ((1,),), ONE, ((0,),)), Rule(4, steps(4, 1), ONE, ((0,) * 4,)))),
+    ],
+    ids=["fcc", "far", "births", "touches", "one dimension", "four dimensions"],
+)
+def test_the_fast_path_is_taken_where_it_applies(backend, rule, fast):
+    kinds = [type(backend.automaton(rule, 5, general=slow)).__name__ for slow in (False, True)]
+    assert kinds == ["ExactlyOneEngine" if backend.name in fast else "GeneralEngine", "GeneralEngine"]
+    if backend.name not in fast:
+        with pytest.raises(UsageError, match="rule must have births"):
+            ExactlyOneEngine(rule, 5) if backend.name == "numpy" else cuda_exactly_one.ExactlyOneEngine(None, rule, 5)
+
+
+# Published terms
+
+
+@both_engines
+@pytest.mark.parametrize("entry", [*POPULATIONS, "A169707"])
+def test_published_populations(backend, slow, entry):
+    terms = published(entry) if entry == "A169707" else population_terms(entry)
+    terms = terms[: None if backend.name == "numpy" else 30 if slow else 66]
+    for part in (None, 5) if backend.name == "numpy" else (None,):
+        with cut(part):
+            engine = backend.automaton(POPULATIONS.get(entry, RULE750), len(terms), general=slow)
+            assert np.cumsum(engine.advance(len(terms) - 1).births).tolist() == terms
+
+
+@both_engines
+def test_plane_section_of_fcc(backend, slow):
+    terms = population_terms("A147552")[: None if backend.name == "numpy" else 30]
+    batch = backend.automaton(FCC, len(terms) - 1, general=slow).advance(len(terms) - 1, section=(2, 0))
+    assert np.cumsum(batch.section).tolist() == terms
+
+
+# The figures that the project was planned with, counted by an independent program in C++.
+@pytest.mark.larger
+@both_engines
+def test_edge_to_63(backend, slow):
+    for part in (None, 5) if backend.name == "numpy" else (None,):
+        with cut(part):
+            births = backend.automaton(EDGE, 63, general=slow).advance(63).births
+        assert births[:14].tolist() == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
+        assert np.cumsum(births)[[7, 15, 63]].tolist() == [130, 826, 43102]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("rule", "populations"),
+    [
+        (EDGE, {7: 130, 15: 826, 63: 43102, 127: 344062, 512: 22447861}),
+        (FCC, {64: 340777, 128: 2742193, 512: 178638361}),
+    ],
+    ids=["edge", "fcc"],
+)
+def test_to_512(rule, populations):
+    population = np.cumsum(ExactlyOneEngine(rule, 512).advance(512).births)
+    assert {n: int(population[n]) for n in populations} == populations
+
+
+# D_3(n) = 3^wt(n) [NF Theorem 19]; D_6 as in the digit matrices' own table.
+@pytest.mark.parametrize(
+    ("piles", "births"),
+    [
+        (2, [1, 1, 1, 1, 1, 1, 1, 1]),
+        (3, [1, 3, 3, 9, 3, 9, 9, 27]),
+        (4, [1, 6, 7, 36, 13, 42, 43, 216]),
+        (6, [1, 15, 30, 226, 255, 465, 676, 3420]),
+        (8, [1, 28]),  # C(8, 2)
+    ],
+)
+def test_children_of_nim_positions(backend, piles, births):
+    births = births[: None if backend.name == "numpy" else 4]
+    batch = backend.automaton(nim(piles), len(births)).advance(len(births) - 1, cells=True)
+    assert batch.births.tolist() == births
+    assert not np.bitwise_xor.reduce(batch.cells, axis=1).any()
+    assert (batch.cells.sum(axis=1) == np.repeat(2 * np.arange(len(births)), births)).all()
+
+
+# NumPy's engines
+
+
+def test_touched_cells_may_be_born_later():
+    # (1) is touched by (0) at once, and by (3) only when that is born: births on exactly two touches.
+    rule = Rule(1, ((1,), (-2,), (2,)), frozenset({2}), ((0,), (1,)))
+    batch = GeneralEngine(rule, 6).advance(6, cells=True)
+    assert generations_of(batch) == literal(rule, 6)
+    assert batch.births.sum() > 3
+
+
+@settings(deadline=None)
+@given(st.lists(st.dictionaries(st.integers(0, 5000), st.integers(1, 9), min_size=1, max_size=300), max_size=8))
+def test_tables_add_up(batches):
+    dense, hashed, expected = DenseTable(5001), HashTable(bits=3), {}
+    for batch in batches:
+        keys, counts = np.array(list(batch)), np.array(list(batch.values()), np.uint16)
+        for table in (dense, hashed):
+            slots, new = table.locate(keys)
+            assert new.tolist() == [key not in expected for key in batch]
+            table.touches[slots] += counts
+        for key, count in batch.items():
+            expected[key] = expected.get(key, 0) + count
+    for table in (dense, hashed):
+        keys, touches = table.entries()
+        assert dict(zip(keys.tolist(), touches.tolist(), strict=True)) == expected
+
+
+def test_states_have_the_smallest_dtype():
+    engine = GeneralEngine(EDGE, 5)
+    engine.advance(2)
+    assert engine.state()["newborns"].dtype == engine.state()["touched"].dtype == np.int8
+    names = [coordinate_dtype((0,), (high,)).name for high in (127, 128, 2**15, 2**31)]
+    assert names == ["int8", "int16", "int32", "int64"]
+
+
+def test_predicates_are_asked_in_64_bits():
+    seen = set()
+
+    def universe(cells):
+        seen.add(cells.dtype)
+        return 2**40 * cells[:, 0] >= 0
+
+    GeneralEngine(Rule(2, steps(2, 1), ONE, ((0, 0),), universe=universe), 4).advance(4)
+    assert seen == {np.dtype(np.int64)}
+
+
+def test_what_keys_and_counts_do_not_hold_is_refused():
+    rule = Rule(8, steps(8, 1), ONE, ((0,) * 8,))
+    GeneralEngine(rule, 116)
+    with pytest.raises(UsageError, match="63-bit"):
+        GeneralEngine(rule, 120)
+    line = Rule(1, tuple((o,) for o in range(1, 2**15 + 1)), ONE, ((0,),))
+    with pytest.raises(UsageError, match="fewer than 32768"):
+        GeneralEngine(line, 1)
+
+
+def test_the_digest_folds_cells_by_the_rules_symmetry():
+    plain = Rule(3, EDGE.offsets, EDGE.births, EDGE.seeds, octant=True)
+    folded, unfolded = (GeneralEngine(rule, 5).advance(5, cells=True) for rule in (EDGE, plain))
+    assert folded.cells.tolist() == unfolded.cells.tolist()
+    assert folded.checksums[1:].tolist() != unfolded.checksums[1:].tolist()
+    assert Symmetry.PERMUTATIONS.representative(folded.cells[1:4]).tolist() == [[1, 1, 0]] * 3
+
+
+@settings(deadline=None, max_examples=60)
+@given(rule=FAST, last=st.integers(0, 8))
+def test_the_box_holds_the_growth(rule, last):
+    cells = GeneralEngine(rule, last).advance(last, cells=True).cells
+    lower, upper = domain_box(rule, last)
+    folded = rule.symmetry.representative(cells)
+    assert (folded >= lower).all()
+    assert (folded <= upper).all()
+
+
+def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
+    needed = required_bytes(FCC, 1024)
+    assert 2**27 < needed < 2**28
+    monkeypatch.setattr(exactly_one, "host_memory", lambda: needed - 1)
+    with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {needed:,} bytes"):
+        ExactlyOneEngine(FCC, 1024)
+    with pytest.raises(InsufficientMemoryError):
+        ExactlyOneEngine(FCC, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("engine", "room", "patches", "words"),
+    [
+        (ExactlyOneEngine, exactly_one, {"planned_newborns": lambda *_: 50}, "free"),
+        (GeneralEngine, general, {"_DENSE_BYTES": 0}, "touched cells needs .* bytes, 3,000 are free"),
+        (GeneralEngine, general, {"_FEW_PAIRS": 10}, r"generation \d+ needs .* bytes, 3,000 are free"),
+    ],
+    ids=["newborns", "table", "step"],
+)
+def test_a_step_past_the_memory_is_refused_and_goes_on_with_more(monkeypatch, engine, room, patches, words):
+    for name, value in patches.items():
+        monkeypatch.setattr(room, name, value)
+    growing, expected = engine(EDGE, 40), engine(EDGE, 40).advance(40).births
+    growing.advance(2)
+    monkeypatch.setattr(room, "host_memory", lambda: 3000)
+    with pytest.raises(InsufficientMemoryError, match=words):
+        growing.advance(40)
+    done = growing.generation
+    assert 2 <= done < 31
+    monkeypatch.undo()
+    assert growing.advance(40).births.tolist() == expected[done + 1 :].tolist()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, replace(FCC, symmetry=Symmetry.NONE), NO_SOUTH])
+def test_memory_is_what_is_planned_for(rule):
+    last = 100 if rule.dimension == 3 else 800
+    ExactlyOneEngine(rule, 9).advance(9)  # what is imported and cached on the first call is not the growth's
+    newborns = GeneralEngine(rule, last).advance(last).births.max() // rule.symmetry.order(rule.dimension)
+    tracemalloc.start()
+    try:
+        ExactlyOneEngine(rule, last).advance(last)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= Box(rule, last).size + exactly_one._NEWBORN_BYTES * max(newborns, 5000)
+
+
+# CUDA's engines
+
+
+@pytest.mark.parametrize("rule", [EDGE, FCC], ids=["edge", "fcc"])
+@pytest.mark.parametrize("specialise", [False, True], ids=["any rule", "this rule"])
+@pytest.mark.thorough
+def test_equals_numpy_over_many_bricks(rule, specialise):
+    launcher = HostLauncher("shuffle", 5, "fast", specialise=specialise)
+    engines = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 140), ExactlyOneEngine(rule, 140)
+    same_batches(*(engine.advance(140, section=(0, 64)) for engine in engines))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [FCC, *(pytest.param(rule, marks=[pytest.mark.slow, pytest.mark.larger]) for rule in (CUBIC26, TRIANGULAR))],
+    ids=["fcc", "cubic26", "triangular"],
+)
+@pytest.mark.cuda_host
+def test_kernels_compiled_for_one_rule(rule):
+    """Those of any rule are what the other tests run."""
+    launcher = HostLauncher(specialise=True)
+    engine, numpy = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 40), ExactlyOneEngine(rule, 40)
+    same_batches(*(each.advance(12, cells=True, section=(1, 1)) for each in (engine, numpy)))
+    restored = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 40, engine.state())
+    same_batches(*(each.advance(15) for each in (restored, numpy)))
+
+
+@many
+@given(rule=FAST, last=st.integers(0, 60))
+def test_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last):
+    bricks = Bricks(rule, last)
+    cells = ExactlyOneEngine(rule, last).advance(min(last, 9), cells=True).cells
+    cells = np.unique(rule.symmetry.representative(cells.astype(np.int64)), axis=0)
+    brick, row, bit = bricks.split(bricks.locate(cells))
+    numbers = bricks.number(brick)
+    assert (bricks.place(numbers) == brick).all()
+    assert (bricks.cells(bricks.join(brick, row, bit)) == cells).all()
+    assert ((bit >= 0) & (bit < 32) & (row >= 0) & (row < 32)).all()
+    assert len(np.unique((numbers * 32 + row) * 32 + bit)) == len(cells)
+
+
+def test_planned_sizes():
+    # What the large growths of the catalogue are held to: they fit a card of 139 GiB.
+    assert cuda_exactly_one.device_bytes(EDGE, 8192) < 12e9
+    assert cuda_exactly_one.device_bytes(FCC, 16384) < 70e9
+
+
+@pytest.mark.parametrize(
+    ("rule", "last", "words"),
+    [
+        (FCC, 1024, r"generation 1024 on .* needs .* bytes, 1,000,000 are free"),
+        (Rule(2, ((1, 0), (0, 1)), ONE, ((0, 0), (0, 2**27))), 5, "spans 4,194,305 bricks along an axis, more than the 2,097,152"),
+        (FCC, 10**7, "columns of bricks"),
+    ],
+)
+def test_a_growth_past_the_device_is_refused_before_it_starts(rule, last, words):
+    launcher = HostLauncher()
+    launcher.free_memory = lambda: 10**6
+    with pytest.raises(InsufficientMemoryError, match=words):
+        cuda_exactly_one.ExactlyOneEngine(launcher, rule, last)
+
+
+def test_more_active_bricks_than_planned_are_refused(launcher, monkeypatch):
+    monkeypatch.setattr(Bricks, "capacity", lambda bricks, free: 8)
+    engine = cuda_exactly_one.ExactlyOneEngine(launcher, FCC, 31)
+    assert engine.advance(13).births.tolist() == ExactlyOneEngine(FCC, 31).advance(13).births.tolist()
+    for to in (20, 31):
+        with pytest.raises(InsufficientMemoryError, match="active bricks, 8 were planned for"):
+            engine.advance(to)
+
+
+def test_a_table_past_the_device_is_refused_and_goes_on_with_more(launcher, monkeypatch):
+    engine = cuda_general.GeneralEngine(launcher, FCC, 64)
+    monkeypatch.setattr(type(launcher), "free_memory", lambda self: 200_000)
+    with pytest.raises(InsufficientMemoryError, match=r"touched cells needs .* bytes, 200,000 are free"):
+        engine.advance(64)
+    assert 0 < engine.generation < 64
+    monkeypatch.undo()
+    done = engine.generation
+    rest = engine.advance(done + 3)
+    assert rest.births.tolist() == GeneralEngine(FCC, done + 3).advance(done + 3).births[done + 1 :].tolist()
+
+
+def test_what_the_general_kernels_do_not_take_is_refused(launcher):
+    with pytest.raises(UsageError, match=r"state must hold touches, .* got generation, newborns, last, layers, sealed"):
+        cuda_general.GeneralEngine(launcher, FCC, 5, ExactlyOneEngine(FCC, 5).state())
+    with pytest.raises(UsageError, match="63-bit keys, got 2097152 in 3 dimensions"):
+        cuda_general.GeneralEngine(launcher, FCC, 2**21)
+
+
+def test_tiles_without_a_cell_are_neither_read_nor_written(launcher):
+    """Where no cell comes or goes words may hold anything: they are never looked at, and stay what they are."""
+    done, to, poison = 512, 520, 0xDEAD
+    engine, numpy = NimEngine(launcher, to), NumpyNim(to)
+    engine.advance(done)
+    numpy.advance(done)
+    shape, constants = (engine._rows, engine._row_words), read_constants("nim.cu")
+    tile = np.arange(shape[0])[:, None] // constants["OWNED"], np.arange(shape[1])[None, :] // constants["WORDS"]
+    now, spare = engine._planes
+    filled = to_host(now.filled).reshape(-1, int(tile[1].max()) + 1) != 0
+    holding = np.zeros_like(filled)
+    np.logical_or.at(holding, tile, to_host(now.words).reshape(shape) != 0)
+    assert filled.tolist() == holding.tolist()
+    # A tile's cells come from it and from the tiles above and to the left; the words of all of these are read with it.
+    growing = np.pad(filled, ((1, 1), (1, 1)))
+    growing = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
+    read = growing[1:, 1:] | growing[:-1, 1:] | growing[1:, :-1] | growing[:-1, :-1]
+    emptied = to_host(spare.filled).reshape(filled.shape) != 0  # the cells of an earlier generation are wiped out
+    far = ~(read | emptied)[tile].reshape(-1)
+    assert far.any()
+    for plane in (now.words, spare.words):
+        plane[launcher.xp.asarray(np.flatnonzero(far))] = poison
+    same_batches(engine.advance(to), numpy.advance(to))
+    for plane in (now.words, spare.words):
+        assert (to_host(plane)[far] == poison).all()
