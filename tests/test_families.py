@@ -16,11 +16,11 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting import closed_forms
+from gpu_nim.counting.blocks import Blocks
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
 from gpu_nim.model.arguments import Whole
-from gpu_nim.model.arrays import Integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.tables import TableWriter
@@ -39,36 +39,8 @@ class Stern(DigitFamily):
     product_of = staticmethod(lambda weight: DigitProduct((1, weight, 1)))
 
 
-class PowerBlocks:
-    """The blocks of n^k: powers of the low digits, and binomials."""
-
-    def __init__(self, power: int) -> None:
-        self.power, self.dimension = power, power + 1
-
-    def columns(self, bits: int, limbs: int) -> Integers:
-        return self._wrapped([[low**i for low in range(1 << bits)] for i in range(self.dimension)], limbs)
-
-    def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
-        rows = [
-            [comb(self.power, i) * (high << bits) ** (self.power - i) for i in range(self.dimension)] for high in range(first, stop)
-        ]
-        return self._wrapped(rows, limbs)
-
-    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
-        size = range(self.dimension)
-        matrices = [
-            [[comb(i, j) * (step << inner) ** (i - j) if j <= i else 0 for j in size] for i in size]
-            for step in range(1 << bits - inner)
-        ]
-        return self._wrapped(matrices, limbs)
-
-    def _wrapped(self, numbers: list[Any], limbs: int) -> Integers:
-        exact = np.array(numbers, object)
-        return (exact & (2**64 - 1)).astype(np.uint64) if limbs == 1 else exact
-
-
 class Powers(Rising):
-    """n^k: no digit matrices, no residues by digits, and nothing that tuples could count."""
+    """n^k: no digit product, and nothing that tuples could count; the powers of the index are moved by those of its digits."""
 
     name = "pow"
     summary = "The power n^{piles}"
@@ -80,8 +52,10 @@ class Powers(Rising):
     def _sum_through(self, last: int) -> int:
         return closed_forms.power_sum(self.piles, last)
 
-    def blocks(self) -> PowerBlocks:
-        return PowerBlocks(self.piles)
+    def blocks(self) -> Blocks:
+        size = range(self.piles + 1)
+        moved = lambda bit, digit: [[comb(i, j) * (digit << bit) ** (i - j) if j <= i else 0 for j in size] for i in size]  # noqa: E731
+        return Blocks([int(i == self.piles) for i in size], [int(i == 0) for i in size], moved)
 
 
 def stern(piles: int, n: int) -> int:

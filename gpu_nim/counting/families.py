@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpu_nim.counting import closed_forms
-from gpu_nim.counting.blocks import BlockSequence, ClosedBlocks
+from gpu_nim.counting.blocks import Blocks, closed_blocks
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
-from gpu_nim.counting.residues import ClosedResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
+
+_BY_BLOCKS = 128  # piles
 
 FAMILIES = Registry[type[Family]]("sequence")
 """Every family by its name, in the order in which messages list them."""
@@ -69,13 +70,14 @@ class _ClosedFamily(Family):
 
     enumerated_by = "maximum"
 
-    def blocks(self) -> BlockSequence:
-        """Polynomials in the low part of the index."""
-        return ClosedBlocks(self.piles, not self.cumulative)
+    @property
+    def by_blocks(self) -> bool:
+        """Whether there are so few piles that rows, of a number for each, are short."""
+        return self.piles <= _BY_BLOCKS
 
-    def residue_automaton(self, modulus: int) -> ResidueAutomaton:
-        """The closed forms modulo M, a binary digit at a time."""
-        return ClosedResidues(self.piles, ClosedBlocks(self.piles, not self.cumulative), modulus)
+    def blocks(self) -> Blocks:
+        """Polynomials in the low part of the index."""
+        return closed_blocks(self.piles, differences=not self.cumulative)
 
 
 @FAMILIES.add

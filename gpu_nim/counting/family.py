@@ -11,12 +11,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import comb
 from typing import ClassVar, Literal
 
-from gpu_nim.counting.blocks import BlockSequence, DigitBlocks, dyadic_blocks
+from gpu_nim.counting.blocks import Blocks, digit_blocks, dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector
 from gpu_nim.counting.limits import MAX_PILES
-from gpu_nim.counting.residues import DigitResidues, ResidueAutomaton
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
@@ -65,6 +65,11 @@ class Family(ABC):
     def drawn_by_rows(self) -> bool:
         """Whether a plot shows each range between powers of two as a row of its own."""
         return False
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether the values of a range are computed faster by blocks than one by one."""
+        return True
 
     @abstractmethod
     def value(self, n: Whole, on_step: OnStep = unreported) -> int:
@@ -173,8 +178,8 @@ class Family(ABC):
         """
 
     @abstractmethod
-    def blocks(self) -> BlockSequence:
-        """The sequence cut into blocks of 2^m indices, for ranges."""
+    def blocks(self) -> Blocks:
+        """The sequence cut into blocks of 2^m indices, for ranges and residues."""
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
         """How many values of the range have each number of binary digits; None where this needs a visit to every value.
@@ -196,14 +201,6 @@ class Family(ABC):
                 totals[least] += 1 << bits
             else:
                 waiting += [(2 * high, bits - 1), (2 * high + 1, bits - 1)]
-        return None
-
-    def residue_automaton(self, modulus: int) -> ResidueAutomaton | None:
-        """The automaton that reads an index digit by digit and ends in its value's residue; None where values have to be visited.
-
-        Args:
-            modulus: at least 1.
-        """
         return None
 
 
@@ -239,35 +236,25 @@ class DigitFamily(Family):
         """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
         return _extreme(self.product, high, bits, largest=False)
 
-    def blocks(self) -> BlockSequence:
+    def blocks(self) -> Blocks:
         """The blocks of the digit product."""
-        return DigitBlocks(self.product)
+        return digit_blocks(self.product)
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int] | None:
         """How many values have each number of binary digits, where states are single numbers; None for longer states.
 
-        Rows are then numbers, too, and the product of t factors takes at most t + 1 values.
+        A 1 in the index is then a factor w, and of 2^m indices C(m, i) have i of them.
         """
         product = self.product
         if product.dimension > 1:
             return None
         totals = Counter[int]()
         for high, bits in dyadic_blocks(start, stop):
-            distribution = Counter({1: 1})
-            for _ in range(bits):
-                following = Counter[int]()
-                for row, count in distribution.items():
-                    for digit in (0, 1):
-                        following[product.step_row((row,), digit)[0]] += count
-                distribution = following
-            (state,) = product.state(high)
-            for row, count in distribution.items():
-                totals[(row * state).bit_length()] += count
+            (value,) = product.state(high)
+            for ones in range(bits + 1):
+                totals[value.bit_length()] += comb(bits, ones)
+                value *= product.weight(1)
         return dict(sorted(totals.items()))
-
-    def residue_automaton(self, modulus: int) -> ResidueAutomaton:
-        """The rows of the digit product modulo M."""
-        return DigitResidues(self.product, modulus)
 
 
 class Rising(Family):

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_nim.backends.interface import Counting, Lengths
 from gpu_nim.counting.family import Family, check_range
-from gpu_nim.model.arrays import U64
+from gpu_nim.model.arrays import U64, to_limbs
 from gpu_nim.model.errors import VerificationError
 from gpu_nim.model.memory import host_memory, require_memory
 
@@ -54,6 +54,9 @@ class Range:
 
     def fill(self, first: int, out: U64) -> None:
         """Write the values at first, ..., first + len(out) - 1 to `out`, of shape `self.shape(len(out))`."""
+        if not self.family.by_blocks:
+            out[:] = to_limbs([self.family.value(n) for n in range(first, first + len(out))], self.limbs).reshape(out.shape)
+            return
         skip, rows = self._rows(first, len(out))
         self.engine.fill(self._loaded_table(), rows, skip, out)
 

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -272,25 +272,41 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
     >>> residue_counts(ByTotal(4), 0, 10**12, 3)
     {0: 500000000000, 1: 500000000000}
     """
-    automaton = family.residue_automaton(modulus)
-    if automaton is None:
-        return None
-    blocks: dict[int, list[int]] = {}
+    blocks = family.blocks()
+
+    @cache
+    def matrix(bit: int, digit: int) -> NDArray[np.int64] | None:
+        found = blocks.matrix(bit, digit)
+        return None if found is None else np.array([[x % modulus for x in row] for row in found], np.int64)
+
+    def times(left: NDArray[np.int64], right: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        if right is None:
+            return left
+        result = np.zeros((len(left), right.shape[1]), np.int64)
+        for i, row in enumerate(right):  # reduced one by one: products stay below M^2 <= 2^52
+            result += left[:, i : i + 1] * row % modulus
+        return result % modulus
+
+    highs: dict[int, list[int]] = {}
     for high, bits in dyadic_blocks(start, stop):
-        blocks.setdefault(bits, []).append(high)
+        highs.setdefault(bits, []).append(high)
     dtype: Any = np.int64 if stop - start < 1 << 62 else object
-    states, weights = automaton.first, np.ones(1, dtype)
+    # A state is the column of the digits read so far, the lowest ones, modulo M.
+    states, weights = np.array([blocks.last], np.int64) % modulus, np.ones(1, dtype)
     totals = Counter[int]()
-    for bits in range(max(blocks) + 1):
-        for high in blocks.get(bits, ()):
-            distinct, inverse = np.unique(automaton.finish(states, bits, high), return_inverse=True)
-            sums = _grouped(weights, inverse, len(distinct))
+    for bits in range(max(highs) + 1):
+        for high in highs.get(bits, ()):
+            row = np.array([blocks.first], np.int64) % modulus
+            for bit in reversed(range(high.bit_length())):
+                row = times(row, matrix(bits + bit, high >> bit & 1))
+            distinct, inverse = np.unique(times(states, row.T), return_inverse=True)
+            sums = _grouped(weights, inverse.ravel(), len(distinct))
             for residue, count in zip(distinct.tolist(), sums.tolist(), strict=True):
                 totals[residue] += count
-        if bits == max(blocks):
+        if bits == max(highs):
             break
-        both = np.concatenate([automaton.step(states, bits, 0), automaton.step(states, bits, 1)])
-        states, inverse = _distinct(both, modulus)
+        halves = [states if each is None else times(states, each.T) for each in (matrix(bits, 0), matrix(bits, 1))]
+        states, inverse = _distinct(np.concatenate(halves), modulus)
         if len(states) > _MAX_STATES:
             return None
         weights = _grouped(np.concatenate([weights, weights]), inverse, len(states))
