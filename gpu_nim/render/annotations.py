@@ -18,13 +18,13 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import THEMES, bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
-from gpu_nim.render.words import LEAST, Setting, caption_of, label_size, number, running_words, text_width, title_of, unit
+from gpu_nim.render.words import LEAST, Setting, label_size, number, placed, required, text_width, unit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-_EDGE, _GAP, _FOOT = 64.0, 36.0, 40.0  # units: from the picture's sides to words, between the parts, and below the last line
+_EDGE, _GAP = 64.0, 36.0  # units: from the picture's sides to words, and between the parts
 _WIDEST = 0.4  # of the picture's width or height: a legend
 _SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
 _LIKE_TEXT = 0.01  # of the pixels under words: more of their colour make them hard to read
@@ -36,9 +36,9 @@ _LONGEST_BAR = 0.6  # of the picture's height, or width
 
 def require_words(look: Look) -> None:
     """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
-    for text, place in ((look.title, title_of), (look.caption, caption_of)):
+    for what, text in (("title", look.title), ("caption", look.caption)):
         if text:
-            place(text, *look.resolution)
+            required(what, text, *look.resolution)
 
 
 def ticks(first: int, last: int) -> list[int]:
@@ -137,8 +137,8 @@ class Annotations:
         self._theme = THEMES[look.theme]
         self._width, self._height = look.resolution
         self._unit = unit(*look.resolution)
-        self._title = title_of(look.title, *look.resolution) if look.title else None
-        self._caption = caption_of(look.caption, *look.resolution) if look.caption else None
+        self._title = required("title", look.title, *look.resolution) if look.title else None
+        self._caption = required("caption", look.caption, *look.resolution) if look.caption else None
         words = self._running(running) or self._caption
         self._top = self._title.bottom if self._title else 0.0
         self._bottom = words.top if words else float(self._height)
@@ -149,8 +149,8 @@ class Annotations:
 
     def _running(self, text: str) -> Setting | None:
         """The words of a frame, above the caption."""
-        bottom = self._caption.top - 0.5 * _GAP * self._unit if self._caption else self._height - _FOOT * self._unit
-        return running_words(text, *self.look.resolution, bottom) if text else None
+        foot = self._caption.top - 0.5 * _GAP * self._unit if self._caption else None
+        return placed("words", text, *self.look.resolution, foot) if text else None
 
     def _fitted(self, legend: Legend) -> LegendBox:
         """The legend in letters of the size of labels, or smaller where there is no space for these."""

@@ -4,9 +4,9 @@ The light is that of `gpu_nim.render.shading`, and so is the open sky: cones are
 empty or not, each twice as wide as the one before.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from math import floor
@@ -190,19 +190,12 @@ class Traced(CameraStyle):
     def batches(self, work: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yield what `work` returns for the numbers of the picture's pixels, batch by batch in order; threads share the work."""
         width, height = self.look.resolution
-        count = width * height
+        pixels = np.arange(width * height)
+        parts = [slice(start, min(start + self.tracer.batch, len(pixels))) for start in range(0, len(pixels), self.tracer.batch)]
         with ThreadPoolExecutor(self.tracer.threads) as pool:
-            waiting: deque[tuple[slice, Future[NDArray[np.float32]]]] = deque()
-            for start in range(0, count, self.tracer.batch):
-                pixels = slice(start, min(start + self.tracer.batch, count))
-                waiting.append((pixels, pool.submit(work, np.arange(pixels.start, pixels.stop))))
-            try:
-                while waiting:  # what has been taken is not kept
-                    pixels, result = waiting.popleft()
-                    yield pixels, result.result()
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+            results: Any = pool.map(work, (pixels[part] for part in parts))  # a generator, which keeps nothing that was taken
+            with closing(results):  # what has not begun is cancelled
+                yield from zip(parts, results, strict=True)
 
     def _seen(self, frame: "_Frame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
         """The colours of pixels, premultiplied sRGB and alpha, the mean of their samples in linear light."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
@@ -34,8 +33,9 @@ _LEADING = 1.2  # of the size: from one line to the next, or more where letters 
 _RISE, _DROP = 0.8, 0.25  # of the size: the extent of letters above and below the line, at least
 _SMALLER = 0.94  # sizes are tried in these steps
 _SHRUNK = 0.85  # of the requested size: text is set in more lines rather than smaller than this
-_TITLE, _CAPTION, _LABEL = (54.0, 14.0), (36.0, 12.0), (30.0, 12.0)
-"""Sizes in units, of which a picture is 1080 high, and the least in pixels; a 36th of the height is legible on a slide."""
+_KINDS = {"title": (54.0, 14.0, 0.4), "caption": (36.0, 12.0, 0.3), "words": (30.0, 12.0, 0.2)}
+"""Of words on a picture: their size in units, of which a picture is 1080 high, the least in pixels, and the part of the height that
+they may take; a 36th of the height is legible on a slide."""
 
 # Of Chinese, Japanese and Korean: what lines are broken between, but not before the second or after the third of these.
 _WIDE = r"[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd]"
@@ -111,7 +111,7 @@ def _has(family: str, character: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _measured(text: str) -> tuple[float, float, float]:
+def measured(text: str) -> tuple[float, float, float]:
     """Return how wide a line of text is at size 1, and how far it reaches above and below its baseline."""
     from matplotlib.textpath import text_to_path
 
@@ -123,13 +123,7 @@ def _measured(text: str) -> tuple[float, float, float]:
 
 def text_width(text: str, size: float) -> float:
     """Return how wide a line of text is, in the unit of its size."""
-    return size * _measured(text)[0]
-
-
-def extent(text: str, size: float) -> tuple[float, float]:
-    """Return how far a line of text reaches above and below its baseline."""
-    _, above, below = _measured(text)
-    return size * above, size * below
+    return size * measured(text)[0]
 
 
 @dataclass(frozen=True)
@@ -144,10 +138,9 @@ class Setting:
     @property
     def baselines(self) -> list[float]:
         """The height of each line's baseline, downwards."""
-        reach = [extent(line, self.size) for line in self.lines]
-        between = [above[1] + below[0] + 0.1 * self.size for above, below in pairwise(reach)]
-        first, leading = self.top + max(reach[0][0], _RISE * self.size), max([_LEADING * self.size, *between])
-        return [first + k * leading for k in range(len(self.lines))]
+        _, above, below = zip(*map(measured, self.lines), strict=True)
+        leading = max([_LEADING, *(drop + rise + 0.1 for drop, rise in zip(below, above[1:], strict=False))])
+        return [self.top + self.size * (max(above[0], _RISE) + k * leading) for k in range(len(self.lines))]
 
     @property
     def width(self) -> float:
@@ -157,7 +150,7 @@ class Setting:
     @property
     def bottom(self) -> float:
         """The lower end of the lines, with descenders."""
-        return self.baselines[-1] + max(extent(self.lines[-1], self.size)[1], _DROP * self.size)
+        return self.baselines[-1] + self.size * max(measured(self.lines[-1])[2], _DROP)
 
 
 def unit(width: int, height: int) -> float:
@@ -167,43 +160,37 @@ def unit(width: int, height: int) -> float:
 
 def label_size(width: int, height: int) -> float:
     """Return the size of the letters of labels on a picture, in pixels."""
-    return max(_LABEL[0] * unit(width, height), _LABEL[1])
+    size, least, _ = _KINDS["words"]
+    return max(size * unit(width, height), least)
 
 
-def title_of(text: str, width: int, height: int) -> Setting:
-    """Return a title at the top of a picture of that size, within its margins; UsageError where it would be illegibly small."""
-    u = unit(width, height)
-    box = (64 * u, 40 * u, width - 128 * u, 0.4 * height)
-    return _required("title", text, box, max(_TITLE[0] * u, _TITLE[1]))
+def placed(what: str, text: str, width: int, height: int, foot: float | None = None) -> Setting | None:
+    """Return words at their place on a picture, within its margins, or None where they would be illegibly small.
+
+    Args:
+        what: title, at the top, or caption or words, at the bottom.
+        text: the words.
+        width: of the picture, in pixels.
+        height: of the picture.
+        foot: where words at the bottom end, by default above the margin.
+    """
+    u, (size, least, share) = unit(width, height), _KINDS[what]
+    found = fit_words(text, (64 * u, 40 * u, width - 128 * u, share * height), max(size * u, least))
+    if found is None or what == "title":
+        return found
+    return replace(found, top=found.top + (height - 40 * u if foot is None else foot) - found.bottom)
 
 
-def caption_of(text: str, width: int, height: int) -> Setting:
-    """Return a caption at the bottom of a picture of that size, within its margins; UsageError as for a title."""
-    u = unit(width, height)
-    box = (64 * u, 0.0, width - 128 * u, 0.3 * height)
-    return _at_the_foot(_required("caption", text, box, max(_CAPTION[0] * u, _CAPTION[1])), height - 40 * u)
-
-
-def running_words(text: str, width: int, height: int, bottom: float) -> Setting | None:
-    """Return the words below a frame of a movie, above `bottom`, or None where they would be illegibly small."""
-    u = unit(width, height)
-    box = (64 * u, 0.0, width - 128 * u, 0.2 * height)
-    found = fit_words(text, box, label_size(width, height))
-    return found and _at_the_foot(found, bottom)
-
-
-def _at_the_foot(setting: Setting, bottom: float) -> Setting:
-    return replace(setting, top=setting.top + bottom - setting.bottom)
-
-
-def _required(what: str, text: str, box: tuple[float, float, float, float], size: float) -> Setting:
+def required(what: str, text: str, width: int, height: int) -> Setting:
+    """Return a title or a caption at its place on a picture; UsageError where it cannot be set or would be illegibly small."""
     if reason := obstacle(text):
         raise UsageError(f"{what} {reason}")
-    found = fit_words(text, box, size)
+    found = placed(what, text, width, height)
     if found is None:
+        wide, high = width - 128 * unit(width, height), _KINDS[what][2] * height
         raise UsageError(
             f"{what} must fit the picture in letters of {LEAST:.0f} pixels or more: these {len(text):,} characters have "
-            f"{box[2]:.0f}x{box[3]:.0f} pixels; shorten it, or draw a larger picture"
+            f"{wide:.0f}x{high:.0f} pixels; shorten it, or draw a larger picture"
         )
     return found
 
