@@ -97,44 +97,6 @@ def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "NO, generation 3 differs" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (("--gen", "-1"), "'--gen': expected an integer of at least 0, got -1"),
-        (("--gen", "x"), "'--gen': expected an integer such as 1000000, 1_000_000, 1e6, 2^20 or 10^18+12345, got 'x'"),
-        (("--gen", ""), "2^20 or 10^18+12345, got ''"),
-        (("--gen", "1e99999999"), "10^99999999 is beyond 10^999999, the largest integer that is read"),
-        (("--gen", "2^40"), "--gen must be an integer from 0 to 2147483647"),
-        (("--backend", "tpu"), "'--backend': expected auto, cuda or numpy, got 'tpu'"),
-        (("--out", "x.txt"), "must end in .zarr, .npz, .csv"),
-        (("nym",), "automaton must be one of nim"),
-        (("--what",), "gpunim: No such option '--what'\n"),
-        (("-1",), "gpunim: No such option '-1'; negative numbers come after --\n"),
-        (("-gen", "64"), "gpunim: No such option '-g'; did you mean --gen or"),
-        (("nim:64",), "automaton must be a name, got 'nim:64': the last generation is given by --gen 64"),
-        (("--columns", "popluation"), "got 'popluation'; did you mean population or"),
-        (("--backend", "nunpy"), "got 'nunpy'; did you mean numpy?"),
-        (("EDGE",), "got 'EDGE'; did you mean edge?"),
-        (("--seciton", "z=0"), "gpunim: No such option '--seciton'; did you mean --section?\n"),
-    ],
-)
-def test_wrong_use_of_grow(args: tuple[str, ...], words: str) -> None:
-    assert words in refused("grow", *args)
-
-
-def test_unknown_names_of_other_commands() -> None:
-    near = refused("count", "130665", "--at", "3")
-    assert near == "gpunim: sequence must be a known one, got '130665'; did you mean A130665 or A161645?\n"
-    assert "got 'summ'; did you mean sum?" in refused("count", "D", "--piles", "3", "--range", "0:9", "--reduce", "summ")
-    assert refused("count") == "gpunim: Missing argument 'SEQUENCE'. --help has examples.\n"
-
-
-def test_unknown_command() -> None:
-    assert refused("gorw") == "gpunim: no command is called 'gorw'; did you mean grow?\n"
-    assert refused("bench", "grwo") == "gpunim: no command is called 'grwo'; did you mean grow?\n"
-    assert refused("xyz") == "gpunim: no command is called 'xyz': --help lists the commands\n"
-
-
 def test_unwritable_out_fails_before_growing(tmp_path: Path) -> None:
     said = failed("grow", "--gen", "5", "--out", str(tmp_path / "no" / "a.zarr"))
     assert said == f"gpunim: cannot write {tmp_path}/no/a.zarr: there is no folder {tmp_path}/no\n"

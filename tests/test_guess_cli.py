@@ -111,29 +111,6 @@ def test_nothing_found_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("1,2",), "terms must be 4 integers or more, got 2"),
-        (("1,2,x,4",), "source must be numbers, a family, an OEIS entry or an automaton"),
-        (("1", "2", "x", "4"), "terms must be integers separated by commas or space, got 'x'"),
-        (("edgy",), "did you mean edge?"),
-        (("D",), "piles is needed with the sequence D"),
-        (("edge", "--piles", 3), "--piles does not belong to edge, got 3"),
-        (("D", "--piles", 3, "--column", "births"), "--column does not belong to D, got births"),
-        (("edge", "--column", "density"), "--column must have integers, got density"),
-        (("edge", "--column", "deaths"), "column must be one of"),
-        (("1,2,3,4", "--kind", "regulr"), "did you mean regular?"),
-        (("1,2,3,4", "--base", 1), "expected an integer of at least 2, got 1"),
-        (("1,2,3,4", "--confirm", 1), "expected an integer of at least 2, got 1"),
-        (("b.png",), "a file that ends in .npy, .zarr, .csv, .txt, .json, .parquet, .npz, got 'b.png'"),
-        (("2.5,3,4,5",), "source must be numbers"),
-    ],
-)
-def test_wrong_use_is_one_sentence(words: tuple[object, ...], said: str) -> None:
-    assert said in refused("guess", *words)
-
-
-@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("t.csv", "n,value\n0,1\n1,x\n", "column value must have integers, got 'x'"),

@@ -337,16 +337,6 @@ def test_a_growth_finds_its_draft_by_the_file(tmp_path: Path) -> None:
 
 
 def test_wrong_use(tmp_path: Path) -> None:
-    assert "did you mean edge-births" in refused("oeis", "edge-brith")
-    assert "--out needs a NAME" in refused("oeis", "-o", tmp_path)
-    assert "--b-file needs --out" in refused("oeis", "edge-births", "--b-file")
-    assert "--upto needs --out" in refused("oeis", "edge-births", "--upto", 9)
-    assert "--upto needs --b-file" in refused("oeis", "edge-births", "--upto", 9, "-o", tmp_path)
-    assert "--json lists the sequences" in refused("oeis", "edge-births", "--json")
-    assert "--number belongs to one draft, got 2" in refused("oeis", "chocolate-2", "chocolate-4", "--number", "A999999")
-    assert "number must be an A-number such as A123456, got 'x'" in refused("oeis", "chocolate-2", "--number", "x")
-    assert "A236305 has a number" in refused("oeis", "A236305", "--number", "A999999")
-    assert "does not compute its terms" in refused("oeis", "A160720", "-o", tmp_path, "--b-file")
     (tmp_path / "file").write_text("")
     assert "it is a file, not a folder" in refused("oeis", "chocolate-2", "-o", tmp_path / "file", status=1)
     assert "cannot write into" in refused("oeis", "chocolate-2", "-o", tmp_path / "none" / "below", status=1)

@@ -139,28 +139,6 @@ def test_a_damaged_description_is_a_damaged_file(tmp_path: Path) -> None:
         load(tmp_path / "a.npz")
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (("--offsets", "1,0;0"), "offsets must have 2 coordinates each, got (0,)"),
-        (("--offsets", "1,0;x,1"), "or 10^18+12345, got 'x'; cells are written"),
-        (("--offsets", ""), "or 10^18+12345, got ''; cells"),
-        (("--offsets", SQUARE, "--birth", "0"), "births must be some of 1 to 4"),
-        (("--offsets", SQUARE, "--birth", "one"), "or 10^18+12345, got 'one', and several"),
-        (("--offsets", SQUARE, "--seed", "0,0,0"), "seeds must have 2 coordinates each"),
-        (("--offsets", SQUARE, "--seed", "-1,0", "--octant"), "seeds must lie in the universe"),
-        (("nim", "--offsets", SQUARE), "leave out the name 'nim'"),
-        (("--birth", "1"), "needs --offsets"),
-        (("--octant",), "needs --offsets"),
-    ],
-)
-def test_what_is_no_automaton(args: tuple[str, ...], words: str) -> None:
-    result = run(*args, "--gen", "3")
-    assert result.exit_code == 2
-    assert words in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
 def test_own_refuses_no_offsets() -> None:
     with pytest.raises(UsageError, match="offsets must hold at least one cell"):
         define([], [1], [(0,)])

@@ -310,22 +310,6 @@ def test_b_files(tmp_path: Path) -> None:
     assert result.stderr == f"gpunim: {damaged}, line 2: expected two integers, n and a(n), got '1 si'\n"
 
 
-def wrong_uses() -> Iterator[tuple[tuple[str, ...], str]]:
-    yield (), "name what to verify"
-    yield ("nonsense",), "statement must be 'all' or one that `gpunim verify --list` prints"
-    yield ("all", "--upto", "0"), "expected an integer of at least 1, got 0"
-    yield ("a.txt", "b.txt", "--as", "A237711"), "--as verifies one b-file, got 2"
-    yield ("b237711.txt",), "--as must name the OEIS entry, or which of D, A, d and a, to compare the b-file b237711.txt with"
-    yield ("a.txt", "--piles", "3"), "--piles needs --as"
-    yield ("a.zarr", "nf-lemma-8"), "verify takes one growth and no other names, got a.zarr and 1 more"
-    yield ("a.txt", "--as", "A1"), "sequence must be"
-
-
-@pytest.mark.parametrize(("args", "words"), list(wrong_uses()))
-def test_wrong_use(args: tuple[str, ...], words: str) -> None:
-    assert words in refused("verify", *args)
-
-
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])
 @pytest.mark.parametrize(
     ("automaton", "known"),
