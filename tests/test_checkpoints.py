@@ -436,11 +436,11 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("automaton", "option", "name", "words"),
     [
-        ("fcc", "--out", "a.rle", "a .rle file holds 2 dimensions, this growth has 3"),
-        ("hexagonal", "--out", "a.rle3", "a .rle3 file holds 3 dimensions, this growth has 2"),
-        ("nim-4", "--out", "a.vti", "a .vti file holds 2 or 3 dimensions, this growth has 4"),
-        ("nim-4", "--out", "a.vtp", "a .vtp file holds 1 or 2 or 3 dimensions, this growth has 4"),
-        ("nim-4", "--voxels", "a.zarr", "voxels have 2 or 3 dimensions, this growth has 4"),
+        ("fcc", "--out", "a.rle", "a .rle file for Golly holds 2 dimensions, this growth has 3"),
+        ("hexagonal", "--out", "a.rle3", "a .rle3 file for Golly holds 3 dimensions, this growth has 2"),
+        ("nim-4", "--out", "a.vti", "a .vti file for VTK holds 2 or 3 dimensions, this growth has 4"),
+        ("nim-4", "--out", "a.vtp", "a .vtp file for VTK holds 1, 2 or 3 dimensions, this growth has 4"),
+        ("nim-4", "--voxels", "a.zarr", "a .zarr file of voxels holds 2 or 3 dimensions, this growth has 4"),
         ("nim", "--out", "none/a.npz", "there is no folder"),
         ("nim", "--bfile", "none/b130665.txt", "there is no folder"),
     ],

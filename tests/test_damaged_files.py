@@ -229,7 +229,7 @@ def test_headers_of_arrays(tmp_path: Path, content: bytes, words: str) -> None:
     _npz(tmp_path / "a.npz", {"births.npy": content})
     with pytest.raises(Damaged, match=words), NpzArrays(tmp_path / "a.npz"):
         pass
-    with pytest.raises(FileError, match="not a whole npz file"):
+    with pytest.raises(FileError, match="cannot read"):
         load(tmp_path / "a.npz")
 
 
@@ -482,7 +482,10 @@ def test_a_solved_game_with_fields_that_are_none(tmp_path: Path, name: str, valu
             del attributes[name]
         said = json.dumps(attributes | {"digest": checksum_of(attributes, arrays)})
         np.savez(path, attributes=np.array(said), **arrays)
-        with pytest.raises(FileError, match="attributes are damaged") as caught:
+        with pytest.raises(
+            FileError,
+            match=r"cannot read .*a\.npz: ",
+        ) as caught:
             load(path)
         assert str(caught.value).isprintable()
 

@@ -33,7 +33,7 @@ OF_CATALOGUES = {
     "render.figures": ("figure",),
     "render.look": ("Cost",),
     "render.views": ("View", "find_view"),
-    "storage.growth_formats": ("open_growth",),
+    "storage.growth_formats": ("growth_format",),
 }
 BUILTIN = {"KeyError", "OSError", "OverflowError", "TypeError", "ValueError"}
 ERRORS = BUILTIN | {"Damaged"} | {name for name in dir(errors) if name.endswith(("Error", "Lost", "Dependency"))}

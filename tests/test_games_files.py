@@ -114,7 +114,7 @@ def test_damaged_zarr_stores_are_refused(tmp_path):
     whole = (path / "zarr.json").read_text()
     for text in ("{", "[]", '{"attributes": []}'):
         (path / "zarr.json").write_text(text)
-        with pytest.raises(FileError, match="whole Zarr"):
+        with pytest.raises(FileError, match=r"cannot read .*p\.zarr: its (JSON|zarr\.json) "):
             load(path)
     (path / "zarr.json").write_text(whole)
     shutil.rmtree(path / "p_positions" / "c")

@@ -7,34 +7,19 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, load, save
-from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.cell_sources import CellsInMemory, by_generation
-from gpu_nim.backends.interface import Batch
+from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.render.source import contents
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
 from tests.helpers import facts, printed, refused, run
 
 
-class MadeUpWriter:
-    """Writes a JSON object: automaton, checksums, cells, and each cell's parent if requested."""
-
-    wants_cells = True
-
-    def __init__(self, path: Path, *, parents: bool = False) -> None:
-        self._path, self._parents = path, parents
-        self._cells = CellsInMemory(1 << 20)
-
-    def append(self, batch: Batch) -> None:
-        self._cells.add(batch)
-
-    def finish(self, growth: Growth) -> None:
-        whole = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}
-        if self._parents:
-            assert growth.rule is not None
-            found = ancestry(growth.rule, self._cells(0, growth.generations + 1))
-            whole["parents"] = [parent for _, parents in found for parent in parents.tolist()]
-        self._path.write_text(json.dumps({**whole, "cells": self._cells.packed().tolist()}))
+def write_made_up(growth: Growth, path: Path) -> None:
+    """Write a JSON object: automaton, checksums, cells, and each cell's parent if the growth has them."""
+    whole = {"automaton": growth.automaton, "births": growth.births.tolist(), "checksums": growth.checksums.tolist()}
+    if growth.parents is not None:
+        whole["parents"] = [parent for _, parents in growth.parents(0, len(growth)) for parent in parents.tolist()]
+    path.write_text(json.dumps({**whole, "cells": growth.cells().tolist()}))
 
 
 def load_made_up(path: Path) -> Growth:
@@ -58,7 +43,7 @@ def load_made_up(path: Path) -> Growth:
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = GrowthFormat(".made", "as JSON", MadeUpWriter, load_made_up, dimensions=(3,), parents=True)
+    entry = GrowthFormat(".made", "as JSON", write_made_up, load_made_up, dimensions=(3,), parents=True)
     monkeypatch.setitem(GROWTH_FORMATS, ".made", entry)
 
 
@@ -118,7 +103,7 @@ def test_a_made_up_format_is_named(tmp_path: Path) -> None:
             ("grow", "nim", "--out", tmp_path / "nim.mad"),
             f"must end in {', '.join(GROWTH_FORMATS)}, got",
         ),
-        (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file holds 3 dimensions, this growth has 2"),
+        (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file as JSON holds 3 dimensions, this growth has 2"),
         (("verify",), "a growth's .zarr or .npz or .made"),
         (("grow", "nim", "--parents"), "parents are saved in the .zarr or .made file of the growth, got no file"),
         (("grow", "nim", "--parents", "--out", tmp_path / "nim.npz"), "parents are saved in a .zarr or .made file, got"),

@@ -30,7 +30,7 @@ from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.catalogue import parameter_owners
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
-from gpu_nim.storage import voxels
+from gpu_nim.storage.growth_formats import VOXELS
 from tests.typed_user import main
 
 CHECKOUT = Path(__file__).parents[1]
@@ -281,7 +281,7 @@ def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> No
 
     group = zarr.open_group(tmp_path / "cells.zarr", mode="w", zarr_format=3)
     group.create_array("cells", data=np.zeros((2, 2), np.int8))
-    sink = ZarrGrowthWriter(group, extent=StoreExtent(2, np.zeros((0, 2), np.int32)))
+    sink = ZarrGrowthWriter(tmp_path, group, extent=StoreExtent(2, np.zeros((0, 2), np.int32)))
     many = np.full((1 << 18, 2), 128, np.int32)
     with pytest.raises(FileError, match="kept as int8, too short"):
         sink.append(Batch(1, np.array([len(many)], np.uint64), np.zeros(1, np.uint64), many))
@@ -431,9 +431,18 @@ def test_far_cells_are_carried_by_the_formats_that_have_room(name: str, tmp_path
 @pytest.mark.parametrize(
     ("write", "words"),
     [
-        (lambda growth, folder: save(growth, folder / "far.vti"), "fewer than 2^31 cells a side, not 6,000,000,001 x 4"),
-        (lambda growth, folder: save(growth, folder / "far.vtp"), "coordinates up to 2^24"),
-        (lambda growth, folder: voxels.save_voxels(growth, folder / "far.zarr"), "fewer than 2^31 cells a side"),
+        (
+            lambda growth, folder: save(growth, folder / "far.vti"),
+            ".vti file for VTK holds 2,147,483,647 cells a side, and generation",
+        ),
+        (
+            lambda growth, folder: save(growth, folder / "far.vtp"),
+            ".vtp file for VTK holds coordinates up to 16,777,216, and generation",
+        ),
+        (
+            lambda growth, folder: VOXELS.save(growth, folder / "far.zarr"),
+            ".zarr file of voxels holds 2,147,483,647 cells a side",
+        ),
         (lambda growth, folder: render.blocks_of(growth), "own:3 has coordinates of size 2,000,000,000, and only those up to"),
         (lambda growth, folder: render.export(growth, folder / "far.html"), "own:3 has coordinates of size"),
         (lambda growth, folder: render.render(growth, resolution=(32, 32), engine="numpy"), "own:3 has coordinates of size"),

@@ -22,7 +22,7 @@ CellSource = Callable[[int, int], Iterator[Newborns]]
 ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
 """Yields (n, parents) for such a range: each newborn's parent as its index among all cells in order of birth, -1 for seeds."""
 
-Ancestry = Callable[[Iterator[Newborns]], Iterator[tuple[int, NDArray[np.int64]]]]
+Ancestry = Callable[[Iterator[Newborns]], Iterator[tuple[int, NDArray[np.integer]]]]
 """Takes the newborns of generations 0, 1, ..., and yields their parents as such indices: `gpu_nim.automata.ancestry` for a rule."""
 
 _REMEMBERED = 1 << 28  # bytes of cells that were grown again, kept for further requests

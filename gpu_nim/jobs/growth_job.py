@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,18 +26,19 @@ from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.errors import FileError, RanksLost, UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
-from gpu_nim.storage.atomic import check_writable, claim, flush
-from gpu_nim.storage.growth_files import GatheringWriter, GrowthWriter, load_growth, write_growth
+from gpu_nim.storage.atomic import check_writable, claim, flush, scratch_folder
+from gpu_nim.storage.growth_files import load_growth
 from gpu_nim.storage.growth_formats import (
     GROWTH_FORMATS,
+    VOXELS,
+    GrowthFormat,
+    Limits,
     bfile_column,
-    check_growth_file,
-    open_growth,
+    growth_format,
     suffixes_with_parents,
     write_bfile,
 )
-from gpu_nim.storage.voxels import check_voxels, open_voxels, save_voxels
-from gpu_nim.storage.zarr_growths import ZarrGrowthWriter, copy_store, new_zarr_growth, resumed_zarr_growth
+from gpu_nim.storage.zarr_growths import ZarrGrowthWriter, copy_store, move_store, new_zarr_growth, resumed_zarr_growth
 
 if TYPE_CHECKING:
     from gpu_nim.jobs.mpi import MpiCommunicator
@@ -292,9 +293,9 @@ class GrowthJob:
         if self.parents:
             require_one_parent(automaton.rule)
         if self.out is not None:
-            check_growth_file(Path(self.out), automaton.rule.dimension, parents=self.parents)
+            growth_format(Path(self.out), parents=self.parents).check(Path(self.out), automaton.rule.dimension)
         if self.voxels is not None:
-            check_voxels(Path(self.voxels), automaton.rule.dimension)
+            VOXELS.check(Path(self.voxels), automaton.rule.dimension)
         if self.bfile is not None:
             check_writable(Path(self.bfile))
 
@@ -366,50 +367,47 @@ class OpenGrowth:
 
     def _grow(self, on_batch: Callable[[Batch], None]) -> Growth:
         with ExitStack() as stack:
-            writers, store = self._open_writers(stack)
+            store = self._open_store(stack)
+            limits = [Limits(chosen) for _, chosen in self._files]
             for batch in self.growing:
-                self._write(*(partial(writer.append, batch) for writer in writers))
+                if store is not None and batch.cells is not None:
+                    for limit in limits:
+                        limit.add(batch.first + len(batch.births) - 1, batch.cells)
+                    self._write(partial(store.append, batch))
                 on_batch(batch)
                 self._save(store)
             growth = self.growing.growth()
-            self._write(*(partial(writer.finish, growth) for writer in writers))
-        if not self._writes:
-            return growth
-        if self._checkpoints is not None:
-            self._finish(self._checkpoints, growth, store)
-        if self.job.bfile is not None and self._bfile is not None:
-            write_bfile(growth, self.job.bfile, *self._bfile)
+            if store is not None:
+                self._write(partial(store.finish, growth))
+            if self._writes:
+                self._write_files(growth, store)
         return growth
 
-    def _open_writers(self, stack: ExitStack) -> tuple[list[GrowthWriter], ZarrGrowthWriter | None]:
-        """Open the writers of the batches: the files, or with checkpoints the store of cells beside the checkpoints."""
-        if self._checkpoints is None:
-            writers: list[GrowthWriter] = []
-            if self._out is not None and self._ranks.size > 1 and GROWTH_FORMATS[self._out.suffix].together:
-                writers.append(stack.enter_context(open_growth(self._out, parents=self._ancestry, ranks=self._ranks)))
-            elif self._out is not None:
-                writers.append(self._opened(stack, partial(open_growth, self._out, parents=self._ancestry)))
-            if self._voxels is not None:
-                writers.append(self._opened(stack, partial(open_voxels, self._voxels)))
-            return writers, None
-        if not self._stores_cells:
-            return [], None
-        cells, extent, snapshot = self._checkpoints.cells, self._checkpoints.extent, self.growing.resumed
-        if extent is None or snapshot is None:
-            store = new_zarr_growth(cells, self._ranks, parents=self._ancestry)
+    @property
+    def _files(self) -> list[tuple[Path, GrowthFormat]]:
+        """The files of the growth with their formats, but for the b-file."""
+        out = [] if self._out is None else [(self._out, GROWTH_FORMATS[self._out.suffix])]
+        return out if self._voxels is None else [*out, (self._voxels, VOXELS)]
+
+    def _open_store(self, stack: ExitStack) -> ZarrGrowthWriter | None:
+        """Open the store of cells, if a file is written from them: with the checkpoints, or else beside that file until it is."""
+        checkpoints, snapshot = self._checkpoints, self.growing.resumed
+        if checkpoints is None:
+            files = [path for path, chosen in self._files if chosen.cells]
+            if not files:
+                return None
+            cells = stack.enter_context(scratch_folder(files[0], self._ranks)) / "cells.zarr"
+        elif self._stores_cells:
+            cells = checkpoints.cells
         else:
-            store = resumed_zarr_growth(cells, extent, snapshot, self._ranks, parents=self._ancestry)
-        return [store], store
+            return None
+        if checkpoints is None or checkpoints.extent is None or snapshot is None:
+            return new_zarr_growth(cells, self._ranks, parents=self._ancestry)
+        return resumed_zarr_growth(cells, checkpoints.extent, snapshot, self._ranks, parents=self._ancestry)
 
-    def _opened(self, stack: ExitStack, file: Callable[[], AbstractContextManager[GrowthWriter]]) -> GrowthWriter:
-        """Open a file that rank 0 writes."""
-        writer = stack.enter_context(file()) if self._writes else None
-        return writer if writer is not None and self._ranks.size == 1 else GatheringWriter(writer, self._ranks)
-
-    def _write(self, *steps: Callable[[], None]) -> None:
+    def _write(self, step: Callable[[], None]) -> None:
         try:
-            for step in steps:
-                step()
+            step()
         except OSError as error:
             if self._checkpoints is None or isinstance(error, FileError):
                 raise  # with the name of the file
@@ -425,18 +423,20 @@ class OpenGrowth:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, extent=extent)
 
-    def _finish(self, checkpoints: Checkpoints, growth: Growth, store: ZarrGrowthWriter | None) -> None:
-        """Write the files from the store of cells beside the checkpoints."""
-        if self._out is not None and self._out.suffix == ".zarr":
-            copy_store(checkpoints.cells, self._out)
-        elif self._out is not None:
-            with open_growth(self._out, parents=self._ancestry) as writer:
-                write_growth(writer, growth if store is None else self._stored_growth(checkpoints))
-        if self._voxels is not None:
-            save_voxels(self._stored_growth(checkpoints), self._voxels)
-
-    def _stored_growth(self, checkpoints: Checkpoints) -> Growth:
-        return self.growing.growth(load_growth(checkpoints.cells).source)
+    def _write_files(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
+        """Write the files from the table of the growth and the store of its cells, which takes a name of its own last."""
+        if store is not None:
+            stored = load_growth(store.path)
+            growth = replace(self.growing.growth(stored.source), parents=stored.parents)
+        stores = [path for path, chosen in self._files if chosen is GROWTH_FORMATS[".zarr"]]
+        for path, chosen in self._files:
+            if path not in stores:
+                chosen.save(growth, path)
+        if self.job.bfile is not None and self._bfile is not None:
+            write_bfile(growth, self.job.bfile, *self._bfile)
+        for path in stores:
+            assert store is not None
+            (move_store if self._checkpoints is None else copy_store)(store.path, path)
 
 
 def _whole(path: Path) -> Path:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BufferedReader
 from math import prod
 from pathlib import Path
@@ -52,43 +53,39 @@ def open_arrays(path: Path, names: Sequence[str]) -> Iterator[Arrays]:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("a.zarr", "a.npz"):
-    ...         save_arrays(Path(folder, name), {"births": np.arange(3)}, {"kind": "example"})
-    ...         with open_arrays(Path(folder, name), ["births", "cells"]) as arrays:
-    ...             print(arrays.attributes, arrays.declared["births"].shape, arrays.read("births", 1).tolist())
-    {'kind': 'example'} (3,) [1, 2]
-    {'kind': 'example'} (3,) [1, 2]
+    ...     save_npz(Path(folder, "a.npz"), {"births": np.arange(3)}, {"kind": "example"})
+    ...     with open_arrays(Path(folder, "a.npz"), ["births", "cells"]) as arrays:
+    ...         arrays.attributes, arrays.declared["births"].shape, arrays.read("births", 1).tolist()
+    ({'kind': 'example'}, (3,), [1, 2])
     """
-    if path.suffix == ".zarr":
-        with reading(path, STORE):
+    with reading(path):
+        if path.suffix == ".zarr":
             yield ZarrArrays(path, names)
-    else:
-        with reading(path, "npz file"), NpzArrays(path) as arrays:
-            yield arrays
+        else:
+            with NpzArrays(path) as arrays:
+                yield arrays
 
 
-STORE = "Zarr v3 store"
-"""What a .zarr is in messages."""
+@dataclass(frozen=True)
+class Parts:
+    """An array that is written in parts along its first axis, so that all of it need not be in memory."""
+
+    declared: Declared
+    parts: Iterable[NDArray[Any]]
 
 
-def save_arrays(
-    path: Path,
-    arrays: Mapping[str, NDArray[Any]],
-    attributes: Mapping[str, Any],
-    dimensions: Mapping[str, Sequence[str]] | None = None,
+def save_npz(path: Path, arrays: Mapping[str, NDArray[Any] | Parts], attributes: Mapping[str, Any]) -> None:
+    """Write arrays by name, with attributes, plain values for JSON, to a new .npz file."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in {**arrays, "attributes": np.array(json.dumps(dict(attributes)))}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                _write_npy(member, array)
+
+
+def save_store(
+    path: Path, arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any], dimensions: Mapping[str, Sequence[str]]
 ) -> None:
-    """Write arrays with attributes to a new .zarr or .npz file.
-
-    Args:
-        path: the file.
-        arrays: the arrays by name.
-        attributes: plain values for JSON.
-        dimensions: the names of each array's dimensions, which .zarr holds for xarray.
-    """
-    if path.suffix != ".zarr":
-        contents: dict[str, Any] = {**arrays, "attributes": json.dumps(dict(attributes))}
-        np.savez_compressed(path, **contents)
-        return
+    """Write arrays by name, with attributes, plain values for JSON, and the names of their dimensions, to a new .zarr store."""
     import zarr
     from zarr.codecs import ZstdCodec
 
@@ -99,11 +96,22 @@ def save_arrays(
                 name,
                 data=array,
                 chunks=_chunks(array.shape),
-                dimension_names=(dimensions or {}).get(name),
+                dimension_names=dimensions[name],
                 compressors=ZstdCodec(level=3),
                 config={"write_empty_chunks": True},  # to detect a missing one
             )
         group.attrs.update(dict(attributes))
+
+
+def _write_npy(file: IO[bytes], array: NDArray[Any] | Parts) -> None:
+    if not isinstance(array, Parts):
+        np.lib.format.write_array(file, array, allow_pickle=False)
+        return
+    declared = array.declared
+    header = {"descr": declared.dtype.str, "fortran_order": False, "shape": declared.shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for part in array.parts:
+        file.write(np.ascontiguousarray(part, declared.dtype).data)
 
 
 def _chunks(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from gpu_nim.backends.communicator import Communicator, share
@@ -48,24 +48,30 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
     (False, '1 3 3 9')
     """
     check_writable(path, is_ours)
-    with claim(path) as alone, _failures_told(path):
-        if alone:
-            remove_leftovers(path.parent, re.escape(path.name))
-        with placing(path) as scratch:
-            yield scratch
+    with _reserved(path), placing(path) as scratch:
+        yield scratch
 
 
 @contextmanager
-def replacing_together(path: Path, ranks: Communicator, is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
-    """Like `replacing`, for a path that all ranks write: it is renamed once all have ended the block, by rank 0.
+def placing(path: Path) -> Iterator[Path]:
+    """Like `replacing`, for a name that another lock protects; OSError where it cannot be written."""
+    with _folder_for(path) as folder:
+        yield folder / path.name
+        _take_place(folder / path.name, path)
+
+
+@contextmanager
+def scratch_folder(path: Path, ranks: Communicator) -> Iterator[Path]:
+    """Yield a folder beside `path` for what is needed to write it, which rank 0 removes once all ranks have ended the block.
 
     Where the block fails on one rank, the others are told before rank 0 removes what they write to.
     """
-    with replacing(path, is_ours) if ranks.rank == 0 else _failures_told(path) as made:
-        scratch = share(ranks, made)[0]
-        assert scratch is not None
+    with ExitStack() as stack:
+        stack.enter_context(_failures_told(path) if ranks.rank else _reserved(path))
+        folder = share(ranks, None if ranks.rank else stack.enter_context(_folder_for(path)))[0]
+        assert folder is not None
         try:
-            yield scratch
+            yield folder
             share(ranks, None)
         except BaseException:
             ranks.fail()
@@ -73,14 +79,21 @@ def replacing_together(path: Path, ranks: Communicator, is_ours: Callable[[Path]
 
 
 @contextmanager
-def placing(path: Path) -> Iterator[Path]:
-    """Like `replacing`, for a name that another lock protects; OSError where it cannot be written."""
+def _reserved(path: Path) -> Iterator[None]:
+    """Claim a path, and remove what dead processes left of it; FileError of the block names it."""
+    with claim(path) as alone, _failures_told(path):
+        if alone:
+            remove_leftovers(path.parent, re.escape(path.name))
+        yield
+
+
+@contextmanager
+def _folder_for(path: Path) -> Iterator[Path]:
     folder: Path | None = None
     try:
         with interrupts_deferred():
             folder = _new_folder(path)
-        yield folder / path.name
-        _take_place(folder / path.name, path)
+        yield folder
     finally:
         if folder is not None:
             _remove(folder)

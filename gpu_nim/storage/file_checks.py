@@ -74,20 +74,20 @@ def is_possible(shape: Iterable[int]) -> bool:
 
 
 @contextmanager
-def reading(path: Path, what: str) -> Iterator[None]:
-    """Raise FileError, which names the file, for errors of the block, which reads it: it is damaged, or not a `what`.
+def reading(path: Path) -> Iterator[None]:
+    """Raise FileError, which names the file, for Damaged and OSError of the block, which reads it.
 
-    >>> with reading(Path("a.npz"), "npz file"):
+    >>> with reading(Path("a.npz")):
     ...     raise Damaged("it was truncated")
     Traceback (most recent call last):
-    gpu_nim.model.errors.FileError: cannot read a.npz: it is not a whole npz file (it was truncated)
+    gpu_nim.model.errors.FileError: cannot read a.npz: it was truncated
     """
     try:
         yield
     except FileError:
         raise
     except Damaged as error:
-        raise FileError(f"cannot read {path}: it is not a whole {what} ({error})") from error
+        raise FileError(f"cannot read {path}: {error}") from error
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -97,13 +97,13 @@ def require_room(path: Path, arrays: Mapping[str, Declared]) -> None:
     require_memory(sum(array.nbytes for array in arrays.values()), host_memory() // 2, f"reading {path}")
 
 
-def check_kind(path: Path, attributes: Mapping[str, Any], kind: str, what: str, versions: tuple[int, ...]) -> None:
-    """Raise FileError where the attributes are not of this kind, `what` in messages, and of one of these versions."""
+def check_kind(attributes: Mapping[str, Any], kind: str, what: str, versions: tuple[int, ...]) -> None:
+    """Raise Damaged where the attributes are not of this kind, `what` in messages, and of one of these versions."""
     if attributes.get("kind") != kind:
-        raise FileError(f"cannot read {path}: it is not a {what} written by gpunim")
+        raise Damaged(f"it is not a {what} written by gpunim")
     if type(attributes.get("format")) is not int or attributes["format"] not in versions:
         found, read = printable(repr(attributes.get("format")), 20), " and ".join(map(str, versions))
-        raise FileError(f"cannot read {path}: its format is {found}, this version reads {read}")
+        raise Damaged(f"its format is {found}, this version reads {read}")
 
 
 def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:

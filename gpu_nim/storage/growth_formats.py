@@ -1,27 +1,28 @@
 """The catalogue of file formats of growths: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors read."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import GrowthEntry
-from gpu_nim.automata.cell_sources import Ancestry
+from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name
-from gpu_nim.storage.atomic import check_output, replacing_together
-from gpu_nim.storage.growth_files import GrowthWriter, NpzGrowthWriter, is_growth_store, load_growth
-from gpu_nim.storage.rle_files import RleWriter
+from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz
+from gpu_nim.storage.rle_files import GRID, write_rle
 from gpu_nim.storage.table_formats import endings, write_table
 from gpu_nim.storage.tables import write_terms
-from gpu_nim.storage.vtk_files import VtiWriter, VtpWriter
-from gpu_nim.storage.zarr_growths import new_zarr_growth
+from gpu_nim.storage.voxels import is_voxels, write_voxels
+from gpu_nim.storage.vtk_files import write_vti, write_vtp
+from gpu_nim.storage.zarr_growths import write_zarr
 
 
 @dataclass(frozen=True)
@@ -31,54 +32,114 @@ class GrowthFormat:
     Args:
         name: the ending of its files.
         summary: the contents of the file, as help prints them after the ending.
-        writer: returns the writer of a new file, which is renamed when it is finished; takes the path, and `parents` of formats
-            that hold parents.
+        write: writes a finished growth to a new file, in a folder of its own, where it may keep other files meanwhile; with
+            `growth.parents` if it has them and the format holds them.
         load: reads the growth back; None for formats that are only written.
         dimensions: the dimensions that its cells may have; None for any.
         cells: whether it is written from cells.
         parents: whether it can hold each cell's parent.
-        together: whether all ranks of a growth write it, with `ranks` for its writer; others are written by one of them.
+        side: the most cells that it holds along an axis, from the first to the last; None for any number.
+        reach: the largest coordinate that it holds, of either sign; None for any.
+        is_ours: whether a folder of that name may be replaced.
     """
 
     name: str
     summary: str
-    writer: Callable[..., GrowthWriter]
+    write: Callable[[Growth, Path], None]
     load: Callable[[Path], Growth] | None = None
     dimensions: tuple[int, ...] | None = None
     cells: bool = True
     parents: bool = False
-    together: bool = False
+    side: int | None = None
+    reach: int | None = None
+    is_ours: Callable[[Path], bool] = is_growth_store
+
+    def check(self, path: Path, dimension: int | None = None) -> None:
+        """Raise what `save` would raise for a path, before long work.
+
+        Args:
+            path: the file.
+            dimension: that of the cells, where it is known.
+
+        Raises:
+            UsageError: the format has another ending, or does not hold such cells.
+            FileError: the file cannot be written.
+        """
+        check_output(path, f"a file {self.summary}", (self.name,), self.is_ours)
+        if dimension is not None and self.dimensions is not None and dimension not in self.dimensions:
+            counts = one_of(map(str, self.dimensions))
+            raise UsageError(f"a {self.name} file {self.summary} holds {counts} dimensions, this growth has {dimension}")
+
+    def save(self, growth: Growth, path: Path) -> None:
+        """Write a growth; the write is atomic.
+
+        Args:
+            growth: the growth.
+            path: the file.
+
+        Raises:
+            UsageError: the format does not hold it.
+            FileError: the file cannot be written.
+        """
+        dimension = growth.newborns(0).shape[1] if self.cells else None
+        self.check(path, dimension)
+        with replacing(path, self.is_ours) as scratch:
+            self.write(replace(growth, source=self._checked(growth.source)), scratch)
+
+    def _checked(self, source: CellSource) -> CellSource:
+        def read(first: int, stop: int) -> Iterator[Newborns]:
+            limits = Limits(self)
+            for generation, cells in source(first, stop):
+                limits.add(generation, cells)
+                yield generation, cells
+
+        return read
 
 
-class TableOfGrowth:
-    """Writes the growth's table when it is finished, one generation a row; it needs no cells."""
+class Limits:
+    """Raises UsageError where the cells of a growth, as they are added, are more than a format holds."""
 
-    wants_cells = False
+    def __init__(self, of: GrowthFormat) -> None:
+        self._of = of
+        self._box: NDArray[np.int64] | None = None
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def add(self, generation: int, cells: NDArray[np.integer]) -> None:
+        """Take newborns of generations up to this one."""
+        of = self._of
+        if (of.side is None and of.reach is None) or not len(cells):
+            return
+        corners = np.array([cells.min(axis=0), cells.max(axis=0)], np.int64)
+        both = corners if self._box is None else np.concatenate((corners, self._box))
+        self._box = box = np.array([both.min(axis=0), both.max(axis=0)])
+        size, furthest = int((box[1] - box[0]).max()) + 1, int(np.abs(box).max())
+        what = f"a {of.name} file {of.summary} holds"
+        if of.side is not None and size > of.side:
+            raise UsageError(f"{what} {of.side:,} cells a side, and generation {generation} has {size:,}")
+        if of.reach is not None and furthest > of.reach:
+            raise UsageError(f"{what} coordinates up to {of.reach:,}, and generation {generation} has {furthest:,}")
 
-    def append(self, batch: Batch) -> None:
-        """Ignore the batch: the finished growth has its table."""
 
-    def finish(self, growth: Growth) -> None:
-        """Write the table; undefined values are None."""
-        columns = {growth.table.header[0]: range(growth.generations + 1), **growth.table.lists()}
-        write_table(self._path, columns, {name: value for name, value in growth.summary().items() if name != "births"})
+def _write_table(growth: Growth, path: Path) -> None:
+    """Write the growth's table, one generation a row; undefined values are None."""
+    columns = {growth.table.header[0]: range(growth.generations + 1), **growth.table.lists()}
+    write_table(path, columns, {name: value for name, value in growth.summary().items() if name != "births"})
 
 
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 
 for _format in (
-    GrowthFormat(".zarr", "cells", new_zarr_growth, load_growth, parents=True, together=True),
-    GrowthFormat(".npz", "cells", NpzGrowthWriter, load_growth),
-    *(GrowthFormat(name, "the table", TableOfGrowth, cells=False) for name in endings(columns=True)),
-    GrowthFormat(".rle", "for Golly", RleWriter, dimensions=(2,)),
-    GrowthFormat(".rle3", "for Golly", RleWriter, dimensions=(3,)),
-    GrowthFormat(".vti", "for VTK", VtiWriter, dimensions=(2, 3)),
-    GrowthFormat(".vtp", "for VTK", VtpWriter, dimensions=(1, 2, 3)),
+    GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
+    GrowthFormat(".npz", "cells", write_npz, load_growth),
+    *(GrowthFormat(name, "the table", _write_table, cells=False) for name in endings(columns=True)),
+    GrowthFormat(".rle", "for Golly", partial(write_rle, dimension=2), dimensions=(2,)),
+    GrowthFormat(".rle3", "for Golly", partial(write_rle, dimension=3), dimensions=(3,), side=GRID),
+    GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1),
+    GrowthFormat(".vtp", "for VTK", write_vtp, dimensions=(1, 2, 3), reach=2**24),  # its points are 32-bit floats
 ):
     GROWTH_FORMATS.add(_format)
+
+VOXELS = GrowthFormat(".zarr", "of voxels", write_voxels, dimensions=(2, 3), side=2**31 - 1, is_ours=is_voxels)
+"""The voxels of a growth, which no other format has the ending of."""
 
 
 def readable_suffixes() -> tuple[str, ...]:
@@ -103,49 +164,25 @@ def describe_formats() -> str:
     return ", ".join(f"{one_of(alike)} {summary}" for summary, alike in suffixes.items())
 
 
-@contextmanager
-def open_growth(path: str | Path, *, parents: Ancestry | None = None, ranks: Communicator | None = None) -> Iterator[GrowthWriter]:
-    """Yield a writer of a growth to a file, which is written atomically, in the format of its suffix (see `GROWTH_FORMATS`).
+def growth_format(path: Path, *, parents: bool = False) -> GrowthFormat:
+    """Return the format of a growth's file, by its ending.
 
     Args:
-        path: the file. A table holds the columns of the growth's table.
-        parents: gives each cell's parent, which is saved, too; None for none.
-        ranks: several ranks that write the file together, in a format for that; by default this process alone.
+        path: the file.
+        parents: whether it must hold each cell's parent.
 
     Raises:
-        UsageError: no format has this suffix, or it holds no parents.
+        UsageError: no format has this ending, or it holds no parents.
         FileError: the file cannot be written.
 
-    >>> import tempfile
-    >>> from gpu_nim import load
-    >>> from gpu_nim.automata.growth_process import GrowthProcess
-    >>> from gpu_nim.backends.selection import select
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     growing = GrowthProcess("nim", 63, select("numpy"), cells=True)
-    ...     with open_growth(f"{folder}/nim.npz") as writer:
-    ...         for batch in growing:
-    ...             writer.append(batch)
-    ...         writer.finish(growing.growth())
-    ...     load(f"{folder}/nim.npz").population
-    4096
+    >>> growth_format(Path("nim.rle3")).dimensions
+    (3,)
     """
-    path = Path(path)
-    if ranks is None or ranks.rank == 0:
-        check_growth_file(path, parents=parents is not None)
-    named: dict[str, Any] = {"parents": parents, "ranks": ranks}
-    with replacing_together(path, ranks or ALONE, is_growth_store) as scratch:
-        yield GROWTH_FORMATS[path.suffix].writer(scratch, **{name: value for name, value in named.items() if value is not None})
-
-
-def check_growth_file(path: Path, dimension: int | None = None, *, parents: bool = False) -> None:
-    """Raise what `open_growth` would raise for this path, and its writer for cells of this dimension where it is known."""
     check_output(path, "the file of a growth", GROWTH_FORMATS, is_growth_store)
     chosen = GROWTH_FORMATS[path.suffix]
     if parents and not chosen.parents:
         raise UsageError(f"parents are saved in a {suffixes_with_parents()} file, got {str(path)!r}")
-    if dimension is not None and chosen.dimensions is not None and dimension not in chosen.dimensions:
-        counts = " or ".join(map(str, chosen.dimensions))
-        raise UsageError(f"a {path.suffix} file holds {counts} dimensions, this growth has {dimension}")
+    return chosen
 
 
 def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str, ...] = ()) -> tuple[str, GrowthEntry | None]:

@@ -10,16 +10,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
-from gpu_nim.backends.interface import Batch
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
 
 _LINE = 70  # characters of a line
-_GRID = 100  # cells a side, the limit of 3D.lua
+GRID = 100
+"""Cells a side of .rle3, the limit of 3D.lua."""
+_CELL = 160  # bytes in memory of a cell while it is sorted and written
 # Neighbourhoods by the letter that ends a rule.
 _PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
 _SPACE = {
@@ -87,55 +86,31 @@ def _token(count: int, letter: str) -> str:
     return letter if count == 1 else f"{count}{letter}"
 
 
-class RleWriter:
-    """Keeps the cells in memory, and writes the pattern at the end."""
-
-    wants_cells = True
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._dimension = dimension = 3 if path.suffix == ".rle3" else 2
-        self._kept = CellsInMemory(host_memory() // 6)
-        self._lower = self._upper = np.zeros(dimension, np.int64)
-
-    def append(self, batch: Batch) -> None:
-        """Take the next batch's cells; UsageError where the format cannot hold them."""
-        cells = batch.cells
-        assert cells is not None
-        if cells.shape[1] != self._dimension:
-            raise UsageError(f"a {self._path.suffix} file holds {self._dimension} dimensions, this growth has {cells.shape[1]}")
-        if len(cells):
-            low, high = cells.min(axis=0).astype(np.int64), cells.max(axis=0).astype(np.int64)
-            first = batch.first == 0
-            self._lower = low if first else np.minimum(self._lower, low)
-            self._upper = high if first else np.maximum(self._upper, high)
-        size = int((self._upper - self._lower + 1).max())
-        if self._dimension == 3 and size > _GRID:
-            last = batch.first + len(batch.births) - 1
-            raise UsageError(f"a .rle3 file holds {_GRID} cells a side, as Golly's 3D.lua does, and generation {last} has {size}")
-        self._kept.add(batch)
-
-    def finish(self, growth: Growth) -> None:
-        """Write the file."""
-        cells = self._kept.packed().astype(np.int64)
-        size = self._upper - self._lower + 1
-        rule = golly_rule(growth.rule, self._dimension)
-        comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"
-        if self._dimension == 2:
-            places = np.stack((cells[:, 0] - self._lower[0], self._upper[1] - cells[:, 1]), axis=1)
-            heading = [
-                comment,
-                f"#CXRLE Pos={self._lower[0]},{-self._upper[1]} Gen={growth.generations}",
-                f"x = {size[0]}, y = {size[1]}, rule = {rule}",
-            ]
-        else:
-            places = cells - self._lower
-            x, y, z = ((_GRID - size) // 2).tolist()  # in the middle, with space for further growth
-            heading = [
-                f"3D version=1 size={_GRID} pos={x},{y},{z} gen={growth.generations}",
-                comment,
-                f"x={size[0]} y={size[1]} z={size[2]} rule={rule}",
-            ]
-        with self._path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in heading)
-            file.writelines(f"{line}\n" for line in encode(places))
+def write_rle(growth: Growth, path: Path, dimension: int) -> None:
+    """Write the pattern of a growth, whose cells are sorted in memory, to a new file: RLE, or in three dimensions RLE3."""
+    require_memory(
+        _CELL * growth.population, host_memory(), f"a pattern of {growth.population:,} cells", "fewer generations take less"
+    )
+    cells = growth.cells().astype(np.int64, copy=False)
+    lower, upper = cells.min(axis=0), cells.max(axis=0)
+    size = upper - lower + 1
+    rule = golly_rule(growth.rule, dimension)
+    comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"
+    if dimension == 2:
+        places = np.stack((cells[:, 0] - lower[0], upper[1] - cells[:, 1]), axis=1)
+        heading = [
+            comment,
+            f"#CXRLE Pos={lower[0]},{-upper[1]} Gen={growth.generations}",
+            f"x = {size[0]}, y = {size[1]}, rule = {rule}",
+        ]
+    else:
+        places = cells - lower
+        x, y, z = ((GRID - size) // 2).tolist()  # in the middle, with space for further growth
+        heading = [
+            f"3D version=1 size={GRID} pos={x},{y},{z} gen={growth.generations}",
+            comment,
+            f"x={size[0]} y={size[1]} z={size[2]} rule={rule}",
+        ]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in heading)
+        file.writelines(f"{line}\n" for line in encode(places))

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
 from gpu_nim.automata.ancestry import ancestry
-from gpu_nim.automata.cell_sources import Ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.evolution import GameEvolution
 from gpu_nim.games.nim.evolution_graph import Drawable, EvolutionGraph, dot, graphml
@@ -19,8 +18,7 @@ from gpu_nim.model.files import Damaged, printable
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.file_checks import reading
-from gpu_nim.storage.growth_files import write_growth
-from gpu_nim.storage.growth_formats import GROWTH_FORMATS, open_growth, readable_suffixes
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 from gpu_nim.storage.table_formats import TABLE_FORMATS
 from gpu_nim.storage.table_interface import MAIN, Columns, entries, is_table, require_room_for
@@ -53,8 +51,8 @@ def save(found: Growth | Solution | EvolutionGraph | GameEvolution, path: str | 
     (256, 342)
     """
     if isinstance(found, Growth):
-        with open_growth(path, parents=_ancestry(found) if parents else None) as writer:
-            write_growth(writer, found)
+        chosen = growth_format(Path(path), parents=parents)
+        chosen.save(with_parents(found) if parents else replace(found, parents=None), Path(path))
     elif parents:
         raise UsageError(f"parents must be of a growth, got {shown(found)}")
     elif isinstance(found, EvolutionGraph | GameEvolution):
@@ -63,10 +61,14 @@ def save(found: Growth | Solution | EvolutionGraph | GameEvolution, path: str | 
         save_solution(found, Path(path))
 
 
-def _ancestry(growth: Growth) -> Ancestry:
-    if growth.rule is None:
+def with_parents(growth: Growth) -> Growth:
+    """Return a growth with each cell's parent, computed by its rule where it has none yet; UsageError where that is not known."""
+    rule = growth.rule
+    if growth.parents is not None:
+        return growth
+    if rule is None:
         raise UsageError("parents need the rule of the growth, which its file does not hold")
-    return partial(ancestry, growth.rule)
+    return replace(growth, parents=lambda first, stop: islice(ancestry(rule, growth.source(0, stop)), first, None))
 
 
 @overload
@@ -179,7 +181,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     """
     if path.suffix not in readable():
         raise UsageError(f"terms are read from a file that ends in {one_of(readable())}, got {str(path)!r}")
-    with reading(path, f"{path.suffix} file of terms"):
+    with reading(path):
         columns = _columns_of(path, most)
         names = list(columns)
         counted = bool(names) and names[0] in _INDICES

@@ -17,11 +17,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
-from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
-from gpu_nim.storage.array_files import NpzArrays, open_arrays, save_arrays
+from gpu_nim.storage.array_files import NpzArrays, open_arrays, save_npz, save_store
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.file_checks import Declared, check_kind, checksum_of, origin, reason, require_room, store_of
+from gpu_nim.storage.file_checks import Declared, check_kind, checksum_of, origin, require_room, store_of, told_as_damage
 from gpu_nim.storage.table_formats import endings, write_table
 from gpu_nim.storage.table_interface import Columns
 
@@ -60,8 +59,10 @@ def save_solution(solution: Solution, path: Path) -> None:
     arrays = _arrays(solution)
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     with replacing(path, _is_ours) as scratch:
-        if path.suffix in _WHOLE:
-            save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions)
+        if path.suffix == ".zarr":
+            save_store(scratch, arrays, _attributes(solution, arrays), dimensions)
+        elif path.suffix == ".npz":
+            save_npz(scratch, arrays, _attributes(solution, arrays))
         else:
             write_table(scratch, _columns(solution), solution.summary())
 
@@ -77,21 +78,19 @@ def load_solution(path: Path) -> Solution:
         attributes = stored.attributes
         _check(path, attributes, stored.declared)
         arrays = {name: stored.read(name) for name in _ARRAYS if name in stored.declared}
-    if attributes.get("digest") != _digest(attributes, arrays):
-        raise FileError(f"cannot read {path}: its contents do not agree with its digest, it was edited or damaged")
-    try:
-        return _solution(attributes, arrays)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileError(f"cannot read {path}: its attributes are damaged ({reason(error)})") from error
+        if attributes.get("digest") != _digest(attributes, arrays):
+            raise Damaged("its contents do not agree with its digest, it was edited or damaged")
+        with told_as_damage("its attributes are damaged"):
+            return _solution(attributes, arrays)
 
 
 def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
-    """Raise FileError where a file does not declare a solved game, InsufficientMemoryError where that would not fit."""
-    check_kind(path, attributes, KIND, "solved game", (FORMAT,))
+    """Raise Damaged where a file does not declare a solved game, InsufficientMemoryError where that would not fit."""
+    check_kind(attributes, KIND, "solved game", (FORMAT,))
     points, values = declared.get("p_positions"), declared.get("grundy")
     whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2
     if not whole or (values is not None and values.dtype.kind != "i"):
-        raise FileError(f"cannot read {path}: its arrays are not those of a solved game, it was edited or damaged")
+        raise Damaged("its arrays are not those of a solved game, it was edited or damaged")
     require_room(path, declared)
 
 

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
+from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,8 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.interface import Batch
-from gpu_nim.model.errors import UsageError
 from gpu_nim.storage.voxels import Slabs
 
 _BLOCK = 1 << 20  # bytes a compressed block
@@ -85,103 +84,60 @@ def data_array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1
     )
 
 
-class VtiWriter:
-    """Writes the voxels when the growth is finished."""
+def write_vti(growth: Growth, path: Path) -> None:
+    """Write the voxels of a growth to a new file."""
+    slabs = Slabs(growth, path.parent, growth.newborns(0).shape[1] - 1)  # the last coordinate varies slowest
+    flat = (0,) * (3 - len(slabs.shape))
+    extent = " ".join(f"0 {size - 1}" for size in (*slabs.shape, *(1 for _ in flat)))
+    origin = " ".join(map(str, (*slabs.lower.tolist(), *flat)))
+    elements = (
+        f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
+        f'<PointData Scalars="birth_plus_one">\n{data_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
+        "</Piece>\n</ImageData>\n"
+    )
+    with _vtk_file(path, "ImageData", growth, elements) as file:
+        data = Appended(file, prod(slabs.shape) * slabs.dtype.itemsize)
+        for _, voxels in slabs:
+            # From (layers, x, y) to layers of rows of x.
+            data.write(voxels.astype(voxels.dtype.newbyteorder("<"), copy=False).swapaxes(1, -1))
+        data.close()
 
-    wants_cells = True
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._slabs: Slabs | None = None
-
-    def append(self, batch: Batch) -> None:
-        """Take the next batch's cells."""
-        assert batch.cells is not None
-        # The last coordinate varies slowest.
-        self._slabs = self._slabs or Slabs(self._path.parent, batch.cells.shape[1] - 1)
-        self._slabs.append(batch)
-
-    def finish(self, growth: Growth) -> None:
-        """Write the file."""
-        slabs = self._slabs
-        assert slabs is not None
-        flat = (0,) * (3 - len(slabs.shape))
-        extent = " ".join(f"0 {size - 1}" for size in (*slabs.shape, *(1 for _ in flat)))
-        origin = " ".join(map(str, (*slabs.lower.tolist(), *flat)))
-        elements = (
-            f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
-            f'<PointData Scalars="birth_plus_one">\n{data_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
-            "</Piece>\n</ImageData>\n"
-        )
-        with _vtk_file(self._path, "ImageData", growth, elements) as file:
-            data = Appended(file, int(np.prod(np.array(slabs.shape, object))) * slabs.dtype.itemsize)
-            for _, voxels in slabs:
-                # From (layers, x, y) to layers of rows of x.
-                data.write(voxels.astype(voxels.dtype.newbyteorder("<"), copy=False).swapaxes(1, -1))
+def write_vtp(growth: Growth, path: Path) -> None:
+    """Write the cells of a growth as points to a new file."""
+    count, offsets = growth.population, []
+    appended = path.parent / "appended"
+    with appended.open("wb") as file:
+        for chunks, width in (
+            (_points(growth), 12),
+            ((np.full(births, generation, "<u4") for generation, births in enumerate(growth.births.tolist())), 4),
+            (_ranges(0, count), 8),
+            (_ranges(1, count + 1), 8),
+        ):
+            offsets.append(file.tell())
+            data = Appended(file, width * count)
+            for chunk in chunks:
+                data.write(chunk)
             data.close()
+    points, births, connectivity, stops = offsets
+    born = data_array("generation", np.dtype("<u4"), births)
+    elements = (
+        f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
+        f'<PointData Scalars="generation">\n{born}</PointData>\n<CellData Scalars="generation">\n{born}</CellData>\n'
+        f"<Points>\n{data_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
+        f"{data_array('connectivity', np.dtype('<i8'), connectivity)}"
+        f"{data_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
+        "</Piece>\n</PolyData>\n"
+    )
+    with _vtk_file(path, "PolyData", growth, elements) as file, appended.open("rb") as data_file:
+        shutil.copyfileobj(data_file, file)
 
 
-class VtpWriter:
-    """Writes the points of each batch to a scratch file, and the file when the growth is finished."""
-
-    wants_cells = True
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._points = path.parent / "points"
-
-    def append(self, batch: Batch) -> None:
-        """Take the next batch's cells."""
-        cells = batch.cells
-        assert cells is not None
-        if cells.shape[1] > 3:
-            raise UsageError(f"points have 1 to 3 dimensions, this growth has {cells.shape[1]}")
-        if len(cells) and np.abs(cells.astype(np.int64)).max() > 2**24:
-            raise UsageError("points are 32-bit floats, which hold coordinates up to 2^24, and this growth has larger ones")
+def _points(growth: Growth) -> Iterator[NDArray[Any]]:
+    for _, cells in growth:
         points = np.zeros((len(cells), 3), "<f4")
         points[:, : cells.shape[1]] = cells
-        with self._points.open("ab") as file:
-            file.write(points.data)
-
-    def finish(self, growth: Growth) -> None:
-        """Write the file."""
-        count, offsets = growth.population, []
-        appended = self._path.parent / "appended"
-        with appended.open("wb") as file:
-            for chunks, width in (
-                (_blocks(self._points), 12),
-                (_generations(growth), 4),
-                (_ranges(0, count), 8),
-                (_ranges(1, count + 1), 8),
-            ):
-                offsets.append(file.tell())
-                data = Appended(file, width * count)
-                for chunk in chunks:
-                    data.write(chunk)
-                data.close()
-        points, births, connectivity, stops = offsets
-        born = data_array("generation", np.dtype("<u4"), births)
-        elements = (
-            f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
-            f'<PointData Scalars="generation">\n{born}</PointData>\n<CellData Scalars="generation">\n{born}</CellData>\n'
-            f"<Points>\n{data_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
-            f"{data_array('connectivity', np.dtype('<i8'), connectivity)}"
-            f"{data_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
-            "</Piece>\n</PolyData>\n"
-        )
-        with _vtk_file(self._path, "PolyData", growth, elements) as file, appended.open("rb") as data_file:
-            shutil.copyfileobj(data_file, file)
-
-
-def _blocks(path: Path) -> Iterator[NDArray[Any]]:
-    with path.open("rb") as file:
-        while len(chunk := np.fromfile(file, np.uint8, 12 << 18)):
-            yield chunk
-
-
-def _generations(growth: Growth) -> Iterator[NDArray[Any]]:
-    for generation, births in enumerate(growth.births.tolist()):
-        yield np.full(births, generation, "<u4")
+        yield points
 
 
 def _ranges(start: int, stop: int) -> Iterator[NDArray[Any]]:

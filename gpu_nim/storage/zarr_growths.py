@@ -43,7 +43,7 @@ from gpu_nim.model.rule import Cells
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.atomic import replacing
 from gpu_nim.storage.file_checks import Declared, reason
-from gpu_nim.storage.growth_files import generations_of, is_growth_store, with_checked_cells, with_checksum
+from gpu_nim.storage.growth_files import batches, generations_of, is_growth_store, with_checked_cells, with_checksum
 from gpu_nim.storage.zarr_arrays import ZarrArrays
 
 if TYPE_CHECKING:
@@ -79,17 +79,16 @@ class ZarrGrowthWriter:
     (`ChunkDeal`), and rank 0 whatever else there is.
     """
 
-    wants_cells = True
-
     def __init__(
         self,
+        path: Path,
         group: zarr.Group,
         ranks: Communicator = ALONE,
         *,
         parents: Ancestry | None = None,
         extent: StoreExtent | None = None,
     ) -> None:
-        self._group, self._ranks = group, ranks
+        self.path, self._group, self._ranks = path, group, ranks
         self._parents = parents
         self._cells: zarr.Array[Any] | None = None
         self._chunks = 0  # complete ones
@@ -145,7 +144,7 @@ class ZarrGrowthWriter:
     def _write_parents(self, growth: Growth, parents_of: Ancestry) -> None:
         assert self._cells is not None
         parents = self._created("parents", self._cells.shape[:1], np.int64, _BY_CELL)
-        waiting: list[NDArray[np.int64]] = []
+        waiting: list[NDArray[np.integer]] = []
         written = count = 0
         cells = self._cells
         newborns = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
@@ -209,7 +208,7 @@ def new_zarr_growth(path: Path, ranks: Communicator = ALONE, *, parents: Ancestr
         with interrupts_deferred():
             group = zarr.open_group(path, mode="w", zarr_format=3)
     share(ranks, None)  # it is there
-    return ZarrGrowthWriter(_opened(path) if ranks.rank else group, ranks, parents=parents)
+    return ZarrGrowthWriter(path, _opened(path) if ranks.rank else group, ranks, parents=parents)
 
 
 def resumed_zarr_growth(
@@ -232,7 +231,7 @@ def resumed_zarr_growth(
         try:
             if ranks.rank == 0:
                 _check_stored(path, extent, snapshot)
-            return ZarrGrowthWriter(_opened(path), ranks, parents=parents, extent=extent)
+            return ZarrGrowthWriter(path, _opened(path), ranks, parents=parents, extent=extent)
         except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
             why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
             raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
@@ -274,6 +273,15 @@ def _check_stored(path: Path, extent: StoreExtent, snapshot: Snapshot) -> None:
         pass
 
 
+def write_zarr(growth: Growth, path: Path) -> None:
+    """Write a growth to a new store, with its parents if it has them."""
+    given = growth.parents
+    writer = new_zarr_growth(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
+    for batch in batches(growth):
+        writer.append(batch)
+    writer.finish(growth)
+
+
 def copy_store(source: Path, path: Path) -> None:
     """Copy a complete store to another name, by hard links to its chunks if both names are on one file system.
 
@@ -281,6 +289,12 @@ def copy_store(source: Path, path: Path) -> None:
     """
     with replacing(path, is_growth_store) as scratch:
         shutil.copytree(source, scratch, copy_function=_link_or_copy)
+
+
+def move_store(source: Path, path: Path) -> None:
+    """Give a complete store in a folder beside `path` that name."""
+    with replacing(path, is_growth_store) as scratch:
+        source.rename(scratch)
 
 
 def _link_or_copy(source: str, target: str) -> None:
