@@ -38,6 +38,7 @@ COMMANDS = {
     **{f"a{suffix}": ("export", "nim:3") for suffix in EXPORTS},
     "b'<&\".html": ("export", "nim:3", "--title", "/*DATA*/null /*COMMAND*/"),
     "b.3mf": ("export", "nim:3", "--printable", "--stand"),
+    "b.stl": ("export", "nim:3", "--printable", "--stand", "--print-size", "60.000000000000000"),  # more than its head holds
     "a.gif": ("movie", "nim:3", *MOVIE, *(20 * TITLE)),
 }
 NEEDS = {
@@ -53,13 +54,14 @@ def other_program(file: Path) -> tuple[str, str]:
     from PIL import Image
 
     data = file.read_bytes()
-    if file.suffix == ".png":
+    if file.suffix in (".png", ".jpg", ".webp", ".tif"):
         with Image.open(file) as image:
-            return image.info["Software"], image.info["Comment"]
-    if file.suffix in (".jpg", ".webp", ".tif"):
-        with Image.open(file) as image:
-            exif = image.getexif()
-        return exif[0x131], exif[0x10E].encode("latin-1").decode()
+            exif, texts = image.getexif(), image.info
+        return (
+            (texts["Software"], texts["Comment"])
+            if file.suffix == ".png"
+            else (exif[0x131], exif[0x10E].encode("latin-1").decode())
+        )
     if file.suffix == ".gif":
         comments = re.findall(rb"\x21\xfe((?:[\x01-\xff].+)?)\0\x3b$", data, re.DOTALL)
         parts, text = comments[-1], b""

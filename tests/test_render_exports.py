@@ -11,7 +11,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import export, gltf
-from gpu_nim.render.exports.export_format import Mesh, cubes, printable_body
+from gpu_nim.render.exports.export_format import Mesh, Printing, cubes, printed_body, printing_note
 from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes
@@ -49,41 +49,27 @@ def test_pieces_are_those_that_one_can_walk_through(cells, by):
 @needs_trimesh
 @settings(max_examples=25)
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
-def test_any_cells_print_as_a_watertight_body_a_piece(cells):
+def test_any_cells_print_as_a_watertight_body_in_the_size_and_the_pieces_that_are_said(cells):
     import trimesh
 
-    points, faces = printable_body(blocks_at(cells))
-    mesh = trimesh.Trimesh(points, faces, process=False)
+    blocks = blocks_at(cells)
+    mesh = trimesh.Trimesh(*printed_body(blocks, Printing(50)), process=False)
     assert mesh.is_watertight
     assert mesh.is_volume  # its normals point outward, consistently
     assert mesh.area_faces.min() > 0
-    assert sum(part.volume > 0 for part in mesh.split()) == len(pieces_by_walking(cells))  # hollows have negative volumes
-
-
-@needs_trimesh
-@pytest.mark.parametrize("name", [name for name, found in CATALOGUE.items() if found.rule.dimension in (2, 3)])
-def test_every_automaton_prints_in_the_size_and_the_pieces_that_are_said(name, tmp_path):
-    import trimesh
-
-    file = tmp_path / "a.stl"
-    source = f"{name}:4"
-    blocks = blocks_of(source)
-    if blocks.lattice != "square":
-        with pytest.raises(UsageError, match="tiles"):
-            export(source, file, printable=True)
-        assert not file.exists()
-        return
-    walked = pieces_by_walking({*map(tuple, blocks.corners.tolist())})
-    note = str(export(source, file, printable=True, print_size=50)["note"])
-    mesh = trimesh.load(file)
-    assert mesh.is_watertight
     assert mesh.extents.max() == pytest.approx(50)
     assert mesh.bounds[0] == pytest.approx([0, 0, 0])
-    assert sum(part.volume > 0 for part in mesh.split()) == len(walked)
-    if len(walked) == 1:
-        assert note.endswith("; in one piece")
-    else:
-        assert f"warning: in {len(walked)} pieces that do not touch, the largest of {walked[0]} of {len(blocks)} blocks" in note
+    walked = pieces_by_walking(cells)
+    assert sum(part.volume > 0 for part in mesh.split()) == len(walked)  # hollows have negative volumes
+    said = f"warning: in {len(walked)} pieces that do not touch, the largest of {walked[0]} of {len(blocks)} blocks"
+    assert printing_note(blocks, Printing(50)).endswith(said if len(walked) > 1 else "; in one piece")
+
+
+@pytest.mark.parametrize("name", [name for name, found in CATALOGUE.items() if found.lattice != "square"])
+def test_tiles_are_no_mesh(name, tmp_path):
+    with pytest.raises(UsageError, match="tiles"):
+        export(f"{name}:4", tmp_path / "a.3mf", printable=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 @needs_trimesh

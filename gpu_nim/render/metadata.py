@@ -31,6 +31,9 @@ JPEG_SUFFIXES = (".jpg", ".jpeg")
 IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
 """The endings of pictures."""
 
+STL_HEAD = 80
+"""Bytes before the number of triangles."""
+
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
 _MOST = 1 << 26  # bytes at the beginning of a file, or at the end of a .gif, that have what is looked for
 
@@ -138,7 +141,7 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
             text += tail[at + 1 : at + 1 + length]
             at += 1 + length
         return text
-    return file.read(_MOST)
+    return file.read(STL_HEAD if suffix == ".stl" else _MOST)
 
 
 def _fields(content: bytes, suffix: str) -> list[str]:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, Mesh, cubes_note, export_format
 from gpu_nim.render.look import SHAPE_OPTIONS
+from gpu_nim.render.metadata import STL_HEAD
 from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 if TYPE_CHECKING:
@@ -89,7 +90,6 @@ def _write_mesh(write: Callable[[bytes], int], mesh: Mesh) -> None:
 
 
 _TRIMESH = ("trimesh",)
-_STL_HEAD = 80  # bytes
 
 
 def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes: ArrayLike) -> "Trimesh":
@@ -112,8 +112,8 @@ def stl(body: ExportedBody) -> bytes:
     """Return a mesh as STL, binary."""
     from trimesh.exchange.stl import export_stl
 
-    head = str(body.made).encode()[:_STL_HEAD].decode(errors="ignore").encode()
-    return head.ljust(_STL_HEAD, b"\0") + bytes(export_stl(_trimesh(body.mesh)))[_STL_HEAD:]
+    head = str(body.made).encode()[:STL_HEAD].decode(errors="ignore").encode()
+    return head.ljust(STL_HEAD, b"\0") + bytes(export_stl(_trimesh(body.mesh)))[STL_HEAD:]
 
 
 @export_format(".obj", "cubes, as text", lambda blocks: 5500 * blocks, limit=TEXT_LIMIT, packages=_TRIMESH)
