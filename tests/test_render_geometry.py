@@ -245,6 +245,7 @@ def test_a_chocolate_gives_its_p_positions_or_its_small_grundy_values():
     blocks = blocks_of("chocolate:a=3,size=15")
     expected = {(x, y, x ^ y) for x in range(16) for y in range(16) if (x ^ y) <= 15 and 3 * y <= x + (x ^ y)}
     assert {tuple(c) for c in blocks.corners.tolist()} == expected
+    assert np.array_equal(blocks.generations, blocks.corners.sum(axis=1) // 2)
     assert set(blocks_of("chocolate:a=3,size=7,grundy=2").values["grundy"].tolist()) == {0, 1, 2}
 
 

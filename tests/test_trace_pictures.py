@@ -186,11 +186,13 @@ def test_populations_and_coarse_cells_are_those_of_the_definition(last, first, b
     assert len(coarse_cells(scene, 7)[0]) == len(cells)
 
 
-@pytest.mark.parametrize("game", ["chocolate:a=3", "chocolate:a=7", "chocolate:a=11", "bar:k=2", "bar:k=6"])
+@pytest.mark.parametrize(
+    "game", ["chocolate:a=3", "chocolate:a=7", "chocolate:a=11", "bar:k=2", "bar:k=6", "inequalities:where=7z <= x + y"]
+)
 def test_games_with_nims_positions_are_those_that_are_solved(game):
     name, _, slope = game.partition(":")
     scene = defined_scene(f"{game},size=50")
-    parameter, value = slope.split("=")
+    parameter, _, value = slope.partition("=")
     solved = solve(name, 50, **{parameter: value}).p_positions
     cells, level = coarse_cells(scene, 7)
     assert level == 0

@@ -3,9 +3,7 @@ chocolates with its P-positions.
 """
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +16,12 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Integer, Parameter
+from gpu_nim.games.laws import CHOCOLATE, EVEN_BARS
+from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.arguments import parse_integer
 from gpu_nim.model.errors import UsageError, close
-from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene, Triple
+from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
+from gpu_nim.render.geometry import SPACE
 from gpu_nim.storage.growth_formats import readable_suffixes
 
 
@@ -92,7 +93,9 @@ def _game(source: str, game: GameEntry, arguments: str) -> NamedGame:
 
 
 def defined_scene(source: object) -> NimScene | None:
-    """Return the scene of a text that names Nim, or a chocolate with Nim's P-positions, or None for any other source.
+    """Return the scene of a text that names Nim, or a game of one inequality with Nim's P-positions, or None for any other source.
+
+    A theorem says so of the game (`gpu_nim.games.laws.law_of_inequalities`).
 
     Raises:
         UsageError: the text names nothing, or goes beyond 2^60.
@@ -109,18 +112,21 @@ def defined_scene(source: object) -> NimScene | None:
                 f"source {found.automaton.name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {source!r}"
             )
         return NimScene(found.generation)
-    if not isinstance(found, NamedGame) or found.game.name not in DEFINED_GAMES or found.grundy:
+    if not isinstance(found, NamedGame) or found.grundy:
         return None
-    parameter, inequality_of = DEFINED_GAMES[found.game.name]
-    slope, most = found.values[parameter], found.size
-    inequality = inequality_of(slope)
-    if inequality is None or slope > _STEEPEST:
+    rules = found.game.rules(**found.values)
+    if not isinstance(rules, Inequalities) or rules.coordinates != SPACE or rules.law not in (CHOCOLATE, EVEN_BARS):
         return None
-    if most >= LARGEST:
+    (only,) = rules.game.inequalities
+    numerators, _, denominator = only.integers
+    if denominator > _STEEPEST:
+        return None
+    if found.size >= LARGEST:
         raise UsageError(f"source {found.game.name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {source!r}")
-    highest = sum(part < 0 for part in inequality) * most // int(slope)
+    a, b, c = (limit + 1 for limit in rules.game.limits(found.size))
+    p, q, r = (denominator if k == only.target else -number for k, number in enumerate(numerators))
     # The generation is x | y | z, half of the total.
-    return NimScene((1 << most.bit_length()) - 1, box=(most + 1, highest + 1, most + 1), inequality=inequality)
+    return NimScene((1 << found.size.bit_length()) - 1, box=(a, b, c), inequality=(p, q, r))
 
 
 def nims_generation(source: object) -> int | None:
@@ -136,25 +142,10 @@ def nims_generation(source: object) -> int | None:
     return None if scene is None or any(scene.inequality) else scene.last
 
 
-def _chocolates(a: Fraction) -> Triple | None:
-    """The inequality of a y <= x + z where its P-positions are those of nim-sum 0: a = 3 mod 4 (`three_mod_four`)."""
-    return (-1, int(a), -1) if a % 4 == 3 else None
-
-
-def _bars(k: Fraction) -> Triple | None:
-    """That of y <= floor(z / k): even k (`even_bars`)."""
-    return (0, int(k), -1) if k % 2 == 0 else None
-
-
-DEFINED_GAMES: dict[str, tuple[str, Callable[[Fraction], Triple | None]]] = {"chocolate": ("a", _chocolates), "bar": ("k", _bars)}
-"""The games whose P-positions are Nim's for some of their slopes: the parameter, and the inequality of such a slope or None."""
-
 _DIGITS = ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0))
 """The binary digits of one value in the piles of a P-position."""
 
 _STEEPEST = 1 << 10  # the work of `population` grows with it
-SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
-"""Why there is no scene of another chocolate or bar."""
 
 
 def coarse_cells(scene: NimScene, bits: int) -> tuple[NDArray[np.int64], int]:

@@ -11,7 +11,7 @@ exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n 
 hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim again.
 
 A still whose cells would be merged is traced instead, cell by cell, if it shows lit cubes, coloured by generation or rank, and no
-engine is requested (`gpu_nim.render.image.may_trace`). nim, and the chocolates and bars with Nim's P-positions, are then
+engine is requested (`gpu_nim.render.image.may_trace`). nim, and games of one inequality with Nim's P-positions, are then
 recognised by their text (`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; any other growth
 is given up with `TooManyCells` when it passes the limit, and grown again as bits. The page draws nim from its text, too.
 
@@ -32,6 +32,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.counting.families import UpToTotal
+from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import shown
@@ -40,8 +41,6 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
 from gpu_nim.render.defined_scenes import (
-    DEFINED_GAMES,
-    SOLVED,
     NamedGame,
     NamedGrowth,
     defined_scene,
@@ -64,6 +63,7 @@ Source = str | Blocks | Growth | Solution
 CELLS_LIMIT = 1 << 21
 """The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB."""
 
+_SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
 _MERGED_BYTES = 75  # a cell, for sorting its key
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
@@ -261,7 +261,8 @@ def _game(source: str, found: NamedGame, colour: str | None, on_step: OnStep) ->
     """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
     find_colouring(colour, source, game=True)
     name, size, largest = found.game.name, found.size, found.grundy
-    coordinates = len(found.game.rules(**found.values).coordinates)
+    rules = found.game.rules(**found.values)
+    coordinates = len(rules.coordinates)
     _require_drawable(source, coordinates)
     try:
         expected = expected_points(name, size, largest, **found.values) if coordinates <= 3 and size in _ESTIMATED else 0
@@ -269,9 +270,9 @@ def _game(source: str, found: NamedGame, colour: str | None, on_step: OnStep) ->
             raise _too_many(source, f"about {round(expected, -5):,.0f}")
         solution = solve(name, size, grundy=largest > 0, on_step=on_step, **found.values)
     except (UsageError, InsufficientMemoryError) as error:
-        if name not in DEFINED_GAMES or defined_scene(source) is not None:
+        if not isinstance(rules, Inequalities) or defined_scene(source) is not None:
             raise
-        raise type(error)(f"{error}; {SOLVED}") from None
+        raise type(error)(f"{error}; {_SOLVED}") from None
     return _solved(source, solution, largest)
 
 
