@@ -188,7 +188,9 @@ def test_a_transparent_picture_has_its_letters_whole():
 )
 def test_a_traced_body_has_the_legend_of_its_colours(source, colour):
     look = Look(colour=colour, engine="trace", quality="draft")
-    said = traced_body(source, look).legend
+    body = traced_body(source, look)
+    said = body.legend
+    assert body.colours(np.zeros((3, 0), np.int64), np.zeros(0, np.int8)).shape == (0, 3)  # of rays that all miss it
     if source == "edge:12":
         expected = legend(blocks_of(source, colour=colour), colour)
         assert np.allclose(said.colours, expected.colours, atol=1e-6)

@@ -157,6 +157,8 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
     found = COLOURINGS.find(colour or DEFAULT)
     if found.reads_value and found.name not in blocks.values:
         raise UsageError(f"colour {colour} needs the {found.name} of each cell, and {blocks.name} has none")
+    if not len(blocks):  # of rays that hit nothing
+        return np.zeros((0, 3), dtype=np.float32)
     values, which = np.unique(found.value(blocks), return_inverse=True)
     weights = np.bincount(which, blocks.sizes.astype(np.float64) ** 2)
     return np.asarray(found.colours(values, weights, theme)[which])
