@@ -152,11 +152,16 @@ def test_both_backends_hit_the_same_to_the_last_bit(backend, name, spread):
     assert backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
 
 
-def test_both_backends_hit_the_same_far_out(backend):
+def test_both_backends_hit_and_count_the_same_far_out(backend):
     chocolate = NimScene((1 << 60) - 1, box=(1 << 60, 1 << 60, 1 << 60), inequality=(-1, 3, -1))
     for scene in (NimScene((1 << 60) - 1), NimScene(987654321987654321, 123456789123456789), chocolate):
-        rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.5, 0.5), 200, 1e-3)
-        assert backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+        one, other = backend.tracer(scene), NumpyTracer(scene)
+        rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.25, 0.75), 300, 1e-3)
+        assert one.trace(rays) == other.trace(rays)
+        cones = Cones(rays.cells, rays.fractions, np.arange(300, dtype=np.int8) % 59, rays.directions[:, :6].T)
+        found = one.blocked(cones)
+        assert np.array_equal(found, other.blocked(cones))
+        assert 1 < found.max() <= CONE_CUBES
 
 
 # Cones
@@ -189,16 +194,6 @@ def test_cones_count_the_cubes_that_are_not_empty(backend, name, hole):
                     continue
                 expected += bool(levels_of(np.array(at)[:, None] - np.array(corner)[:, None])[0] < level)
             assert found[number, place] == expected
-
-
-def test_both_backends_count_the_same_cubes_far_out(backend):
-    for scene in (NimScene((1 << 60) - 1), NimScene((1 << 60) - 1, inequality=(-1, 3, -1))):
-        rays = spray((1 << 59, 9 << 55, 7 << 55), (0.5, 0.25, 0.75), 300, 0)
-        levels = np.arange(300, dtype=np.int8) % 59
-        cones = Cones(rays.cells, rays.fractions, levels, rays.directions[:, :6].T)
-        found = backend.tracer(scene).blocked(cones)
-        assert np.array_equal(found, NumpyTracer(scene).blocked(cones))
-        assert 1 < found.max() <= CONE_CUBES
 
 
 # Far out
@@ -254,14 +249,7 @@ def test_a_ray_near_2_to_the_60_hits_what_a_walk_from_cell_to_cell_hits(name, a,
     """The rays start near a cell of Nim, where there are others; the walk is 80 cells long, in rational numbers."""
     scene, is_full = FAR_OUT[name]
     eye = np.array([a, a ^ c, c]) + off
-    random = np.random.default_rng(seed)
-    directions = random.normal(size=(3, 2))
-    rays = Rays(
-        np.repeat(eye[:, None], 2, axis=1),
-        random.random((3, 2)),
-        directions / np.linalg.norm(directions, axis=0),
-        np.zeros(2, np.int8),
-    )
+    rays = spray(eye, np.random.default_rng(seed).random(3), 2, 0.0, seed=seed)
     assert_hits_are_those_of_walks(scene, is_full, rays, np.minimum(eye, 0), np.full(3, (1 << 60) + 9), steps=80)
 
 
