@@ -4,9 +4,7 @@ A case is a function of the communicator of all ranks and of a folder that they 
 prints a JSON object with what was wrong with each case, or "".
 """
 
-import errno
 import json
-import os
 import resource
 import shutil
 import signal
@@ -32,6 +30,7 @@ from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage import zarr_growths
 from tests import strict_cupy as xp
+from tests.test_communicators import check_communicator
 
 NUMPY = NumpyBackend()
 CASES: dict[str, Callable[[MpiCommunicator, Path], None]] = {}
@@ -46,12 +45,8 @@ def case(function: Callable[[MpiCommunicator, Path], None]) -> Callable[[MpiComm
 
 
 @case
-def buffers_of_any_length(ranks: MpiCommunicator, folder: Path) -> None:
-    for length in (0, 1, 1000, 300_000):
-        parts = [np.full(length * ((ranks.rank + to) % 3), 16 * ranks.rank + to, np.uint8) for to in range(ranks.size)]
-        for source, part in enumerate(ranks.exchange(parts)):
-            assert part.dtype == np.uint8
-            assert part.tolist() == [16 * source + ranks.rank] * (length * ((source + ranks.rank) % 3))
+def buffers_of_any_length_and_sums(ranks: MpiCommunicator, folder: Path) -> None:
+    assert check_communicator(ranks, most=30_000)
 
 
 @case
@@ -81,13 +76,6 @@ def the_library_says_whether_it_takes_them(ranks: MpiCommunicator, folder: Path)
     if shutil.which("ompi_info") is not None:
         said = subprocess.run(["ompi_info", "--parsable", "--all"], capture_output=True, text=True, check=True).stdout
         assert ranks.device_buffers == ("built_with_cuda_support:value:true" in said)
-
-
-@case
-def sums_modulo_two_to_the_64(ranks: MpiCommunicator, folder: Path) -> None:
-    values = np.array([[2**63 + ranks.rank, 1], [2**64 - 1, 0]], np.uint64)
-    total = [[(ranks.size * 2**63 + sum(range(ranks.size))) % 2**64, ranks.size], [2**64 - ranks.size, 0]]
-    assert ranks.sum(values).tolist() == total
 
 
 @case
@@ -162,51 +150,15 @@ def every_automaton_has_the_digest_of_one_process(ranks: MpiCommunicator, folder
 
 @case
 def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
-    for automaton, name in (("nim", "a.npz"), ("edge", "a.zarr"), ("fcc", "b.zarr"), ("ulam-warburton", "b.npz")):
-        _same(ranks, automaton, 30, out=folder / name)
-        share(ranks, 0)
-        if ranks.rank == 0:
-            assert np.array_equal(load(folder / name).cells(), whole(automaton, 30).cells())
-
-
-@case
-def stores_have_chunks_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> None:
-    size, zarr_growths._CHUNK = zarr_growths._CHUNK, 1000
+    size, zarr_growths._CHUNK = zarr_growths._CHUNK, 1000  # stores have chunks of all ranks
     try:
-        GrowthJob("edge", 40, backend=NumpyBackend(ranks), out=folder / "a.zarr", checkpoint=folder / "run").grow()
+        for automaton, name in (("nim", "a.npz"), ("edge", "a.zarr"), ("fcc", "b.zarr"), ("ulam-warburton", "b.npz")):
+            _same(ranks, automaton, 40, out=folder / name)
+            share(ranks, 0)
+            if ranks.rank == 0:
+                assert np.array_equal(load(folder / name).cells(), whole(automaton, 40).cells())
     finally:
         zarr_growths._CHUNK = size
-    share(ranks, 0)
-    if ranks.rank == 0:
-        assert np.array_equal(load(folder / "a.zarr").cells(), whole("edge", 40).cells())
-
-
-@case
-def a_store_that_one_rank_cannot_write(ranks: MpiCommunicator, folder: Path) -> None:
-    size, zarr_growths._CHUNK = zarr_growths._CHUNK, 1000
-    write = zarr_growths.ZarrGrowthWriter._write
-
-    def full(writer: zarr_growths.ZarrGrowthWriter, stop: int) -> None:
-        if stop > 20:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write(writer, stop)
-
-    for failing in range(ranks.size):
-        outcome = Outcome(0)
-        if ranks.rank == failing:
-            zarr_growths.ZarrGrowthWriter._write = full  # type: ignore[method-assign]
-        try:
-            GrowthJob("edge", 60, backend=NumpyBackend(ranks), out=folder / "a.zarr").grow()
-        except FileError as error:
-            outcome = Outcome(1, str(error))
-        except RankFailed:
-            outcome = Outcome(1)
-        finally:
-            zarr_growths.ZarrGrowthWriter._write = write  # type: ignore[method-assign]
-        assert ranks.agree(outcome) == Outcome(1, f"cannot write {folder / 'a.zarr'}: No space left on device")
-        ranks._knows_failure = False
-        assert share(ranks, os.listdir(folder))[0] == []
-    zarr_growths._CHUNK = size
 
 
 @case
@@ -230,29 +182,6 @@ def _interrupted(ranks: MpiCommunicator, folder: Path, automaton: str, generatio
     for _ in growing:
         if growing.generation % every == 0 and growing.generation < generations:
             checkpoints.save(growing.snapshot())
-
-
-def _some(ranks: MpiCommunicator, size: int) -> MpiCommunicator | None:
-    """The first ranks by themselves."""
-    part = ranks._comm.Split(0 if ranks.rank < size else 1, ranks.rank)
-    return MpiCommunicator(part, ranks._all_done, ranks.on_this_machine) if ranks.rank < size else None
-
-
-@case
-def any_number_of_ranks_resumes(ranks: MpiCommunicator, folder: Path) -> None:
-    cases = [("edge", size) for size in range(1, ranks.size + 1)]
-    cases += [(automaton, ranks.size - 1) for automaton in ("nim", "fcc", "ulam-warburton")]
-    for automaton, size in cases:
-        place = folder / f"{automaton}-{size}"
-        _interrupted(ranks, place, automaton, 40, 15)
-        share(ranks, 0)
-        some = _some(ranks, size)
-        if some is not None:
-            with GrowthJob(generations=40, backend=NumpyBackend(some), resume=place).open() as job:
-                assert job.growing.generation == 30
-                assert job.grow().digest == whole(automaton, 40).digest
-        share(ranks, 0)
-        assert size == ranks.size or not (place / f"checkpoint-0000000040-rank-{ranks.size - 1}.npz").exists()
 
 
 @case

@@ -14,6 +14,7 @@ NOT_RUN = {
     "./scripts/test --all": "runs these tests",
     "scripts/test --all": "runs these tests",
     "./scripts/test --all tests/test_mutants.py": "runs these tests",
+    "GPUNIM_CAMPAIGN=1000 ./scripts/test --all tests/test_campaign.py": "runs these tests",
     "./scripts/test -x tests/test_rule.py": "runs these tests",
     "./scripts/test -x --pdb tests/test_scripts.py": "runs these tests",
     "sudo apt-get install python3-venv": ANOTHER_MACHINE,

@@ -125,16 +125,51 @@ def expected_lengths(values, limbs):
     return sum(values) % 2 ** (64 * limbs), np.bincount(digits, minlength=64 * limbs + 1).tolist()
 
 
-@examples
-@given(product=products(), slice_size=st.integers(1, 64), grid=grids)
-def test_fill_is_exact_modulo_a_power_of_two(launcher, product, slice_size, grid):
+# 8704 residues are the most that shared memory is given.
+moduli = st.sampled_from([1, 2, 3, 64, 1000, 8704, 8705, 2**16 + 1, 2**20 + 7])
+counted = st.sampled_from([1, 50, 1 << 31])
+runs = st.sampled_from([1, 2, 8])
+
+
+def check_product(launcher, product, modulus, grid, counted, run, piece):
+    """Compare what kernels make and count of a product's values, modulo 2^64 or 2^128, with the values themselves."""
     limbs, columns, rows, skip, size = product
-    engine = CudaCounting(launcher)
+    engine, expected = CudaCounting(launcher), exact(product)
     out = np.full(size if limbs == 1 else (size, 2), 77, np.uint64)
-    with cut(grid, _LEAST_RUN=1), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transfers, "_PIECE", 8 * slice_size)
-        engine.fill(engine.table(columns, limbs), rows, skip, out)
-    assert to_integers(out) == exact(product)
+    with cut(grid, _COUNTED=counted, _LEAST_RUN=run), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transfers, "_PIECE", 8 * piece)
+        table = engine.table(columns, limbs)
+        engine.fill(table, rows, skip, out)
+        values = engine.values(table, rows, skip, size)
+        lengths = engine.lengths(table, rows, skip, size)
+        residues = engine.residues(table, rows, skip, size, modulus)
+    assert to_integers(out) == expected
+    assert isinstance(values, launcher.xp.ndarray)
+    assert (values.dtype, values.shape) == (np.uint64, (size,) if limbs == 1 else (size, 2))
+    assert to_integers(to_host(values)) == expected
+    assert facts(lengths) == expected_lengths(expected, limbs)
+    assert np.array_equal(residues, np.bincount([value % modulus for value in expected], minlength=modulus))
+
+
+@examples
+@given(product=products(), modulus=moduli, grid=grids, counted=counted, run=runs, piece=st.integers(1, 64))
+def test_values_and_their_counts_are_exact(launcher, product, modulus, grid, counted, run, piece):
+    check_product(launcher, product, modulus, grid, counted, run, piece)
+
+
+# The kernels for a dimension are compiled from the same text: one is for every run.
+compiled_for = [
+    pytest.param(d, marks=[] if d == 2 else [pytest.mark.slow, pytest.mark.larger]) for d in range(1, counting._MAX_COMPILED + 1)
+]
+
+
+@pytest.mark.cuda_host
+@pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+@pytest.mark.parametrize("dimension", compiled_for)
+@examples
+@given(data=st.data(), run=runs)
+def test_kernels_compiled_for_a_dimension(dimension, data, run):
+    check_product(HostLauncher("shuffle", 1, specialise=True), data.draw(products(dimension)), 3, (32, 4), 1 << 31, run, 64)
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 15, 16, 17, 25])
@@ -175,18 +210,6 @@ def test_copies_under_way_are_waited_for_after_an_error(launcher, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         transfers.copy_to_host(launcher, np.zeros(5, np.uint64), piece)
     assert len(waited) == 1
-
-
-@examples
-@given(product=products(), run=st.sampled_from([1, 8]), grid=grids)
-def test_values_stay_on_the_device(launcher, product, run, grid):
-    limbs, columns, rows, skip, size = product
-    engine = CudaCounting(launcher)
-    with cut(grid, _LEAST_RUN=run):
-        values = engine.values(engine.table(columns, limbs), rows, skip, size)
-    assert isinstance(values, launcher.xp.ndarray)
-    assert (values.dtype, values.shape) == (np.uint64, (size,) if limbs == 1 else (size, 2))
-    assert to_integers(to_host(values)) == exact(product)
 
 
 @pytest.mark.parametrize(("piles", "start", "limbs"), [(3, 10**9 + 1, 1), (4, 10**18 - 9, 2), (5, 10**18 - 9, 3)])
@@ -236,52 +259,6 @@ def test_counting_a_range_waits_once(launcher, monkeypatch):
         values.residues(*span, 7)
     assert launched == ["count_lengths"] * 3 + ["count_residues"] * 3
     assert waits == [3, 6]
-
-
-# The kernels for a dimension are compiled from the same text: one is for every run.
-compiled_for = [
-    pytest.param(d, marks=[] if d == 2 else [pytest.mark.slow, pytest.mark.larger]) for d in range(1, counting._MAX_COMPILED + 1)
-]
-
-
-@pytest.mark.cuda_host
-@pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
-@pytest.mark.parametrize("dimension", compiled_for)
-@examples
-@given(data=st.data(), run=st.sampled_from([1, 2, 8]))
-def test_kernels_compiled_for_a_dimension(dimension, data, run):
-    engine = CudaCounting(HostLauncher("shuffle", 1, specialise=True))
-    product = limbs, columns, rows, skip, size = data.draw(products(dimension))
-    values = exact(product)
-    with cut((32, 4), _LEAST_RUN=run):
-        table = engine.table(columns, limbs)
-        assert to_integers(to_host(engine.values(table, rows, skip, size))) == values
-        assert facts(engine.lengths(table, rows, skip, size)) == expected_lengths(values, limbs)
-        assert engine.residues(table, rows, skip, size, 3).tolist() == np.bincount([v % 3 for v in values], minlength=3).tolist()
-
-
-@examples
-@given(product=products(), launched=st.sampled_from([1, 50, 1 << 31]), run=st.sampled_from([1, 2, 8]), grid=grids)
-def test_lengths_are_exact(launcher, product, launched, run, grid):
-    limbs, columns, rows, skip, size = product
-    engine = CudaCounting(launcher)
-    with cut(grid, _COUNTED=launched, _LEAST_RUN=run):
-        lengths = engine.lengths(engine.table(columns, limbs), rows, skip, size)
-    assert facts(lengths) == expected_lengths(exact(product), limbs)
-
-
-# 8704 residues are the most that shared memory is given.
-moduli = st.sampled_from([1, 2, 3, 64, 1000, 8704, 8705, 2**16 + 1, 2**20 + 7])
-
-
-@examples
-@given(product=products(), modulus=moduli, launched=st.sampled_from([1, 50, 1 << 31]), grid=grids)
-def test_residues_are_exact(launcher, product, modulus, launched, grid):
-    limbs, columns, rows, skip, size = product
-    engine = CudaCounting(launcher)
-    with cut(grid, _COUNTED=launched, _LEAST_RUN=1):
-        found = engine.residues(engine.table(columns, limbs), rows, skip, size, modulus)
-    assert np.array_equal(found, np.bincount([value % modulus for value in exact(product)], minlength=modulus))
 
 
 @examples

@@ -8,9 +8,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -144,8 +145,33 @@ def test_what_does_not_fit_is_not_run(
     assert capsys.readouterr().out == "not run: it needs 7 bytes, 6 are free\n"
 
 
-def test_another_population_at_1024_fails(gpu_checks: ModuleType) -> None:
+@pytest.mark.parametrize(
+    ("works", "spoilt", "check"),
+    [
+        ("grow", "checksums", lambda: checks.same_growth("nim", 70, False)),
+        ("solve", "p_positions", lambda: checks.same_chocolate()),
+    ],
+)
+def test_a_difference_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch, works: str, spoilt: str, check: Any) -> None:
+    honest = getattr(gpu_checks, works)
+
+    def crooked(*given: object, backend: str, **named: object) -> object:
+        result = honest(*given, backend=backend, **named)
+        if backend == "cuda":
+            getattr(result, spoilt)[5] += 1
+        return result
+
+    assert check() is True
+    monkeypatch.setattr(gpu_checks, works, crooked)
+    assert check() is False
+
+
+def test_another_number_than_the_known_one_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gpu_checks.largest("edge", 15, 827) is False
+    assert gpu_checks.large_chocolate(3, 15, 86) is True
+    assert gpu_checks.large_chocolate(3, 15, 85) is False
+    monkeypatch.setattr(gpu_checks, "chocolate_first_difference", lambda a: (1, 1, 2))
+    assert gpu_checks.large_chocolate(3, 15, 86) is False
 
 
 def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,30 +187,6 @@ def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyP
     # The same mistake on both backends shows in the sum.
     monkeypatch.setattr(gpu_checks, "BACKENDS", ("cuda", "cuda"))
     assert gpu_checks.same_range(3) is False
-
-
-def test_another_p_position_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    host = gpu_checks.solve
-
-    def crooked(game: object, size: int, *, grundy: bool = False, backend: str) -> object:
-        solution = host(game, size, grundy=grundy, backend=backend)
-        if backend == "cuda" and not grundy:
-            solution.p_positions[5] += 1
-        return solution
-
-    monkeypatch.setattr(gpu_checks, "solve", crooked)
-    assert gpu_checks.same_chocolate() is False
-
-
-def test_a_large_chocolate_that_is_solved_wrong_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert gpu_checks.large_chocolate(3, 15, 86) is True
-    assert gpu_checks.large_chocolate(3, 15, 85) is False
-    monkeypatch.setattr(gpu_checks, "chocolate_first_difference", lambda a: (1, 1, 2))
-    assert gpu_checks.large_chocolate(3, 15, 86) is False
-    host = gpu_checks.solve
-    monkeypatch.setattr(gpu_checks, "chocolate_first_difference", lambda a: None)
-    monkeypatch.setattr(gpu_checks, "solve", lambda game, size, backend: host("chocolate", size, a=4, backend=backend))
-    assert gpu_checks.large_chocolate(3, 15, None) is False
 
 
 # Hides every installed package but NumPy, CuPy, click, pytest and hypothesis, and what those need.
@@ -247,27 +249,11 @@ def test_the_gpu_s_tests_need_no_other_package() -> None:
     assert " tests collected " in alone(f"import pytest; sys.exit(pytest.main({options + files}))")
 
 
-def test_another_growth_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    host = gpu_checks.grow
-
-    def crooked(name: str, generations: int, *, backend: str, cells: bool = False) -> object:
-        growth = host(name, generations, backend=backend, cells=cells)
-        if backend == "cuda":
-            growth.checksums[5] += 1
-        return growth
-
-    monkeypatch.setattr(gpu_checks, "grow", crooked)
-    assert gpu_checks.same_growth("nim", 70, False) is False
-
-
 def test_the_sanitizer_sees_arrays_without_a_pool(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, object] = {}
-    cuda = SimpleNamespace(
-        set_allocator=partial(asked.__setitem__, "device"), set_pinned_memory_allocator=partial(asked.__setitem__, "pinned")
-    )
+    cuda = Mock()
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
     gpu_checks.without_pool()
-    assert asked == {"device": None, "pinned": None}
+    assert cuda.mock_calls == [call.set_allocator(None), call.set_pinned_memory_allocator(None)]
 
 
 def test_each_work_of_the_benchmark_is_a_check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

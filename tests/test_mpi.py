@@ -39,7 +39,7 @@ def started(size: int, *command: object, **more: object) -> subprocess.Popen[str
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
     """Return the status, the output, and the lines of gpunim among those on stderr; mpirun has some of its own."""
-    stdout, stderr = process.communicate(timeout=120)
+    stdout, stderr = process.communicate(timeout=900)  # a limit to a hang alone, not to work on a busy machine
     stdout = stdout.partition("\n" + "=" * 80)[0]  # what MPICH says of a rank that was killed
     return process.returncode, stdout, [line for line in stderr.splitlines() if line.startswith("gpunim:")]
 
