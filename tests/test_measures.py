@@ -5,6 +5,7 @@ import json
 import math
 import os
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -26,7 +27,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.catalogues import COLUMN_NAMES
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.rule import Rule
+from gpu_nim.model.rule import Rule, Symmetry
 from tests.helpers import refused, run
 from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
 
@@ -123,19 +124,22 @@ def test_the_plane_section_of_fcc_is_published() -> None:
     assert table("fcc", last, "section x=0")["section x=0"] == table("fcc", last, "section z=0")["section z=0"]
 
 
+@pytest.mark.parametrize("seeds", [None, ((0, 0, 0), (6, 0, 0)), ((0, 0, 0), (2, 2, 0), (3, 0, 5))])
 @pytest.mark.parametrize("name", ["edge", "fcc", "cubic18", "square8", "hexagonal", "nim"])
-def test_births_by_their_delay(name: str) -> None:
+def test_births_by_their_delay(name: str, seeds: tuple[tuple[int, ...], ...] | None) -> None:
     # A cell's earliest generation, by steps that ask for no neighbours.
     rule, last = find(name).rule, 9
+    if seeds is not None:
+        rule = replace(rule, seeds=tuple(seed[: rule.dimension] for seed in seeds), symmetry=Symmetry.NONE)
     delays = Counter[tuple[int, int]]()
     reached, frontier = {*rule.seeds}, {*rule.seeds}
-    growth = grow(name, last, backend="numpy", cells=True)
+    growth = grow(rule, last, backend="numpy", cells=True)
     born = {cell: n for n, cells in growth for cell in map(tuple, cells.tolist())}
     for earliest in range(last + 1):
         delays.update((born[cell], born[cell] - earliest) for cell in frontier & born.keys())
         frontier = {tuple(x + d for x, d in zip(cell, o, strict=True)) for cell in frontier for o in rule.offsets} - reached
         reached |= frontier
-    found = table(name, last, *(f"delay {delay}" for delay in range(4)))
+    found = table(rule, last, *(f"delay {delay}" for delay in range(4)))
     for delay in range(4):
         assert found[f"delay {delay}"] == [delays[n, delay] for n in range(last + 1)]
 

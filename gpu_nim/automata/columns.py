@@ -56,7 +56,7 @@ class Newborns:
 
     @cached_property
     def delays(self) -> NDArray[np.int64]:
-        """The delay of each cell: its generation less the earliest one that the offsets allow."""
+        """The delay of each cell: its generation less the earliest one (`earliest_generations`)."""
         return self._generation + self.batch.first - earliest_generations(self._rule, self.cells)
 
     def count(self, chosen: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -220,7 +220,7 @@ class _NPositions(_PPositions):
 @COLUMNS.add
 class _Delay(Column):
     name = "delay 0"
-    summary = "births at the earliest generation that the offsets allow; `delay K`: K generations later"
+    summary = "births as early as offsets reach from a seed, by directions of -1, 0 and 1; `delay K`: K generations later"
     pattern = "delay ([0-9]{1,10})"
     needs_cells = True
     kept = "delay {}"
@@ -288,14 +288,14 @@ class _Dimension(_BoxCount):
 @COLUMNS.add
 class _Density(Column):
     name = "density"
-    summary = "population over the number of cells in the box that bounds the growth; of those of even sum, where all are"
+    summary = "population over the cells of the box that as many steps from the seeds reach; of those of even sum, where all are"
     dtype = object
 
     def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
         return [Fraction(alive, self._room(n)) for n, alive in enumerate(accumulate(births))]
 
     def _room(self, generation: int) -> int:
-        """How many cells the bounding box of a generation has, counting those of even sum if the growth has no others."""
+        """How many cells the box of a generation has (`Rule.box`), counting those of even sum if the growth has no others."""
         cells, surplus = 1, 1
         for low, high in zip(*self.rule.box(generation), strict=True):
             cells *= high - low + 1

@@ -80,16 +80,17 @@ def require_delays(rule: Rule) -> None:
 def earliest_generations(rule: Rule, cells: Cells) -> NDArray[np.int64]:
     """Return the earliest generation of each cell, by how far a step gets in each direction with coefficients -1, 0 and 1.
 
-    A cell whose product with a direction exceeds that of every seed by p, where the largest product of an offset is m, is born at
-    generation p / m or later; the earliest generation is the largest of these, rounded up. For `edge`, `fcc` and the other rules of
-    the catalogue whose offsets have coordinates -1, 0 and 1 it is the number of steps from the seed.
+    A cell whose product with a direction exceeds that of a seed by p, where the largest product of an offset is m, is born from
+    that seed at generation p / m or later, rounded up, and never if p > 0 and m <= 0. The earliest generation is the largest of
+    these over the directions, the least over the seeds. For `edge`, `fcc` and the other rules of the catalogue whose offsets have
+    coordinates -1, 0 and 1 it is the number of steps from the nearest seed; for other offsets the steps may be more.
 
     Args:
         rule: the rule of the growth.
         cells: shape (N, d).
 
     Returns:
-        int64 of shape (N,).
+        int64 of shape (N,); 2^63 - 1 for cells out of reach.
 
     >>> from gpu_nim.automata.catalogue import find
     >>> earliest_generations(find("fcc").rule, np.array([[0, 0, 0], [1, -1, 0], [0, 1, 3], [2, 2, 2]])).tolist()
@@ -97,9 +98,12 @@ def earliest_generations(rule: Rule, cells: Cells) -> NDArray[np.int64]:
     """
     directions = np.array([*product((-1, 0, 1), repeat=rule.dimension)])
     strides = (directions @ np.array(rule.offsets).T).max(axis=1)
-    seeds = (directions @ np.array(rule.seeds).T).max(axis=1)
-    earliest = np.zeros(len(cells), np.int64)
-    for direction, stride, reached in zip(directions, strides, seeds, strict=True):
-        if stride > 0:
-            np.maximum(earliest, -((reached - cells @ direction) // stride), out=earliest)
+    never = np.iinfo(np.int64).max
+    earliest = np.full(len(cells), never)
+    for seed in np.array(rule.seeds):
+        own = np.zeros(len(cells), np.int64)
+        for direction, stride in zip(directions, strides, strict=True):
+            beyond = cells @ direction - seed @ direction
+            np.maximum(own, -(-beyond // stride) if stride > 0 else np.where(beyond > 0, never, 0), out=own)
+        np.minimum(earliest, own, out=earliest)
     return earliest

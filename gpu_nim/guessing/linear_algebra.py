@@ -1,7 +1,7 @@
 """Exact linear algebra over the rationals and modulo primes, by FLINT.
 
 Whether columns are independent is decided modulo a prime of 61 bits or more: what is independent there is independent over the
-rationals, since a minor that is not 0 modulo p is not 0. A dependence is solved exactly over the rationals and tested on every row:
+rationals, since a minor that is not 0 modulo p is not 0. A dependence is then solved exactly over the rationals, on every row:
 a prime that divides a minor by accident costs time and never gives a wrong result.
 """
 
@@ -44,9 +44,9 @@ def first_dependence(columns: Sequence[Sequence[int]]) -> tuple[Fraction, ...] |
         index = _first_dependent(columns, prime)
         if index == len(columns):
             return None
-        solution = _solved(columns[:index], columns[index], prime)
-        if solution is not None:
-            return solution
+        solved, scale, rank = _matrix(columns[: index + 1]).rref()
+        if rank == index:
+            return tuple(Fraction(int(solved[row, index]), int(scale)) for row in range(index))
     raise AssertionError("a minor that is not 0 has finitely many prime divisors")
 
 
@@ -81,34 +81,14 @@ def _primes() -> Iterator[int]:
             candidate += 2
 
 
-def _matrix(columns: Sequence[Sequence[int]], prime: int) -> Any:
-    entries = [value % prime for row in zip(*columns, strict=True) for value in row]
-    return flint().nmod_mat(len(columns[0]), len(columns), entries, prime)
+def _matrix(columns: Sequence[Sequence[int]], prime: int | None = None) -> Any:
+    """The matrix of columns, over the integers or modulo a prime."""
+    rows, size = len(columns[0]), len(columns)
+    flat = [value for row in zip(*columns, strict=True) for value in row]
+    return flint().fmpz_mat(rows, size, flat) if prime is None else flint().nmod_mat(rows, size, [x % prime for x in flat], prime)
 
 
 def _first_dependent(columns: Sequence[Sequence[int]], prime: int) -> int:
     """The index of the first column that is a combination of those before it modulo a prime; their number where none is."""
-    reduced, _ = _matrix(columns, prime).rref()
-    rows = len(columns[0])
-    return next((i for i in range(len(columns)) if i >= rows or int(reduced[i, i]) == 0), len(columns))
-
-
-def _solved(basis: Sequence[Sequence[int]], column: Sequence[int], prime: int) -> tuple[Fraction, ...] | None:
-    """The coefficients of a column in a basis that is independent modulo the prime; None where it is no combination."""
-    size = len(basis)
-    if not size:
-        return None if any(column) else ()
-    reduced, _ = _matrix([*zip(*basis, strict=True)], prime).rref()
-    pivots, at = [], 0
-    for row in range(size):
-        while int(reduced[row, at]) == 0:
-            at += 1
-        pivots.append(at)
-    square = flint().fmpz_mat(size, size, [values[row] for row in pivots for values in basis])
-    found = square.solve(flint().fmpz_mat(size, 1, [column[row] for row in pivots]))
-    solution = tuple(Fraction(int(each.p), int(each.q)) for each in found.entries())
-    scale = common_denominator(solution)
-    whole = flint().fmpz_mat(len(column), size, [value for row in zip(*basis, strict=True) for value in row])
-    combined = whole * flint().fmpz_mat(size, 1, [int(each * scale) for each in solution])
-    holds = all(int(sum_) == scale * value for sum_, value in zip(combined.entries(), column, strict=True))
-    return solution if holds else None
+    reduced, rank = _matrix(columns, prime).rref()
+    return next((i for i in range(len(columns)) if i >= rank or int(reduced[i, i]) == 0), len(columns))

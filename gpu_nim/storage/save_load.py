@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, overload
 
@@ -21,7 +21,7 @@ from gpu_nim.storage.file_checks import reading
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 from gpu_nim.storage.table_formats import TABLE_FORMATS
-from gpu_nim.storage.table_interface import MAIN, Columns, entries, is_table, require_room_for
+from gpu_nim.storage.table_interface import MAIN, Column, Columns, entries, is_table, require_room_for
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
@@ -191,7 +191,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
         found = columns[chosen][:most]
         require_room_for(path, len(found))
         values = tuple(_integer_of(value, chosen) for value in entries(found))
-        first = _integer_of(columns[names[0]][0], names[0]) if counted and values else 0
+        first = _first_of_rows(columns[names[0]][: len(values)], names[0]) if counted and values else 0
         return TermList(path.name if chosen == "value" else f"{chosen} of {path.name}", first, values)
 
 
@@ -214,6 +214,15 @@ def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
     if column not in names:
         raise UsageError(f"{argument('column')} must be one of {listed}, the columns of {path}, got {column!r}")
     return column
+
+
+def _first_of_rows(numbers: Column, column: str) -> int:
+    """Return the first number of rows, which count on from there: none may be missing, doubled or out of order."""
+    if not isinstance(numbers, range):
+        for before, after in pairwise(_integer_of(number, column) for number in entries(numbers)):
+            if after != before + 1:
+                raise Damaged(f"in column {column}, expected {before + 1} after {before}, got {after}")
+    return _integer_of(numbers[0], column)
 
 
 def _integer_of(value: Any, column: str) -> int:
