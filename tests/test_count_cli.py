@@ -2,9 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Iterator
 from functools import partial
-from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,6 @@ import pytest
 from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
 from gpu_nim.jobs import CountJob
-from gpu_nim.model.arguments import arguments_written
-from gpu_nim.model.errors import UsageError
 from tests import helpers
 
 OEIS = Path(__file__).parent / "oeis"
@@ -23,53 +19,12 @@ _COUNT = ("count", *helpers.ON_NUMPY)
 run, printed, refused = (partial(function, *_COUNT) for function in (helpers.run, helpers.printed, helpers.refused))
 
 
-OPTIONS = {
-    "reduce": "sum",
-    "records": 3,
-    "method": "enumerate",
-    "device": True,
-    "scheduler": "tcp://nowhere:1",
-    "workers": 2,
-    "out": "t.npy",
-    "resume": True,
-    "plot": "t.svg",
-}
-"""Each option of `CountJob` that may contradict what is counted, or another option."""
-
-IN_PYTHON = {"device"}
-COUNTED: tuple[tuple[str, int | range, int | None], ...] = (("D", 5, 3), ("D", range(9), 3), ("A048833", range(9), None))
-
-
-def refusals() -> Iterator[tuple[str, int | range, int | None, tuple[str, ...]]]:
-    """What the library refuses: each option, and each pair of options, with an index, a range, and an entry that is no family."""
-    options = [name for name in inspect.signature(CountJob).parameters if name not in ("sequence", "n", "piles", "backend")]
-    for (sequence, n, piles), size in product(COUNTED, (1, 2)):
-        for names in combinations([name for name in options if name not in IN_PYTHON], size):
-            try:
-                CountJob(sequence, n, piles=piles, **{name: OPTIONS[name] for name in names})
-            except UsageError:
-                yield sequence, n, piles, names
-
-
 def test_each_option_is_one_of_the_library() -> None:
     taken = {param.name for param in main.get_command(None, "count").params}
     assert taken - {"at", "span", "form", "as_json", "plan", "quiet", "memory"} == inspect.signature(CountJob).parameters.keys() - {
         "n",
-        *IN_PYTHON,
+        "device",
     }
-
-
-@pytest.mark.parametrize(("sequence", "n", "piles", "names"), [*refusals()])
-def test_what_the_library_refuses_the_command_refuses(
-    sequence: str, n: int | range, piles: int | None, names: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    given = {name: OPTIONS[name] for name in names}
-    words = [word for name, value in given.items() for word in ((f"--{name}",) if value is True else (f"--{name}", value))]
-    where = ("--at", n) if isinstance(n, int) else ("--range", f"{n.start}:{n.stop}")
-    with arguments_written({name: f"--{name}" for name in OPTIONS}), pytest.raises(UsageError) as error:
-        CountJob(sequence, n, piles=piles, **given)
-    assert refused(sequence, *(() if piles is None else ("--piles", piles)), *where, *words) == f"gpunim: {error.value}\n"
 
 
 def test_one_value() -> None:

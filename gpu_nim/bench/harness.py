@@ -41,6 +41,16 @@ class Timing:
         """The median of the warm runs, in seconds."""
         return statistics.median(self.seconds)
 
+    def cells(self, first: "Timing") -> tuple[str, ...]:
+        """Return the row of a table, with the ratio to another one's median.
+
+        Args:
+            first: the other one.
+        """
+        times = (self.median, min(self.seconds), max(self.seconds))
+        rates = (self.result / self.median / 1e6, self.median / first.median)
+        return self.work, self.name, *(f"{time:.4f}" for time in times), *(f"{rate:,.2f}" for rate in rates)
+
 
 def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep = unreported) -> list[Timing]:
     """Return each contender's timing over `runs` warm runs in turn; VerificationError where their results differ.

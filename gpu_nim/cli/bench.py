@@ -101,7 +101,7 @@ def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: boo
         emit_json({"device": device.cuda.device, "rates": rates, "rows": [asdict(row) for row in done]})
         return 0
     print_table((row.cells() for row in done), HEADER)
-    click.echo(f"{device.cuda.device}: fill {device.rates.fill / 1e9:,.1f} GB/s, copy {device.rates.copy / 1e9:,.1f} GB/s")
+    _print_ceiling(device.cuda.device, device.rates.fill, device.rates.copy)
     return 0
 
 
@@ -148,46 +148,29 @@ def _profile(chosen: tuple[str, ...]) -> int:
 
 
 def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list[Timing]]]", runs: int, as_json: bool) -> None:
+    """Print each contender's times, also over those of the race's first, and the ceilings."""
     from gpu_nim.backends.availability import cuda_obstacle
     from gpu_nim.backends.selection import select
+    from gpu_nim.bench.harness import device_ceiling, host_ceiling
 
     numpy = select("numpy")
     cuda = select("cuda") if cuda_obstacle() is None else None
     with step_progress() as step:
-        timings = list(races(numpy, cuda, runs, step))
-    _print_races(timings, as_json, numpy.device, cuda.device if cuda is not None else None)
-
-
-def _print_races(races: Iterable[list["Timing"]], as_json: bool, host: str, device: str | None) -> None:
-    """Print each contender's times, also over those of the race's first, and the ceilings."""
-    from gpu_nim.bench.harness import device_ceiling, host_ceiling
-
+        done = list(races(numpy, cuda, runs, step))
     ceilings = {"host": host_ceiling()}
-    if device is not None:
+    if cuda is not None:
         import cupy
 
         ceilings["device"] = device_ceiling(cupy)
-    done: list[dict[str, Any]] = []
-    rows: list[tuple[str, ...]] = []
-    for race in races:
-        first = race[0].median
-        for timing in race:
-            done.append({"work": timing.work, "name": timing.name, "seconds": list(timing.seconds), "result": timing.result})
-            rows.append(
-                (
-                    timing.work,
-                    timing.name,
-                    f"{timing.median:.4f}",
-                    f"{min(timing.seconds):.4f}",
-                    f"{max(timing.seconds):.4f}",
-                    f"{timing.result / timing.median / 1e6:,.2f}",
-                    f"{timing.median / first:,.2f}",
-                )
-            )
+    names = {"host": numpy.device, "device": None if cuda is None else cuda.device}
     if as_json:
-        emit_json({"host": host, "device": device, "ceilings": ceilings, "timings": done})
+        emit_json({**names, "ceilings": ceilings, "timings": [asdict(timing) for race in done for timing in race]})
         return
+    rows = [timing.cells(race[0]) for race in done for timing in race]
     print_table(rows, ("work", "contender", "median s", "least", "most", "10^6/s", "ratio to first"))
     for where, bandwidth in ceilings.items():
-        name = host if where == "host" else device
-        click.echo(f"ceiling, {name}: fill {bandwidth['fill'] / 1e9:,.1f} GB/s, copy {bandwidth['copy'] / 1e9:,.1f} GB/s")
+        _print_ceiling(f"ceiling, {names[where]}", **bandwidth)
+
+
+def _print_ceiling(name: str, fill: float, copy: float) -> None:
+    click.echo(f"{name}: fill {fill / 1e9:,.1f} GB/s, copy {copy / 1e9:,.1f} GB/s")

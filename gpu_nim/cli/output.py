@@ -63,6 +63,8 @@ def print_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) ->
 def _text(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
+    if isinstance(value, tuple):
+        return point(value)
     return "" if value is None else plain(str(value))
 
 

@@ -1,6 +1,5 @@
 """`gpunim solve`: P-positions and Grundy values of games, and how they compare with Nim."""
 
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -174,24 +173,26 @@ def _print(solution: Solution, out: Path | None) -> None:
     print_table(rows + ([("saved", str(out))] if out is not None else []))
 
 
+_SCANNED = {
+    "size": "size",
+    "positions": "positions",
+    "p_positions": "P-positions",
+    "first_difference": "first difference from Nim",
+    "largest_grundy": "largest Grundy value",
+    "grundy_first_difference": "first that is no nim-sum",
+    "theorem_first_difference": "proved",
+    "theorem": "theorem",
+}
+
+
 def _print_scan(rows: list[dict[str, Any]]) -> None:
-    """Print the facts of a scan as a table."""
-    (name, *_), header = rows[0], ["size", "positions", "P-positions", "first difference from Nim"]
-    columns: list[Iterable[object]] = [[row[key] for row in rows] for key in (name, "size", "positions", "p_positions")]
-    columns.append(_points(rows, "first_difference"))
-    if "grundy_first_difference" in rows[0]:
-        header += ["largest Grundy value", "first that is no nim-sum"]
-        columns += [[row["largest_grundy"] for row in rows], _points(rows, "grundy_first_difference")]
-    if "theorem" in rows[0]:
-        header += ["proved", "theorem"]
-        columns += [_points(rows, "theorem_first_difference"), [row["theorem"] for row in rows]]
-    print_table(list(zip(*columns, strict=True)), [name, *header])
+    """Print the facts of a scan as a table, with the parameter as the first column."""
+    parameter = next(iter(rows[0]))
+    header = {parameter: parameter} | {key: name for key, name in _SCANNED.items() if key in rows[0]}
+    cells = [["none" if row[key] is None and key.endswith("difference") else row[key] for key in header] for row in rows]
+    print_table(cells, [*header.values()])
 
 
 def _scan_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """The facts of a scan as the columns of a file; positions as in (1,2,3), None where there is none."""
     return {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
-
-
-def _points(rows: list[dict[str, Any]], key: str) -> list[str]:
-    return [point(row[key]) or "none" for row in rows]
