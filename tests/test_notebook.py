@@ -48,11 +48,11 @@ def test_a_growth_is_a_table_with_its_picture():
 def test_a_solved_game_is_a_table_with_its_picture():
     pictures, rows = shown(solve("4y <= x + z", 15))
     assert rows["game"] == "inequalities, 4y <= x + z"
-    assert rows["P-positions of Nim"] == "they differ first at (5, 3, 8)"
+    assert rows["P exactly if the nim-sum is 0"] == "no, first at (5,3,8)"
     assert "largest Grundy value" not in rows
     assert len(pictures) == 1
     _, rows = shown(solve("3y <= x + z", 7, grundy=True))
-    assert rows["P-positions of Nim"] == "the same"
+    assert rows["P exactly if the nim-sum is 0"] == "yes"
     assert rows["largest Grundy value"].isdigit()
 
 

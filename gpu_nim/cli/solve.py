@@ -149,27 +149,7 @@ def _print_comparison(found: Comparison) -> None:
 
 
 def _print(solution: Solution, out: Path | None) -> None:
-    limits = zip(solution.coordinates, solution.limits, strict=True)
-    difference = point(solution.first_difference)
-    labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
-    if len(solution.coordinates) == 1:  # a position is one heap, and its nim-sum is its size
-        labels = ("only the empty heap is P", "Grundy value = size of the heap")
-    rows: list[tuple[str, str]] = [
-        ("game", solution.game),
-        ("up to", ", ".join(f"{name} = {limit}" for name, limit in limits)),
-        ("positions", f"{solution.positions:,}"),
-        ("P-positions", f"{len(solution.p_positions):,}"),
-        (labels[0], f"no, first at {difference}" if difference else "yes"),
-    ]
-    if solution.grundy is not None:
-        first = point(solution.first_grundy_difference)
-        rows.append(("largest Grundy value", str(solution.largest_grundy)))
-        rows.append((labels[1], f"no, first at {first}" if first else "yes"))
-    if solution.period_facts():
-        seen = f"; to {solution.size} it is {solution.apparent_period}" if solution.apparent_period else ""
-        none = f"none proved by the values to {solution.size}{seen}"
-        rows.append(("period of the Grundy values", f"{solution.period}, proved" if solution.period else none))
-    rows += [("device", f"{solution.device} ({solution.backend})"), ("seconds", f"{solution.seconds:.3f}")]
+    rows = [*solution.rows(), ("seconds", f"{solution.seconds:.3f}")]
     print_table(rows + ([("saved", str(out))] if out is not None else []))
 
 

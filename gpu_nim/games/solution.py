@@ -139,6 +139,36 @@ class Solution(Presentable, ArrayValue):
                 coordinates[name] = ([name], np.arange(limit + 1))
         return dataset(variables, coordinates, self.summary())
 
+    def rows(self) -> list[tuple[str, str]]:
+        """The results in words, as `gpunim solve` prints them and a notebook shows them.
+
+        >>> from gpu_nim import solve
+        >>> solve("wythoff", 7).rows()[4]
+        ('P exactly if the nim-sum is 0', 'no, first at (1,1)')
+        """
+
+        def told(difference: Vector | None) -> str:
+            return "yes" if difference is None else f"no, first at ({','.join(map(str, difference))})"
+
+        labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
+        if len(self.coordinates) == 1:  # a position is one heap, and its nim-sum is its size
+            labels = ("only the empty heap is P", "Grundy value = size of the heap")
+        rows = [
+            ("game", self.game),
+            ("up to", ", ".join(f"{name} = {limit}" for name, limit in zip(self.coordinates, self.limits, strict=True))),
+            ("positions", f"{self.positions:,}"),
+            ("P-positions", f"{len(self.p_positions):,}"),
+            (labels[0], told(self.first_difference)),
+        ]
+        if self.grundy is not None:
+            rows.append(("largest Grundy value", str(self.largest_grundy)))
+            rows.append((labels[1], told(self.first_grundy_difference)))
+        if self.coordinates == HEAP:
+            seen = f"; to {self.size} it is {self.apparent_period}" if self.apparent_period else ""
+            none = f"none proved by the values to {self.size}{seen}"
+            rows.append(("period of the Grundy values", f"{self.period}, proved" if self.period else none))
+        return [*rows, ("device", f"{self.device} ({self.backend})")]
+
     def summary(self) -> dict[str, Any]:
         """The results as plain values, as `gpunim solve --json` prints them."""
         result: dict[str, Any] = {

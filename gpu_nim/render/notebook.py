@@ -1,7 +1,6 @@
 """Results in notebooks: a table with a small picture, pictures, pages within the notebook, and grids for PyVista."""
 
 from base64 import b64encode
-from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -36,23 +35,19 @@ def html(result: "Growth | Solution") -> str:
     return f'<div style="display:flex;gap:1em;align-items:center">{_small_picture(result)}<table>{rows}</table></div>'
 
 
-def _rows(result: "Growth | Solution") -> Iterable[tuple[str, str]]:
-    if isinstance(result, Growth):
-        births = result.births[:_LISTED].tolist()
-        yield "automaton", result.automaton
-        yield "generations", f"{result.generations:,}"
-        yield "population", f"{result.population:,}"
-        yield "births", ", ".join(map(str, births)) + (", ..." if result.generations >= _LISTED else "")
-        yield "verified", {True: "yes", False: "no", None: "no theorem"}[result.verified]
-        yield "digest", result.digest
-    else:
-        yield "game", result.game
-        yield "positions", f"{result.positions:,}, {', '.join(result.coordinates)} up to {', '.join(map(str, result.limits))}"
-        yield "P-positions", f"{len(result.p_positions):,}"
-        if result.largest_grundy is not None:
-            yield "largest Grundy value", str(result.largest_grundy)
-        yield "P-positions of Nim", "the same" if result.equals_nim else f"they differ first at {result.first_difference}"
-    yield "backend", f"{result.backend}, {result.device}"
+def _rows(result: "Growth | Solution") -> list[tuple[str, str]]:
+    if isinstance(result, Solution):
+        return result.rows()
+    births = result.births[:_LISTED].tolist()
+    return [
+        ("automaton", result.automaton),
+        ("generations", f"{result.generations:,}"),
+        ("population", f"{result.population:,}"),
+        ("births", ", ".join(map(str, births)) + (", ..." if result.generations >= _LISTED else "")),
+        ("verified", {True: "yes", False: "no", None: "no theorem"}[result.verified]),
+        ("digest", result.digest),
+        ("device", f"{result.device} ({result.backend})"),
+    ]
 
 
 def _small_picture(result: "Growth | Solution") -> str:
