@@ -138,15 +138,6 @@ def whole(path: Path, growth: Growth) -> bool:
     return found.digest == growth.digest and np.array_equal(found.cells(), growth.cells())
 
 
-def test_two_growths_of_one_name(tmp_path: Path) -> None:
-    path = tmp_path / "a.zarr"
-    first = Stopped("grow", "nim", "--gen", "40", "--out", path)
-    refused(f"cannot write {path}: process {first.pid} is using it", "grow", "edge", "--gen", "9", "--out", path)
-    assert first.end(signal.SIGCONT) == (0, "")
-    assert os.listdir(tmp_path) == ["a.zarr"]
-    assert whole(path, grow("nim", 40, backend="numpy", cells=True))
-
-
 def test_two_growths_in_one_folder(tmp_path: Path) -> None:
     folder, out = tmp_path / "run", tmp_path / "a.npz"
     first = Stopped("grow", "edge", "--gen", "20", "--checkpoint", folder, "--every", "5", "--out", out)

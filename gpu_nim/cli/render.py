@@ -12,10 +12,10 @@ from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import listings, look_options
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
-from gpu_nim.render.figures import FIGURES, save_figure
-from gpu_nim.render.image import draw
+from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
+from gpu_nim.render.still import draw
 
 _EXAMPLES = {
     "gpunim render nim:63 -o nim.png": "Draw the P-positions of Nim with piles below 64.",
@@ -48,12 +48,8 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
     Files are growths saved by gpunim grow and games saved by gpunim solve.
     """
     began = time.perf_counter()
-    wanted = Look(**look)
-    if source.startswith("figure:"):
-        report: dict[str, Any] = save_figure(source.removeprefix("figure:"), out, wanted, given(look))
-    else:
-        with step_progress(quiet) as step:
-            report = draw(source, out, wanted, given=given(look), on_step=step)
+    with step_progress(quiet) as step:
+        report: dict[str, Any] = draw(source, out, Look(**look), given=given(look), on_step=step)
     report["seconds"] = round(time.perf_counter() - began, 3)
     if as_json:
         emit_json(report)

@@ -10,3 +10,4 @@ from gpu_nim.render.notebook import add_body as add_body
 from gpu_nim.render.notebook import embed as embed
 from gpu_nim.render.notebook import to_pyvista as to_pyvista
 from gpu_nim.render.source import blocks_of as blocks_of
+from gpu_nim.render.still import draw as draw

@@ -1,7 +1,5 @@
 """One picture: from a source and a look to an image and a file."""
 
-from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -31,7 +29,7 @@ from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
-from gpu_nim.storage.atomic import check_writable, claim, replacing
+from gpu_nim.storage.atomic import replacing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -96,21 +94,19 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     look = replace(look or Look(), **options)  # type: ignore[arg-type]
     require_effect(*style_options(look), look)
     require_words(look)
-    blocks = None
-    if not traced_at_once(source, look):
-        require_picture_memory(look, choose_engine(look)[0], name_of(source))
-        with suppress(TooManyCells):
-            blocks = prepare(source, look, on_step, merge=not may_trace(look))
-            if blocks.flat:
-                require_effect(*style_options(look, flat=True), look)
     made = call("render", name_of(source), look)
-    engine, how, reason = "trace", "" if look.traced else "traced cell by cell", ""
-    if blocks is not None:
-        how, (engine, reason) = "", choose_engine(look, len(blocks))
+    blocks = _blocks_to_draw(source, look, on_step)
+    body: Blocks | TracedBody
+    if blocks is None:
+        require_traceable(look)
+        require_picture_memory(look, "trace", name_of(source))
+        body = traced_body(source, look, on_step)
+        engine, how, reason = "trace", "" if look.traced else "traced cell by cell", ""
+    else:
+        body, how, (engine, reason) = blocks, "", choose_engine(look, len(blocks))
         if issubclass(look.drawn_style, LaidOutStyle):
             image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.colour, THEMES[look.theme]), look)
             return Picture(image, engine, len(blocks), blocks.population, blocks.note, made)
-    body = _to_trace(source, look, on_step) if blocks is None else blocks
     camera = aim(body, look)
     body = cut_open(body, look, camera.basis[2])
     on_step("light", 0, 1)
@@ -121,10 +117,18 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     return Picture(image, engine, count, body.population, note, made)
 
 
-def _to_trace(source: Source, look: Look, on_step: OnStep) -> TracedBody:
-    require_traceable(look)
-    require_picture_memory(look, "trace", name_of(source))
-    return traced_body(source, look, on_step)
+def _blocks_to_draw(source: Source, look: Look, on_step: OnStep) -> Blocks | None:
+    """Return the blocks of a still, or None where it is traced."""
+    if traced_at_once(source, look):
+        return None
+    require_picture_memory(look, choose_engine(look)[0], name_of(source))
+    try:
+        blocks = prepare(source, look, on_step, merge=not may_trace(look))
+    except TooManyCells:
+        return None
+    if blocks.flat:
+        require_effect(*style_options(look, flat=True), look)
+    return blocks
 
 
 def may_trace(look: Look) -> bool:
@@ -143,13 +147,9 @@ def traced_at_once(source: Source, look: Look) -> bool:
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced."""
     if "trace" not in look.drawn_style.costs:
-        raise UsageError(f"style {look.style_name} cannot be traced, got {_tracing_option(look)}")
-
-
-def _tracing_option(look: Look) -> str:
-    if look.puts_eye:
-        return "an eye" if look.eye else f"view {INSIDE!r}"
-    return "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
+        eye = "an eye" if look.eye else f"view {INSIDE!r}"
+        asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
+        raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
 
 
 def prepare(source: Source, look: Look, on_step: OnStep = unreported, *, merge: bool = True) -> Blocks:
@@ -171,31 +171,25 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported, *, merge: 
     return look.drawn_style.prepared(blocks, look.quality)
 
 
-def body_of(source: str, look: Look, engine: str, *, growing: bool = False) -> Blocks | TracedBody:
-    """Return what an engine draws of a source; `growing` as for `gpu_nim.render.traced_body.traced_body`."""
-    return traced_body(source, look, growing=growing) if engine == "trace" else prepare(source, look)
-
-
 def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
     """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
     if look.traced:
         return "trace", ""
-    if "opengl" not in look.drawn_style.costs:
-        if look.engine == "opengl":
-            raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
+    drawable = "opengl" in look.drawn_style.costs
+    if look.engine == "opengl" and not drawable:
+        raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
+    if look.engine == "numpy" or not drawable:
         return "numpy", ""
-    if look.engine == "numpy":
-        return "numpy", ""
-    if look.engine == "opengl":
-        opengl.require_opengl()
-        return "opengl", ""
     try:
         opengl.require_opengl()
-        require_picture_memory(look, "opengl", "", blocks, spare=True)
-    except MissingDependency as error:
-        return "numpy", f"drawn by NumPy, since {str(error).partition(', or draw')[0].partition('; or')[0]}"
-    except InsufficientMemoryError:
-        return "numpy", "drawn by NumPy, since OpenGL needs more memory than is free"
+        if look.engine == "auto":
+            require_picture_memory(look, "opengl", "", blocks, spare=True)
+    except (MissingDependency, InsufficientMemoryError) as error:
+        if look.engine == "opengl":
+            raise
+        missing = isinstance(error, MissingDependency)
+        why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
+        return "numpy", f"drawn by NumPy, since {why}"
     return "opengl", ""
 
 
@@ -277,49 +271,6 @@ class DrawnBody:
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
         behind = background(self.theme, width, height) * self._style.background_weight(alpha)
         return Image.fromarray(quantise(pixels[..., :3] + behind))
-
-
-def draw(
-    source: Source, path: str | Path, look: Look | None = None, *, given: Collection[str] = (), on_step: OnStep = unreported
-) -> dict[str, object]:
-    """Draw a source into a file, and return a report of it as plain values.
-
-    Args:
-        source: as for `render`.
-        path: as for `save`; the file's name is reserved before the source is grown.
-        look: its appearance.
-        given: as for `gpu_nim.render.look.require_effect`.
-        on_step: as for `render`.
-
-    Raises:
-        UsageError: as for `render` and `save`, before the source is grown where that can be told.
-        FileError: the file cannot be written.
-        InsufficientMemoryError: as for `render`.
-        MissingDependency: as for `render`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     draw("nim:7", f"{folder}/nim.png", Look(resolution=(64, 48), engine="numpy"))["population"]
-    64
-    """
-    path, look = Path(path), look or Look()
-    check_ending(path, look.resolution, transparent=look.transparent)
-    require_effect(*style_options(look), look, given)
-    require_words(look)
-    check_writable(path)
-    with claim(path):
-        picture = render(source, look, on_step=on_step)
-        save(picture, path)
-    return {
-        "source": name_of(source),
-        "out": str(path),
-        "width": picture.image.width,
-        "height": picture.image.height,
-        "engine": picture.engine,
-        "population": picture.population,
-        "drawn": picture.drawn,
-        "note": picture.note,
-    }
 
 
 def save(picture: Picture, path: str | Path) -> None:

@@ -98,8 +98,9 @@ def make_movie(
     drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, on any machine
     if workers is None:
         workers = 1 if engine == "trace" else min(2, os.cpu_count() or 1)
-    at_once = workers if cluster is None and _worth_sharing(movie.frames, workers) else 1
-    require_picture_memory(movie.look, engine, movie.source, at_once=at_once)
+    if cluster is not None or movie.frames < 2 * workers:
+        workers = 1
+    require_picture_memory(movie.look, engine, movie.source, at_once=workers)
     mark = _mark(drawn)
     report = on_frame or (lambda done, total: None)
     with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
@@ -229,7 +230,7 @@ def _draw(
         except SchedulerLost as error:
             raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
         return
-    if not _worth_sharing(len(numbers), workers):
+    if workers <= 1:
         renderer = motion_of(movie)
         for number in numbers:
             yield number, _encoded(renderer.frame(number, within))
@@ -260,10 +261,6 @@ def _end_with(parent: "Connection") -> None:
         os._exit(1)
 
     Thread(target=wait, daemon=True).start()
-
-
-def _worth_sharing(frames: int, workers: int) -> bool:
-    return workers > 1 and frames >= 2 * workers
 
 
 def _encode(encoder: str, folder: Path, movie: Movie, path: Path, made: Provenance) -> None:

@@ -210,14 +210,10 @@ def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def enlarge(picture: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
     """Return the picture at that size, linearly interpolated."""
-    for axis, size in ((0, height), (1, width)):
-        old = picture.shape[axis]
-        at = np.clip((np.arange(size) + 0.5) * old / size - 0.5, 0, old - 1)
-        low = np.minimum(at.astype(int), old - 1)
-        part = (at - low).astype(np.float32).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
-        high = np.minimum(low + 1, old - 1)
-        picture = np.take(picture, low, axis) * (1 - part) + np.take(picture, high, axis) * part
-    return picture
+    from PIL import Image
+
+    channels = [Image.fromarray(np.ascontiguousarray(part)) for part in np.moveaxis(picture, 2, 0)]
+    return np.stack([np.asarray(part.resize((width, height), Image.Resampling.BILINEAR)) for part in channels], axis=2)
 
 
 def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -79,8 +80,7 @@ def show(
     if not web and port is not None:
         raise UsageError("--port is for a page: it needs --web")
     if not web:
-        with Window(source, look, picture or PICTURE) as window:
-            window.run()
+        Window(source, look, picture or PICTURE).run()
         return
     require_effect(*PAGE_OPTIONS, look, given)
     with PageServer(PORT if port is None else port) as server:  # first, since the port may be taken
@@ -90,9 +90,9 @@ def show(
 
 
 class Window:
-    """A window with a slider for the generation; `run` gives control to it until it is closed.
+    """A window with a slider for the generation; `run` shows it until it is closed.
 
-    A context manager.  `picture` is the file that the key s writes, in the format of its ending.
+    `picture` is the file that the key s writes, in the format of its ending.
 
     Raises UsageError for a look that a window does not take or a picture of no known format, and MissingDependency where
     there is no display or no PyVista.
@@ -127,46 +127,27 @@ class Window:
             self._plotter, np.stack(quads, axis=1).reshape(-1, 4, 3), np.stack(colours, axis=1).reshape(-1, 4, 3)
         )
         self._sides = self._mesh.regular_faces.copy()
-        self._generation = int(self._blocks.generations[-1])
+        self._first, self._last = self._blocks.generations[[0, -1]].tolist()
+        self._generation = self._last
         self._slider = self._add_slider(theme.text)
         self._take_over()
         self._open = True
         self._face(self._view)
 
-    def __enter__(self) -> "Window":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._plotter.close()
-
     def run(self) -> None:
         """Show the window until it is closed."""
-        self.open()
-        while self._open and not self._plotter.iren.interactor.GetDone():
+        with closing(self._plotter):
             with interrupts_deferred():  # VTK drops exceptions that are raised in what it calls
-                self._plotter.iren.process_events()
-            # In VTK's own loop Python would not see a signal, such as Ctrl-C, before the mouse moves.
-            time.sleep(_PAUSE)
-
-    def open(self) -> None:
-        """Show the window, and return."""
-        with interrupts_deferred():
-            self._plotter.show(auto_close=False, interactive_update=True)
-
-    @property
-    def generation(self) -> int:
-        """The last generation that is shown."""
-        return self._generation
-
-    @property
-    def shown(self) -> int:
-        """How many blocks are shown."""
-        return int(self._mesh.n_cells) // len(SIDES)
+                self._plotter.show(auto_close=False, interactive_update=True)
+            while self._open and not self._plotter.iren.interactor.GetDone():
+                with interrupts_deferred():
+                    self._plotter.iren.process_events()
+                # In VTK's own loop Python would not see a signal, such as Ctrl-C, before the mouse moves.
+                time.sleep(_PAUSE)
 
     def show(self, generation: float) -> None:
         """Show the generations up to one, or the nearest."""
-        first, last = int(self._blocks.generations[0]), int(self._blocks.generations[-1])
-        self._generation = round(min(max(generation, first), last))
+        self._generation = round(min(max(generation, self._first), self._last))
         blocks = int(np.searchsorted(self._blocks.generations, self._generation, side="right"))
         self._mesh.regular_faces = self._sides[: len(SIDES) * blocks]
         self._slider.GetRepresentation().SetValue(self._generation)
@@ -198,7 +179,8 @@ class Window:
         image = Image.fromarray(np.asarray(self._plotter.screenshot(return_img=True)))
         self._slider.On()
         try:
-            save(Picture(image, "opengl", self.shown, self._blocks.population, self._blocks.note, self._call), self._picture)
+            shown = int(self._mesh.n_cells) // len(SIDES)
+            save(Picture(image, "opengl", shown, self._blocks.population, self._blocks.note, self._call), self._picture)
             said = f"{self._picture} is written"
         except FileError as error:
             said = str(error)
@@ -239,11 +221,10 @@ class Window:
         interactor.AddObserver("ConfigureEvent", lambda *_: self._resized())
 
     def _add_slider(self, colour: tuple[float, float, float]) -> Any:
-        first, last = int(self._blocks.generations[0]), int(self._blocks.generations[-1])
         slider = self._plotter.add_slider_widget(
             lambda value: None,
-            (first, max(last, first + 1)),
-            value=last,
+            (self._first, max(self._last, self._first + 1)),
+            value=self._last,
             title=help_line(),
             pointa=(0.05, 0.07),
             pointb=(0.95, 0.07),

@@ -1,11 +1,10 @@
-"""The catalogue of figures, and how one is drawn into a file.
+"""The catalogue of figures.
 
 A figure is drawn in vectors, for .pdf and .svg, and rasterised for other files; a slide is drawn in pixels only.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
@@ -13,10 +12,9 @@ from gpu_nim.model.files import call
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.drawing import SUFFIXES, Drawing
-from gpu_nim.render.image import Picture, check_ending, save
-from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.image import Picture
+from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES, Theme
-from gpu_nim.storage.atomic import check_writable, claim
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -61,38 +59,22 @@ def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
     return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "resolution"))
 
 
-def save_figure(name: str, path: Path, look: Look, given: Collection[str] = ()) -> dict[str, object]:
-    """Draw a figure into a file, and return a report of it as plain values.
+def figure_picture(name: str, look: Look) -> Picture:
+    """Return a figure in pixels.
 
     Args:
         name: a name of `FIGURES`.
-        path: the file; its ending names the format.
-        look: its theme, and where the file has pixels the resolution; of a slide also the title, the quality and the engine.
-        given: as for `gpu_nim.render.look.require_effect`.
+        look: its theme and resolution; of a slide also the title, the quality and the engine.
 
     Raises:
-        UsageError: the name or the ending is unknown, or an option has no effect.
-        FileError: the file cannot be written.
+        InsufficientMemoryError: it would not fit.
     """
-    found, suffix = FIGURES.find(name), path.suffix.lower()
-    in_vectors = found.slide is None and suffix in SUFFIXES
-    if not in_vectors:
-        check_ending(path, look.resolution)
-    require_effect(*figure_options(name, suffix), look, given)
-    check_writable(path)
-    with claim(path):
-        if in_vectors:
-            drawing = draw_figure(name, look.theme)
-            drawing.save(path)
-            size = [round(drawing.width), round(drawing.height)]
-        else:
-            width, height = look.resolution
-            needed = _BYTES_A_PIXEL * width * height
-            require_memory(needed, host_memory(), f"drawing figure:{name} at {width}x{height}", "a smaller --resolution takes less")
-            image = found.slide(look) if found.slide else draw_figure(name, look.theme).image(width, height)
-            save(Picture(image, "numpy", 0, 0, "", call("figures.save_figure", name, str(path), look)), path)
-            size = list(image.size)
-    return {"source": f"figure:{name}", "out": str(path), "width": size[0], "height": size[1], "note": ""}
+    width, height = look.resolution
+    work = f"drawing figure:{name} at {width}x{height}"
+    require_memory(_BYTES_A_PIXEL * width * height, host_memory(), work, "a smaller --resolution takes less")
+    slide = FIGURES.find(name).slide
+    image = slide(look) if slide else draw_figure(name, look.theme).image(width, height)
+    return Picture(image, "numpy", 0, 0, "", call("figures.figure_picture", name, look))
 
 
 def draw_figure(name: str, theme: str = "paper") -> Drawing:

@@ -12,10 +12,10 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, cut_open, framed, outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, body_of, choose_engine, may_trace, require_traceable
+from gpu_nim.render.image import DrawnBody, choose_engine, may_trace, prepare, require_traceable
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import only_traced
-from gpu_nim.render.traced_body import TracedBody
+from gpu_nim.render.traced_body import TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Motion(ABC):
         Raises:
             UsageError: it is flat, and the motion needs a body in space, or the look an option that has no effect on it.
         """
-        body = body_of(source, self.look, self.engine, growing=growing)
+        body = traced_body(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
         if outline_of(body).flat:
             if not self.draws_flat:
                 raise UsageError(f"a {self.name} movie needs a body in space, and {self.movie.source} is flat")
