@@ -115,8 +115,8 @@ def test_nothing_found_is_said() -> None:
     [
         ("t.csv", "n,value\n0,1\n1,x\n", "column value must have integers, got 'x'"),
         ("t.csv", "n,value\n0,1,2\n", "its rows are not as long as its header"),
-        ("t.csv", "\xff\xfe", "it is not a whole .csv file of terms"),
-        ("t.json", "[1, 2]", "it is not a whole .json file of terms (its JSON must be an object, got a list)"),
+        ("t.csv", "\xff\xfe", "cannot read t.csv: 'utf-8' codec can't decode"),
+        ("t.json", "[1, 2]", "cannot read t.json: its JSON must be an object, got a list"),
         ("t.json", "{}", "holds no column"),
         ("t.csv", "", "holds no column"),
         ("t.csv", "n,value\n3,1\n5,2\n", "in column n, expected 4 after 3, got 5"),
@@ -124,8 +124,8 @@ def test_nothing_found_is_said() -> None:
         ("t.json", '{"rows": [{"n": 1, "value": 1}, {"n": 0, "value": 2}]}', "in column n, expected 2 after 1, got 0"),
         ("t.json", '{"values": [1, 2.5]}', "column values must have integers, got 2.5"),
         ("t.json", '{"values": [1], "columns": {"values": 3}}', "its values is no list"),
-        ("t.npy", "nothing", "it is not a whole .npy file of terms"),
-        ("t.npz", "nothing", "it is not a whole npz file"),
+        ("t.npy", "nothing", "cannot read t.npy: "),
+        ("t.npz", "nothing", "cannot read t.npz: it is no zip file, or was truncated"),
         ("t.txt", "0 1\n1 x\n", "line 2: expected two integers"),
     ],
 )
