@@ -1,29 +1,19 @@
-"""Themes: matching background, colour map, light and text, and the colours that they are made of.  A theme is one entry below.
+"""Themes: matching background, colour map, light and text, and the colours that they are made of.
 
-A map is a table of sRGB stops, linearly interpolated: thermal is from cmocean (Thyng et al. 2016, MIT licence), magma and
-inferno are from matplotlib (Smith and van der Walt, CC0), each thinned to 33 stops, within 0.015 of the original.
+A theme is one table of `themes.toml`, which has the colour maps as well.
 """
 
+import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-
-_THERMAL = (
-    "042333052943082e540e316719337c27349139339e49369f563b9c6241986d4694784b9183508f8e548c995889a55c86b15f82bd637cc96775d46b6d"
-    "df7064e8775af07f50f68848f99341fb9f3dfcac3cfbb93ef9c641f6d347f2e14dedee54e8fa5b"
-)
-_MAGMA = (
-    "0000040303120a0822130d341d114729115a36106b440f7651127c5d177f6a1c81762181832681902a819c2e7faa337db73779c43c75d0416fdc4869"
-    "e75263ef5d5ef56b5cf9795dfc8961fd9869fea772feb67cfec488fed395fde2a3fcf0b2fcfdbf"
-)
-_INFERNO = (
-    "0000040403120b0724150b37210c4a2f0a5b3d09654a0c6b57106e64156e71196e7d1e6d8a226a972766a32c61b0315bbc3754c73e4cd24644db503b"
-    "e45a31eb6628f1731df68013f98e09fb9d07fcac11fbbc21f9cb35f5db4cf2ea69f3f68afcffa4"
-)
 
 Colour = tuple[float, float, float]
 """Red, green and blue, sRGB, 0 to 1."""
@@ -169,65 +159,18 @@ class Theme:
         return to_linear((np.array(self.bottom) + np.array(self.top)) / 2)
 
 
-def _colours(names: str) -> tuple[Colour, ...]:
-    return tuple(map(hexadecimal, names.split()))
+def _read() -> Iterator[Theme]:
+    """Yield the themes of `themes.toml`."""
+    found = tomllib.loads(Path(__file__).with_name("themes.toml").read_text(encoding="utf-8"))
+    for name, facts in found["themes"].items():
+        colours: dict[str, Any] = {key: hexadecimal(facts.pop(key)) for key in ("bottom", "top", "text", "muted", "dim", "pick")}
+        part, categories = facts.pop("map"), tuple(map(hexadecimal, facts.pop("categories")))
+        stops = Map(found["maps"][part["name"]], part["low"], part["high"])
+        yield Theme(name=name, map=stops, categories=categories, **colours, **facts)
 
 
 THEMES = Registry[Theme]("theme")
-for _theme in (
-    Theme(
-        name="dark",
-        summary="a dark background, from black to blue at the top",
-        bottom=hexadecimal("#04050b"),
-        top=hexadecimal("#1a2342"),
-        map=Map(_THERMAL, 0.16, 1.0),
-        text=hexadecimal("#f4f1ea"),
-        muted=hexadecimal("#98a2c0"),
-        dim=hexadecimal("#33406b"),
-        pick=hexadecimal("#ffc24a"),
-        categories=_colours("#8a93ad #ff8c42 #3fb8d6 #e8508f #9bd64f #a97bff #ffd34d #5ad6a8"),
-        ambient=1.05,
-        key=1.75,
-        haze=0.25,
-        vignette=0.25,
-        glow=0.5,
-    ),
-    Theme(
-        name="paper",
-        summary="a light background for print",
-        bottom=hexadecimal("#efe8da"),
-        top=hexadecimal("#faf7f0"),
-        map=Map(_MAGMA, 0.14, 0.86),
-        text=hexadecimal("#1f1b2e"),
-        muted=hexadecimal("#6d6679"),
-        dim=hexadecimal("#c9c0b4"),
-        pick=hexadecimal("#b3183f"),
-        categories=_colours("#857d8c #d8572a #1f7a8c #a4243b #5c8001 #5f4bb6 #c99700 #2a9d6f"),
-        ambient=1.15,
-        key=1.5,
-        haze=0.05,
-        vignette=0.0,
-        glow=0.0,
-    ),
-    Theme(
-        name="neon",
-        summary="glowing points on black",
-        bottom=hexadecimal("#020308"),
-        top=hexadecimal("#060714"),
-        map=Map(_INFERNO, 0.26, 1.0),
-        text=hexadecimal("#fff6e8"),
-        muted=hexadecimal("#a58fc9"),
-        dim=hexadecimal("#2a1a4a"),
-        pick=hexadecimal("#ffe08a"),
-        categories=_colours("#8888aa #ff5a36 #22d3ee #f72585 #b5ff3d #8b5cff #ffd60a #3dffb0"),
-        ambient=0.8,
-        key=1.9,
-        haze=0.45,
-        vignette=0.2,
-        glow=1.0,
-        style="points",
-    ),
-):
+for _theme in _read():
     THEMES.add(_theme)
 
 
