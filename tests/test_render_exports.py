@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import export, gltf
@@ -16,7 +15,7 @@ from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import blocks_of
-from tests.helpers import facts, refused
+from tests.helpers import facts
 from tests.render_files import blocks_at, needs_trimesh
 
 
@@ -65,13 +64,6 @@ def test_any_cells_print_as_a_watertight_body_in_the_size_and_the_pieces_that_ar
     assert printing_note(blocks, Printing(50)).endswith(said if len(walked) > 1 else "; in one piece")
 
 
-@pytest.mark.parametrize("name", [name for name, found in CATALOGUE.items() if found.lattice != "square"])
-def test_tiles_are_no_mesh(name, tmp_path):
-    with pytest.raises(UsageError, match="tiles"):
-        export(f"{name}:4", tmp_path / "a.3mf", printable=True)
-    assert list(tmp_path.iterdir()) == []
-
-
 @needs_trimesh
 @pytest.mark.parametrize("size", [20, 400])
 def test_a_stand_joins_the_pieces_that_reach_into_it(size, tmp_path):
@@ -95,26 +87,6 @@ def test_cubes_for_a_printer_come_with_a_warning(suffix, tmp_path):
     note = str(export("nim:3", tmp_path / f"a{suffix}")["note"])
     assert note.startswith("warning: in 16 pieces that share no side, the largest of 1 of 16 blocks")
     assert export(blocks_at({(0, 0, 0), (0, 0, 1)}), tmp_path / f"b{suffix}")["note"] == ""
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"stand": True}, "--stand is for a printable body: it needs --printable"),
-        ({"print_size": 100}, "--print-size is for a printable body: it needs --printable"),
-        *(
-            ({"printable": True, "print_size": size}, "print_size must be from 1 to 10,000 millimetres, got")
-            for size in (0.5, 20_000, float("nan"), float("inf"))
-        ),
-    ],
-)
-def test_a_print_that_cannot_be_is_refused_by_the_library_and_the_command(options, reason, tmp_path):
-    file = tmp_path / "a.3mf"
-    with pytest.raises(UsageError, match=reason):
-        export("nim:3", file, **options)
-    words = (part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value) if part is not True)
-    assert reason in refused("export", "nim:3", "-o", file, *words)
-    assert not file.exists()
 
 
 @pytest.mark.parametrize(

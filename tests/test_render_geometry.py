@@ -68,12 +68,6 @@ def test_the_chocolate_gasket_is_the_papers_view_along_its_first_axis_after_shea
     assert len(np.unique(sheared[:, 1:], axis=0)) == 81
 
 
-@pytest.mark.parametrize("name", ["up", "", "1", "1,2,3", "nan,0", "0,91", "gasket,1"])
-def test_an_unknown_view_is_refused_with_the_views_there_are(name):
-    with pytest.raises(UsageError, match=r"view .*got"):
-        find_view(name, np.zeros((1, 3), int))
-
-
 @given(st.tuples(*[st.floats(-3, 3)] * 3).filter(lambda v: np.linalg.norm(v) > 0.1), st.booleans())
 def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
     basis = View(toward, parallel=parallel).basis()
@@ -207,28 +201,6 @@ def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generati
     first = blocks.generations == 1
     names = dict(zip(by_digits[first], traced[first], strict=True))
     assert [names.get(b, 0) for b in by_digits] == traced.tolist()
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("nim", "source must be a .zarr or .npz file"),
-        ("nim:x", "needs a whole number"),
-        ("nim:-1", "can be drawn for generations 0 to"),
-        ("nim:99999999999", "can be drawn for generations 0 to"),
-        ("foo:3", "source must begin with an automaton or a game, one of nim, .*chocolate, .*got 'foo:3'$"),
-        ("chocolat:3", "got 'chocolat:3'; did you mean chocolate"),
-        ("figure:NF3", "a figure is drawn by gpunim render alone"),
-        ("kayles:size=3", "has 1 coordinate, and a picture needs 2 or more"),
-        ("chocolate:a=0", "a must be greater than 0"),
-        ("chocolate:a=x", "a must be a number"),
-        ("chocolate:size=-1", "size must be a whole number"),
-        ("chocolate:b=1", "takes only a, size and grundy"),
-    ],
-)
-def test_a_source_that_is_none_is_refused(spec, message):
-    with pytest.raises(UsageError, match=message):
-        blocks_of(spec)
 
 
 def test_a_file_that_is_damaged_or_has_no_such_colours_is_refused(tmp_path):
