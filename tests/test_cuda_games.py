@@ -40,6 +40,12 @@ def assert_same(a, b):
     np.testing.assert_array_equal(a, b)
 
 
+def assert_solved_as_by_numpy(cuda, kind, *arguments):
+    """Compare the P-positions and the Grundy values of a wedge, or of a box under inequalities."""
+    for what in ("outcomes", "grundy"):
+        assert_same(*(getattr(backend, f"{kind}_{what}")(*arguments) for backend in (cuda, NUMPY)))
+
+
 @st.composite
 def tops(draw):
     """Small arrays that decrease along neither axis."""
@@ -85,8 +91,7 @@ def test_wedges_of_many_words_equal_numpy(cuda, shape, steepness):
     rng = np.random.default_rng([*shape, int(100 * steepness)])
     steps = rng.random(shape) < steepness / min(shape)
     top = np.cumsum(np.cumsum(steps, axis=0), axis=1) // min(shape) + 1
-    assert_same(cuda.wedge_outcomes(top), NUMPY.wedge_outcomes(top))
-    assert_same(cuda.wedge_grundy(top), NUMPY.wedge_grundy(top))
+    assert_solved_as_by_numpy(cuda, "wedge", top)
 
 
 @pytest.mark.parametrize("size", [1, 2 * 7, 2 * 7 * 6, 1 << 24])
@@ -94,9 +99,8 @@ def test_values_come_home_in_pieces(cuda, monkeypatch, size):
     """A line of z at a time or several, pieces that the last line fills and that it does not; a box in any pieces."""
     monkeypatch.setattr(transfers, "_PIECE", size)
     top = np.add.outer(np.arange(5), np.arange(7)) // 2
-    assert_same(cuda.wedge_grundy(top), NUMPY.wedge_grundy(top))
-    arguments = LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [2]))), np.array([4, 5, 6])
-    assert_same(cuda.inequality_grundy(*arguments), NUMPY.inequality_grundy(*arguments))
+    assert_solved_as_by_numpy(cuda, "wedge", top)
+    assert_solved_as_by_numpy(cuda, "inequality", LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [2]))), np.array([4, 5, 6]))
 
 
 @pytest.mark.parametrize("grundy", [False, True])
@@ -115,14 +119,13 @@ def test_solving_tells_how_far_it_has_come(cuda, game, grundy):
         (parse_game("x <= 2y; 2y <= x; z <= x/2 + 1"), (40, 20, 21)),
         (parse_game("y <= x - 1"), (70, 69)),
         (InequalityGame("nim", ("x", "y", "z"), ()), (4, 40, 11)),
+        (InequalityGame("nim", ("x", "y", "z"), ()), (0, 0, 0)),
         (InequalityGame("nim", ("x",), ()), (300,)),
     ],
     ids=lambda value: value.describe() if isinstance(value, InequalityGame) else "",
 )
 def test_boxes_equal_numpy(cuda, game, limits):
-    arguments = game.bounds(limits), np.array(limits)
-    assert_same(cuda.inequality_outcomes(*arguments), NUMPY.inequality_outcomes(*arguments))
-    assert_same(cuda.inequality_grundy(*arguments), NUMPY.inequality_grundy(*arguments))
+    assert_solved_as_by_numpy(cuda, "inequality", game.bounds(limits), np.array(limits))
 
 
 @pytest.mark.parametrize(
@@ -145,14 +148,6 @@ def test_more_coordinates_than_a_byte_has_flags(cuda):
     expected = [list(p) for p in product(range(2), repeat=9) if sum(p) % 2 == 0]
     assert solve(game, 1, backend="cuda").p_positions.tolist() == expected
     assert solve(game, 1, grundy=True, backend="cuda").largest_grundy == 1
-
-
-def test_one_cell(cuda):
-    top, limits = np.zeros((1, 1), np.int64), np.zeros(3, np.int64)
-    assert cuda.wedge_outcomes(top).tolist() == [[0, 0, 0]]
-    assert cuda.wedge_grundy(top).tolist() == [[[0]]]
-    assert cuda.inequality_outcomes(FREE, limits).tolist() == [[0, 0, 0]]
-    assert cuda.inequality_grundy(FREE, limits).tolist() == [[[0]]]
 
 
 @pytest.mark.parametrize(("most", "dtype"), [(300, np.int16), (32_766, np.int16), (32_767, np.int32), (33_000, np.int32)])
@@ -206,33 +201,33 @@ LARGE = [
 
 
 @pytest.mark.parametrize("solving", LARGE)
-def test_too_little_device_memory_is_a_refusal(solving):
-    with pytest.raises(InsufficientMemoryError, match=r"a poor device needs [\d,]+ bytes, 1,000 are free"):
-        solving(CudaBackend(Poor()))
+@pytest.mark.parametrize(("device", "host"), [(1000, 2**40), (2**40, 1001)])
+def test_too_little_memory_is_a_refusal(monkeypatch, solving, device, host):
+    monkeypatch.setattr(cuda_games, "host_memory", lambda: host)
+    with pytest.raises(InsufficientMemoryError, match=rf"a poor device needs [\d,]+ bytes, {min(device, host):,} are free"):
+        solving(CudaBackend(Poor(device)))
 
 
-@pytest.mark.parametrize("solving", LARGE)
-def test_too_little_host_memory_is_a_refusal(monkeypatch, solving):
-    monkeypatch.setattr(cuda_games, "host_memory", lambda: 1001)
-    with pytest.raises(InsufficientMemoryError, match=r"a poor device needs [\d,]+ bytes, 1,001 are free"):
+MANY = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 33), 0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("solving", "words"),
+    [
+        (lambda cuda: cuda.wedge_grundy(np.full((1, 1), 65_535)), "add up to at most 65,534, got 65,535"),
+        (lambda cuda: cuda.inequality_grundy(FREE, np.array([65_535, 0, 0])), "add up to at most 65,534, got 65,535"),
+        (lambda cuda: cuda.wedge_outcomes(np.full((1, 1), 2**31)), "at most 2,147,483,647, got 2,147,483,648"),
+        (
+            lambda cuda: cuda.wedge_outcomes(np.full((1, 2**18), 2**20 - 1)),
+            "at most 4,294,966,272 words of z and y, got 4,294,967,296",
+        ),
+        (lambda cuda: cuda.inequality_outcomes(MANY, np.zeros(33, np.int64)), "at most 32 coordinates, got 33"),
+        (lambda cuda: cuda.inequality_grundy(MANY, np.zeros(33, np.int64)), "fewer coordinates, got 33"),
+    ],
+)
+def test_what_the_kernels_cannot_do_is_refused_and_says_how_else(solving, words):
+    with pytest.raises(BackendError, match=f"{words}: use --backend numpy"):
         solving(CudaBackend(Poor(free=2**40)))
-
-
-def test_what_the_kernels_cannot_do_is_refused_and_says_how_else():
-    backend = CudaBackend(Poor(free=2**40))
-    with pytest.raises(BackendError, match="add up to at most 65,534, got 65,535: use --backend numpy"):
-        backend.wedge_grundy(np.full((1, 1), 65_535))
-    with pytest.raises(BackendError, match="add up to at most 65,534, got 65,535: use --backend numpy"):
-        backend.inequality_grundy(FREE, np.array([65_535, 0, 0]))
-    with pytest.raises(BackendError, match="at most 2,147,483,647, got 2,147,483,648: use --backend numpy"):
-        backend.wedge_outcomes(np.full((1, 1), 2**31))
-    with pytest.raises(BackendError, match="at most 4,294,966,272 words of z and y, got 4,294,967,296: use --backend numpy"):
-        backend.wedge_outcomes(np.full((1, 2**18), 2**20 - 1))
-    many = LinearBounds(*(np.zeros(shape, np.int64) for shape in (0, (0, 33), 0, 0)))
-    with pytest.raises(BackendError, match="at most 32 coordinates, got 33: use --backend numpy"):
-        backend.inequality_outcomes(many, np.zeros(33, np.int64))
-    with pytest.raises(BackendError, match="fewer coordinates, got 33: use --backend numpy"):
-        backend.inequality_grundy(many, np.zeros(33, np.int64))
 
 
 @pytest.mark.parametrize("game", [chocolate(3), bar(2), six_coordinate_chocolate()], ids=str)

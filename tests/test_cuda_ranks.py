@@ -8,12 +8,10 @@ import pytest
 from gpu_nim.backends import availability, selection
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange, nim_strips
-from gpu_nim.backends.cuda.brick_exchange import BrickExchange
 from gpu_nim.backends.cuda.bricks import Bricks
 from gpu_nim.backends.cuda.exactly_one import busiest_bricks, device_bytes
 from gpu_nim.backends.cuda.launcher import free_share
 from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
-from gpu_nim.backends.cuda.nim_strips import StripExchange
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import GrowthJob
@@ -45,37 +43,15 @@ def expected(rule, last):
     return (numpy.nim(last) if rule is None else numpy.automaton(rule, last)).advance(last).births.tolist()
 
 
-@pytest.mark.parametrize("rule", [EDGE, KNIGHT, None], ids=["edge", "knight", "nim"])
-def test_what_is_received_is_needed(monkeypatch, rule):
-    last = 150 if rule is None else 40
+@pytest.mark.parametrize(("rule", "last"), [(EDGE, 60), (KNIGHT, 60), (None, 300)], ids=["edge", "knight", "nim"])
+def test_growths_over_many_bricks(rule, last):
     assert births(rule, last, 2) == expected(rule, last)
-    monkeypatch.setattr(BrickExchange, "newborns", lambda *_: None)
-    monkeypatch.setattr(StripExchange, "halo", lambda *_: None)
-    assert births(rule, last, 2) != expected(rule, last)
-
-
-@pytest.mark.parametrize(("rule", "reach"), [(EDGE, "reach_u"), (KNIGHT, "reach_v")], ids=["edge", "knight"])
-def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch, rule, reach):
-    bind = BrickExchange._bind_sending
-
-    def short(exchange, words):
-        exchange._shape = {**exchange._shape, reach: exchange._shape[reach] - 1}
-        bind(exchange, words)
-
-    monkeypatch.setattr(BrickExchange, "_bind_sending", short)
-    assert births(rule, 60, 2) != expected(rule, 60)
 
 
 @pytest.mark.parametrize(("rule", "last"), [(EDGE, 20), (None, 100)], ids=["edge", "nim"])
 def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch, rule, last):
     monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go home"))
     assert births(rule, last, 3, directly=True) == expected(rule, last)
-
-
-def test_rows_of_other_ranks_are_emptied(monkeypatch):
-    receive = StripExchange._receive
-    monkeypatch.setattr(StripExchange, "_receive", lambda *them, keep: receive(*them, keep=keep) if keep else None)
-    assert births(None, 300, 2) != expected(None, 300)
 
 
 def test_what_is_sent_outgrows_its_room(monkeypatch):

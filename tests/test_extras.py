@@ -31,11 +31,8 @@ def distributions() -> list[str]:
     return sorted(written.union(*(known.packages for known in EXPORTS.values())))
 
 
-def test_the_optional_packages_are_seen() -> None:
-    assert {"pyvista", "imageio-ffmpeg", "networkx", "distributed"} <= set(distributions())
-
-
 def test_the_extra_that_is_named_brings_the_package() -> None:
+    assert {"pyvista", "imageio-ffmpeg", "networkx", "distributed"} <= set(distributions())
     for distribution in distributions():
         error = missing("this needs it", distribution)
         assert error.extra is not None, distribution
@@ -92,14 +89,10 @@ def test_a_command_starts_again_with_the_extra_it_needs(script: str, tmp_path: P
     assert done.stdout.startswith("[mpi,graph]")
 
 
-def test_a_command_starts_again_once(script: str, tmp_path: Path) -> None:
-    done = run_without("networkx", "evolution", "--out", f"{tmp_path}/a.graphml", GPUNIM_SCRIPT=script, GPUNIM_MISSING="graph")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_command_that_no_script_started_only_says_it(tmp_path: Path) -> None:
-    done = run_without("networkx", "evolution", "--out", f"{tmp_path}/a.graphml")
+@pytest.mark.parametrize("started", [True, False], ids=["for the second time", "by no script"])
+def test_a_command_that_cannot_start_again_only_says_it(script: str, started: bool, tmp_path: Path) -> None:
+    environ = {"GPUNIM_SCRIPT": script, "GPUNIM_MISSING": "graph"} if started else {}
+    done = run_without("networkx", "evolution", "--out", f"{tmp_path}/a.graphml", **environ)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
 

@@ -177,9 +177,10 @@ def test_a_changed_scalar_is_checked(launcher: CupyLauncher, cupy: StandIn) -> N
     for name in ("out", "size"):
         with pytest.raises(KernelArgumentError, match=f"first takes no scalar '{name}'"):
             launch(1, **{name: 1})
-    cupy.launch_error = RuntimeError("CUDA_ERROR_INVALID_VALUE")
-    with pytest.raises(BackendError, match=r"^kernel first: the device refused"):
-        launch(1)
+    cupy.launch_error = RuntimeError("CUDA_ERROR_INVALID_VALUE:\n invalid argument")
+    for refused in (launch, launcher.bind("first", {"out": np.zeros(1, np.uint32), "number": 0})):
+        with pytest.raises(BackendError, match=r"^kernel first: the device refused \(CUDA_ERROR_INVALID_VALUE: invalid arg"):
+            refused(1)
 
 
 def test_recorded_launches_are_made_again_in_order(launcher: CupyLauncher, cupy: StandIn) -> None:
@@ -248,52 +249,32 @@ def test_a_compile_failure_is_one_sentence(launcher: CupyLauncher, cupy: StandIn
         launcher.bind("first", {"out": np.zeros(1, np.uint32), "number": 0})
 
 
-def test_a_failed_launch_names_the_kernel(launcher: CupyLauncher, cupy: StandIn) -> None:
-    cupy.launch_error = RuntimeError("CUDA_ERROR_INVALID_VALUE:\n invalid argument")
-    with pytest.raises(BackendError, match=r"^kernel first: the device refused \(CUDA_ERROR_INVALID_VALUE: invalid arg"):
-        launcher.bind("first", {"out": np.zeros(1, np.uint32), "number": 0})(1)
+REFUSAL = InsufficientMemoryError("needs 3 bytes, 2 are free")
+OF_CUPY = type("CompileException", (Exception,), {"__module__": "cupy.cuda.compiler"})("cannot open\n carray.cuh")
+DEFECTS = TypeError("Unsupported type"), ValueError("shapes"), IndexError(3)
 
 
-def test_running_out_of_memory_is_a_refusal() -> None:
-    with (
-        pytest.raises(InsufficientMemoryError, match="growing: the device has too little free memory"),
-        device_memory_errors("growing"),
-    ):
-        raise MemoryError("Out of memory allocating 8,589,934,592 bytes")
-
-
-def test_refusals_pass_through_unchanged() -> None:
-    refusal = InsufficientMemoryError("needs 3 bytes, 2 are free")
-    with pytest.raises(InsufficientMemoryError) as raised, device_memory_errors("growing"):
-        raise refusal
-    assert raised.value is refusal
-
-
-class TestWhatTheDeviceLacks:
-    """Errors inside of `device_memory_errors`."""
-
-    @staticmethod
-    def caught(error: Exception) -> Exception:
-        with pytest.raises(Exception) as raised, device_memory_errors("growing"):  # noqa: PT011
-            raise error
-        return raised.value
-
-    def test_a_missing_library_names_the_extra(self) -> None:
-        error = self.caught(ImportError("libnvrtc.so.13: cannot open\n shared object file"))
-        assert isinstance(error, MissingDependency)
-        assert str(error).startswith(
-            "growing: CuPy lacks a library (libnvrtc.so.13: cannot open shared object file): install the extra"
-        )
-
-    def test_an_error_of_cupys_own_is_one_of_the_device(self) -> None:
-        own = type("CompileException", (Exception,), {"__module__": "cupy.cuda.compiler"})("cannot open\n carray.cuh")
-        error = self.caught(own)
-        assert isinstance(error, BackendError)
-        assert str(error) == "growing: the device refused (cannot open carray.cuh)"
-
-    @pytest.mark.parametrize("defect", [TypeError("Unsupported type"), ValueError("shapes"), IndexError(3)])
-    def test_a_defect_keeps_its_traceback(self, defect: Exception) -> None:
-        assert self.caught(defect) is defect
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (
+            MemoryError("Out of memory allocating 8 bytes"),
+            InsufficientMemoryError,
+            "^growing: the device has too little free memory",
+        ),
+        (
+            ImportError("libnvrtc.so.13: cannot open\n shared object file"),
+            MissingDependency,
+            r"^growing: CuPy lacks a library \(libnvrtc\.so\.13: cannot open shared object file\): install the extra",
+        ),
+        (OF_CUPY, BackendError, r"^growing: the device refused \(cannot open carray\.cuh\)$"),
+        *((each, type(each), f"^{each}$") for each in (REFUSAL, *DEFECTS)),  # a defect keeps its traceback
+    ],
+)
+def test_what_the_device_lacks(error: Exception, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words) as raised, device_memory_errors("growing"):
+        raise error
+    assert (raised.value is error) == (error in (REFUSAL, *DEFECTS))
 
 
 def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

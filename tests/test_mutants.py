@@ -14,7 +14,7 @@ needs_compiler = pytest.mark.skipif(compiler() is None, reason="kernels cannot r
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "mutant",
-    [pytest.param(mutant, marks=needs_compiler if mutant.file.startswith("cuda/") else (), id=str(mutant)) for mutant in MUTANTS],
+    [pytest.param(mutant, marks=needs_compiler if "cuda/" in mutant.file else (), id=str(mutant)) for mutant in MUTANTS],
 )
 def test_a_planted_fault_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
     with planted(mutant, tmp_path):

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import NumpyBackend, exactly_one, halo
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes
 from gpu_nim.backends.numpy.halo import pack, unpack
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.shared.layers import Layers, Places, spread, table_bytes
+from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import Joined, join
 from gpu_nim.bench.ranks import divisions
@@ -105,11 +105,6 @@ def test_nim_grows_the_same_and_resumes(backend, before, after, stop, more, plan
         assert_same_growth(grown(None, last, after, last, state=state, backend=ends, cells=True, section=(2, 5)), rest)
 
 
-def test_nim_needs_its_halo(monkeypatch):
-    monkeypatch.setattr(NimEngine, "_receive", lambda engine: np.zeros(0, np.int64))
-    assert grown(None, 40, 2, 40)[0][0].births.tolist() != NimEngine(40).advance(40).births.tolist()
-
-
 @settings(deadline=None, max_examples=10)
 @given(rule=FAST, ranks=st.sampled_from([1, 2]), part=st.integers(1, 5))
 def test_a_table_on_a_disk_grows_the_same(rule, ranks, part):
@@ -126,12 +121,10 @@ def test_a_table_on_a_disk_grows_the_same(rule, ranks, part):
     assert_same_growth(results, expected)
 
 
-def test_layers_are_not_decided_too_early(monkeypatch, tmp_path):
+def test_a_table_on_a_disk_in_many_parts(monkeypatch, tmp_path):
     monkeypatch.setattr(exactly_one, "_PART", 4)
-    before = Places.before
-    monkeypatch.setattr(Places, "before", lambda places, entry: before(places, entry + 2))
     births = ExactlyOneEngine(EDGE, 30, disk=tmp_path).advance(30).births
-    assert births.tolist() != ExactlyOneEngine(EDGE, 30).advance(30).births.tolist()
+    assert births.tolist() == ExactlyOneEngine(EDGE, 30).advance(30).births.tolist()
 
 
 def test_a_table_that_a_disk_does_not_take_is_refused(tmp_path, monkeypatch):
@@ -182,13 +175,10 @@ def test_a_rank_reads_its_own_layers_of_a_state(monkeypatch):
     assert sum(map(len, read)) == len(joined["sealed"])
 
 
-def test_a_newborn_is_sent_as_far_as_it_touches(monkeypatch):
-    # Planted: newborns go to the neighbours within one layer less.
-    knight = POPULATIONS["A319018"]
-    expected = ExactlyOneEngine(knight, 30).advance(30).births.tolist()
-    assert [batch.births.tolist() for batch, _ in grown(knight, 30, 2, 30)] == [expected] * 2
-    monkeypatch.setattr(halo, "spread", lambda values, distance: spread(values, distance - 1))
-    assert grown(knight, 30, 2, 30)[0][0].births.tolist() != expected
+@pytest.mark.parametrize("rule", [POPULATIONS["A319018"], None], ids=["knight", "nim"])
+def test_what_ranks_receive_is_what_they_need(rule):
+    expected = (NUMPY.nim(40) if rule is None else NUMPY.automaton(rule, 40)).advance(40).births.tolist()
+    assert [batch.births.tolist() for batch, _ in grown(rule, 40, 2, 40)] == [expected] * 2
 
 
 def test_ranks_divide_the_memory():

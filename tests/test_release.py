@@ -1,4 +1,4 @@
-"""The facts of a release agree wherever they stand; `scripts/check-package` checks what is built."""
+"""The facts of a release and of the package agree wherever they stand; `scripts/check-package` checks what is built."""
 
 import re
 import shutil
@@ -36,7 +36,8 @@ def checkout(tmp_path: Path) -> Path:
     replaced(tmp_path / "CHANGELOG.md", r"^## \[.*$", f"## [{__version__}] - 2030-01-31")
     replaced(tmp_path / "CITATION.cff", r"^version: .*$", f"version: {__version__}\ndate-released: 2030-01-31")
     git(tmp_path, "init", "--quiet")
-    commit(tmp_path)
+    git(tmp_path, "add", "--all")
+    git(tmp_path, "commit", "--quiet", "--message", "x")
     return tmp_path
 
 
@@ -47,11 +48,6 @@ def git(folder: Path, *words: str) -> None:
     )
 
 
-def commit(folder: Path) -> None:
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "x")
-
-
 def read_yaml(path: Path) -> Any:
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     return yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -60,6 +56,9 @@ def read_yaml(path: Path) -> Any:
 def test_the_citation_is_complete() -> None:
     citation = read_yaml(CHECKOUT / "CITATION.cff")
     assert citation["version"] == __version__
+    heading = re.search(r"^## \[(.*?)\]", (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert heading is not None
+    assert heading[1] in ("Unreleased", __version__)
     assert citation["license"] in PROJECT["license"]
     for field in ("cff-version", "message", "title", "abstract", "authors", "keywords"):  # Zenodo needs most of them
         assert citation[field], field
@@ -83,16 +82,17 @@ def test_the_recipe_has_the_facts_of_the_package() -> None:
     assert recipe["about"]["license_file"] == PROJECT["license-files"]
 
 
-def test_a_checkout_that_is_ready(checkout: Path) -> None:
+def test_a_checkout_that_is_ready_is_released_once(checkout: Path) -> None:
     assert list(obstacles(checkout)) == []
     assert version_of(checkout) == __version__
+    git(checkout, "tag", f"v{__version__}")
+    assert list(obstacles(checkout)) == [f"the tag v{__version__} must be new"]
 
 
 @pytest.mark.parametrize(
     ("file", "pattern", "text", "words"),
     [
         ("gpu_nim/_version.py", r'"\d.*"$', '"0.2.0.dev1"', "must have a version such as 1.2.3, got 0.2.0.dev1"),
-        ("CITATION.cff", "^version: .*$", "version: 0.0.1", f"CITATION.cff must have {__version__}, got 0.0.1"),
         ("CITATION.cff", "^date-released: .*$", "", "CITATION.cff must have 2030-01-31, got none"),
         ("CHANGELOG.md", r"^## \[.*$", "## [Unreleased]", "YEAR-MONTH-DAY, got [Unreleased]"),
         ("recipe/recipe.yaml", "^  version: .*$", '  version: "9.9.9"', f"recipe/recipe.yaml must have {__version__}, got 9.9.9"),
@@ -100,11 +100,18 @@ def test_a_checkout_that_is_ready(checkout: Path) -> None:
 )
 def test_a_version_that_differs_is_no_release(checkout: Path, file: str, pattern: str, text: str, words: str) -> None:
     replaced(checkout / file, pattern, text)
-    assert "all changes must be committed, got 1 files that are not" in list(obstacles(checkout))
-    commit(checkout)
-    assert any(words in each for each in obstacles(checkout))
+    found = list(obstacles(checkout))
+    assert "all changes must be committed, got 1 files that are not" in found
+    assert any(words in each for each in found)
 
 
-def test_a_version_is_released_once(checkout: Path) -> None:
-    git(checkout, "tag", f"v{__version__}")
-    assert list(obstacles(checkout)) == [f"the tag v{__version__} must be new"]
+def test_the_container_gets_what_the_build_needs() -> None:
+    copied = {
+        source
+        for sources in re.findall(r"^COPY (?!--from)(.*) \S+$", (CHECKOUT / "Dockerfile").read_text(), re.MULTILINE)
+        for source in sources.split()
+    }
+    let_in = {line[1:] for line in (CHECKOUT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    wheel = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert copied == let_in
+    assert copied >= {"pyproject.toml", "README.md", "LICENSE", *wheel["only-include"]}
