@@ -51,6 +51,7 @@ from gpu_nim.render.defined_scenes import (
 )
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
 from gpu_nim.render.projection import in_space
+from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 from gpu_nim.storage.solutions import digest
 
@@ -147,11 +148,14 @@ def only_traced(source: str) -> bool:
 
 
 def contents(source: str) -> str:
-    """Return the digest of the file that `source` names, or "" where it names no file."""
-    path = named(source)
-    if not isinstance(path, Path):
+    """Return the digest of the file that `source` names, or "" where it names no file.
+
+    >>> contents("nim:255"), contents("nim")  # the source of a zoom
+    ('', '')
+    """
+    if not source.endswith(readable_suffixes()):
         return ""
-    saved = load(path)
+    saved = load(Path(source))
     return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
