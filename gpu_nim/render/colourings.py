@@ -131,7 +131,15 @@ DEFAULT = "rank"
 
 
 def colouring(name: str, summary: str, title: str, value: Values, **facts: Any) -> Callable[[Colours], Colours]:
-    """Return a decorator that registers a function of values, areas and a theme as a colouring; its arguments are `Colouring`'s."""
+    """Return a decorator that registers a function of values, areas and a theme as a colouring.
+
+    Args:
+        name: as for `Colouring`.
+        summary: as for `Colouring`.
+        title: as for `Colouring`.
+        value: as for `Colouring`.
+        facts: the other arguments of `Colouring`.
+    """
     return COLOURINGS.decorator(lambda colours: Colouring(name, summary, title, value, colours, **facts))
 
 

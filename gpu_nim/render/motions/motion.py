@@ -144,7 +144,11 @@ class Motion(ABC):
         """
 
     def body_of(self, source: str, *, growing: bool = False) -> Blocks | TracedBody:
-        """Return the body of a source, as blocks or to be traced; `growing` as for `gpu_nim.render.traced_body.traced_body`.
+        """Return the body of a source, as blocks or to be traced.
+
+        Args:
+            source: as for `render`.
+            growing: as for `gpu_nim.render.traced_body.traced_body`.
 
         Raises:
             UsageError: it is flat, and the motion needs a body in space, or the look an option that has no effect on it.
