@@ -177,7 +177,8 @@ class Entry:
     """A definition, theorem, example, table, figure or sequence of a paper, a statement of its text, or a result of gpunim's.
 
     A new entry belongs to the catalogue. As a decorator it takes a function that yields what it compares: what the paper prints,
-    and the cases of its check, of which the function takes the reach. The function's docstring begins with what the entry says.
+    and the cases of its check, of which the function takes the reach. The function's docstring begins with what the entry says; a
+    paragraph that begins with "Slip:" says how the paper is wrong.
 
     Attributes:
         paper: its source.
@@ -189,7 +190,7 @@ class Entry:
         reach: how far its check goes; None for an entry without one.
         also: further statements of `gpunim verify` that stand for it.
         command: the command that shows the same; by default the verification of its checks.
-        slip: in words, how the paper is wrong, where it is.
+        slip: in words, how the paper is wrong, where it is; of the docstring.
         figure: a name of the catalogue of figures, if gpunim draws it.
         conjecture: whether no proof is known here: the check is all the evidence there is.
         compares: yields what it compares.
@@ -206,7 +207,7 @@ class Entry:
     reach: Reach | None = None
     also: tuple[str, ...] = ()
     command: str = ""
-    slip: str = ""
+    slip: str = field(default="", init=False)
     figure: str = ""
     conjecture: bool = False
     compares: Callable[..., Cases] = field(default=lambda: iter(()), repr=False)
@@ -217,7 +218,9 @@ class Entry:
 
     def __call__(self, compares: Callable[P, Cases]) -> Callable[P, Cases]:
         self.compares = compares
-        self.summary = self.summary or " ".join((inspect.getdoc(compares) or "").partition("\n\n")[0].split())
+        paragraphs = [" ".join(each.split()) for each in (inspect.getdoc(compares) or "").split("\n\n")]
+        self.summary = self.summary or paragraphs[0]
+        self.slip = next((each.removeprefix("Slip: ") for each in paragraphs if each.startswith("Slip: ")), "")
         return compares
 
     @property

@@ -62,10 +62,12 @@ def _born(
         yield f"generation {n} of {automaton}", choose(cells, n).tolist(), _p_positions(2 * n)
 
 
-@Entry(B, "Parents", also=("nf-corollary-22",), slip="It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.")
+@Entry(B, "Parents", also=("nf-corollary-22",))
 def parents() -> Cases:
     """If (a,b,c) is a P-position of Nim, then exactly one of (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1) is a P-position and its
     parent.
+
+    Slip: It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.
     """
     yield Printed("the number of parents of (0,0,0)", len(nim.parents([0, 0, 0])), 1, 0)
 
@@ -117,27 +119,21 @@ def first_theorem(upto: int) -> Cases:
     yield from _born("nim", upto, _TO_CHILDREN, lambda cells, n: cells)
 
 
-@Entry(
-    B,
-    "First theorem, 2-adic values",
-    also=("b-proof",),
-    slip="They are the largest powers of 2 that divide them; the smallest is always 1.",
-)
+@Entry(B, "First theorem, 2-adic values", also=("b-proof",))
 def two_adic_values() -> Cases:
-    """The 2-adic values of a, b and c are the smallest powers of 2 that divide them."""
+    """The 2-adic values of a, b and c are the smallest powers of 2 that divide them.
+
+    Slip: They are the largest powers of 2 that divide them; the smallest is always 1.
+    """
     yield Printed("the 2-adic value of 12, as a power of 2", 2 ** nim.trailing_zeros(12), 1, 4)
 
 
-@Entry(
-    B,
-    "First theorem, proof",
-    name="b-proof",
-    reach=Reach(None, 1024, 4),
-    slip='It prints "(a,b-1,a-1)" for (a,b-1,c-1): at (1,5,4) that is (1,4,3), not (1,4,0).',
-)
+@Entry(B, "First theorem, proof", name="b-proof", reach=Reach(None, 1024, 4))
 def proof_of_the_first_theorem(upto: int) -> Cases:
     """Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and
     (a-1,b,c-1) and (a,b-1,c-1) are not; an N-position one above a P-position is so twice.
+
+    Slip: It prints "(a,b-1,a-1)" for (a,b-1,c-1): at (1,5,4) that is (1,4,3), not (1,4,0).
     """
     yield Printed(
         "the three cells that the rule of `nim` reads at (1,5,4)",

@@ -83,16 +83,13 @@ Entry(
 )
 
 
-@Entry(
-    V,
-    "Example 2.3",
-    command="gpunim nim 52 22 58",
-    slip="It prints 21 for 22: the digits that it lists, 010110, are those of 22, with which both nim-sums are right. 52, 21 and "
-    "58 have nim-sum 27, and 44, 21 and 58 have 3; to 14 one subtracts 8 from 22.",
-)
+@Entry(V, "Example 2.3", command="gpunim nim 52 22 58")
 def sums() -> Cases:
     """The nim-sum of 52, 21 and 58 is 24. Subtracting 8 from 52 makes it 0, and so does subtracting 7 from 21, which leaves
     {52,14,58}.
+
+    Slip: It prints 21 for 22: the digits that it lists, 010110, are those of 22, with which both nim-sums are right. 52, 21 and
+    58 have nim-sum 27, and 44, 21 and 58 have 3; to 14 one subtracts 8 from 22.
     """
     for *piles, printed, right in (
         (52, 21, 58, 24, 27),
@@ -104,18 +101,24 @@ def sums() -> Cases:
         yield Printed(" ⊕ ".join(map(str, piles)), nim_sum(piles), printed, right)
 
 
-@Entry(V, "Graph 2.4", command="gpunim nim 52 22 58", slip="The column headed 21 holds the digits of 22.")
+@Entry(V, "Graph 2.4", command="gpunim nim 52 22 58")
 def digits_of_24() -> Cases:
-    """The binary digits of 52, 21, 58 and of their nim-sum, 24."""
+    """The binary digits of 52, 21, 58 and of their nim-sum, 24.
+
+    Slip: The column headed 21 holds the digits of 22.
+    """
     printed = "101 111 001 110 011 000"
     yield Printed("the digits of 52, 21, 58, from 2^5 to 2^0", binary_rows(52, 21, 58), printed, "101 111 001 110 001 010")
     yield Printed("the digits of 52, 22, 58", binary_rows(52, 22, 58), printed)
     yield Printed("the digits of 52 ⊕ 22 ⊕ 58", nim.binary_columns([52, 22, 58])[1], (0, 1, 1, 0, 0, 0))
 
 
-@Entry(V, "Graph 2.5", command="gpunim nim 44 22 58", slip="The column headed 21 holds the digits of 22.")
+@Entry(V, "Graph 2.5", command="gpunim nim 44 22 58")
 def digits_of_0() -> Cases:
-    """The binary digits of 44, 21, 58, of nim-sum 0."""
+    """The binary digits of 44, 21, 58, of nim-sum 0.
+
+    Slip: The column headed 21 holds the digits of 22.
+    """
     printed = "101 011 101 110 011 000"
     yield Printed("the digits of 44, 21, 58, from 2^5 to 2^0", binary_rows(44, 21, 58), printed, "101 011 101 110 001 010")
     yield Printed("the digits of 44, 22, 58", binary_rows(44, 22, 58), printed)

@@ -109,15 +109,13 @@ def chocolate_3() -> Cases:
     yield Printed("the inequality of the game with a = 3", chocolate(3).formulas(), ("3y <= x + z",))
 
 
-@Entry(
-    V,
-    "Graph 3.3",
-    command="gpunim solve chocolate --a 3 --size 6",
-    slip="{4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2. Example 3.3 also says "
-    "Graph 3.2 where it means this one.",
-)
+@Entry(V, "Graph 3.3", command="gpunim solve chocolate --a 3 --size 6")
 def drawn_chocolate_3() -> Cases:
-    """The chocolate 3y <= x + z, represented with {4,6,2}."""
+    """The chocolate 3y <= x + z, represented with {4,6,2}.
+
+    Slip: {4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2. Example 3.3 also says
+    Graph 3.2 where it means this one.
+    """
     yield Printed("whether {4,6,2} is a position", chocolate(3).is_position((4, 6, 2)), True, False)
 
 
@@ -136,15 +134,13 @@ def example_3_4(upto: int) -> Cases:
         yield f"whether {position} is N, and {option} an option that is P", position not in lost and option in moves & lost, True
 
 
-@Entry(
-    V,
-    "Example 3.4, [3]",
-    also=("v-example-3.4",),
-    slip="3v <= u + z is meant, and proved: 3v = 9, u + z = 11 and v + z = 7. (3.6) interchanges the digits d of u and e of v, "
-    "which are the same here.",
-)
+@Entry(V, "Example 3.4, [3]", also=("v-example-3.4",))
 def third_option() -> Cases:
-    """To show that {7,3,4} is a position, it is proved that "3v <= v + z"."""
+    """To show that {7,3,4} is a position, it is proved that "3v <= v + z".
+
+    Slip: 3v <= u + z is meant, and proved: 3v = 9, u + z = 11 and v + z = 7. (3.6) interchanges the digits d of u and e of v,
+    which are the same here.
+    """
     yield Printed("whether 3v <= v + z, or 2v <= z, for v = 3, z = 4", parse_game("2v <= z").is_position((3, 4)), True, False)
     yield Printed("whether 3v <= u + z for u = 7", parse_game("3v <= u + z").is_position((7, 3, 4)), True)
 
@@ -221,28 +217,24 @@ def _constructed(position: Vector) -> Vector:
     return y ^ z, y, z  # [2.2]
 
 
-@Entry(
-    V,
-    "Theorem 3.2, proof, [1.1]",
-    also=("v-proof-3.2",),
-    slip="d_i = a_i + b_i should be a_i + c_i, as in Example 3.4 [1]: by the rule as printed {4,2,5} goes to {4,0,5}, of nim-sum "
-    "1.",
-)
+@Entry(V, "Theorem 3.2, proof, [1.1]", also=("v-proof-3.2",))
 def lowered_y() -> Cases:
-    """Where y is lowered to v, the lower digits of v are those of x plus those of y, modulo 2."""
+    """Where y is lowered to v, the lower digits of v are those of x plus those of y, modulo 2.
+
+    Slip: d_i = a_i + b_i should be a_i + c_i, as in Example 3.4 [1]: by the rule as printed {4,2,5} goes to {4,0,5}, of nim-sum
+    1.
+    """
     found = [option for option in _winning_options(4, 2, 5) if option[::2] == (4, 5)]
     yield Printed("the option of {4,2,5} that lowers y", found, ((4, 0, 5),), ((4, 1, 5),))
 
 
-@Entry(
-    V,
-    "Theorem 3.2, proof, [1.2]",
-    also=("v-proof-3.2",),
-    slip="The sum must go to n, since d_n = 1: Example 3.4 [2] has u = 54, and 22 without 2^5. In [2.1] the digits that are 1 are "
-    "those of v, e, not d. The proof leaves out x, y or z = 0, which have no logarithm; the theorem holds for them.",
-)
+@Entry(V, "Theorem 3.2, proof, [1.2]", also=("v-proof-3.2",))
 def lowered_x() -> Cases:
-    """Where x is lowered to u, u is the sum of d_i 2^i for i = 0 to n - 1."""
+    """Where x is lowered to u, u is the sum of d_i 2^i for i = 0 to n - 1.
+
+    Slip: The sum must go to n, since d_n = 1: Example 3.4 [2] has u = 54, and 22 without 2^5. In [2.1] the digits that are 1
+    are those of v, e, not d. The proof leaves out x, y or z = 0, which have no logarithm; the theorem holds for them.
+    """
     found = [u for u, *rest in _winning_options(61, 23, 33) if rest == [23, 33]]
     yield Printed("u of {61,23,33}, where n = 5", found, (22,), (54,))
 
@@ -253,16 +245,13 @@ def _of_theorem_3_3(size: int) -> set[Vector]:
     return {triple for triple in triples if max(triple) <= size}
 
 
-@Entry(
-    V,
-    "Theorem 3.3",
-    reach=Reach(_SOLVED, 4095, 2),
-    slip="It does not except (0,0,0), which has the first property and not the second; it is the only exception. The proof takes "
-    "the logarithm of p, and writes d for a in (3.27) and (3.28).",
-)
+@Entry(V, "Theorem 3.3", reach=Reach(_SOLVED, 4095, 2))
 def theorem_3_3(size: int) -> Cases:
     """P ⊕ q ⊕ r = 0 and q = floor((p+r)/3) hold, for p, q, r that are not all 0, if and only if p = 2^n + m, q = 2^n - 1 and
     r = 2^(n+1) - m - 1 with 0 <= m < 2^n.
+
+    Slip: It does not except (0,0,0), which has the first property and not the second; it is the only exception. The proof takes
+    the logarithm of p, and writes d for a in (3.27) and (3.28).
     """
     every = ((p, (p + r) // 3, r) for p in range(64) for r in range(64))
     exceptions = {triple for triple in every if nim.is_p_position(triple)} ^ _of_theorem_3_3(63)
@@ -296,16 +285,14 @@ def theorem_3_4(upto: int) -> Cases:
             yield f"whether an option of {position} has nim-sum 0", 0 in nim_sums, False
 
 
-@Entry(
-    V,
-    "Theorem 3.4, proof",
-    also=("v-theorem-3.4",),
-    slip="Where x >= z is assumed, moves in z are another case than moves in x: {6,3,5} has the option {6,2,0}. The same argument "
-    "applies to them, and the theorem holds. {p,q,r} should be {p,q,z}. {0,0,0}, where Theorem 3.3 fails, is not excepted, "
-    "but no other position of A has z = 0.",
-)
+@Entry(V, "Theorem 3.4, proof", also=("v-theorem-3.4",))
 def moves_in_z() -> Cases:
-    """With x >= z assumed, a move that lowers two numbers lowers x and y, and leads to {p,q,z}: "therefore {p,q,r} is in B"."""
+    """With x >= z assumed, a move that lowers two numbers lowers x and y, and leads to {p,q,z}: "therefore {p,q,r} is in B".
+
+    Slip: Where x >= z is assumed, moves in z are another case than moves in x: {6,3,5} has the option {6,2,0}. The same
+    argument applies to them, and the theorem holds. {p,q,r} should be {p,q,z}. {0,0,0}, where Theorem 3.3 fails, is not
+    excepted, but no other position of A has z = 0.
+    """
     about = "whether a move that lowers z can lower y, where x >= z: from {6,3,5} to {6,2,0}"
     yield Printed(about, (6, 2, 0) in {option for _, _, option in chocolate(3).moves((6, 3, 5))}, False, True)
 

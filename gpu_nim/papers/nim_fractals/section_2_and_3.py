@@ -176,14 +176,12 @@ def sandwich(upto: int) -> Cases:
             yield f"a_{k}({2 * n // k}) <= A_{k}({n}) <= a_{k}({n})", a[2 * n // k] <= A[n] <= a[n], True
 
 
-@Entry(
-    NF,
-    "Corollary 7, proof",
-    also=("nf-corollary-7",),
-    slip="The total is at most 2n, not less: (3,3) has no pile above 3 = 2·3/2 and the total 6. The corollary needs no more.",
-)
+@Entry(NF, "Corollary 7, proof", also=("nf-corollary-7",))
 def below_the_total() -> Cases:
-    """Every position with no pile above 2n/k must have a total of less than 2n."""
+    """Every position with no pile above 2n/k must have a total of less than 2n.
+
+    Slip: The total is at most 2n, not less: (3,3) has no pile above 3 = 2·3/2 and the total 6. The corollary needs no more.
+    """
     below = all(sum(piles) < 6 for piles in p_positions(2, 3).tolist())
     yield Printed("whether all P-positions of two piles of at most 3 have totals below 2·3", below, True, False)
 
@@ -254,17 +252,13 @@ def split(n: int) -> tuple[int, int]:
     return b, n + 1 - (1 << b)
 
 
-@Entry(
-    NF,
-    "Section 3.2, b and c",
-    name="nf-b-and-c",
-    reach=ENUMERATED,
-    command="gpunim nim 8",
-    slip="It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it "
-    "so.",
-)
+@Entry(NF, "Section 3.2, b and c", name="nf-b-and-c", reach=ENUMERATED, command="gpunim nim 8")
 def b_and_c(upto: int) -> Cases:
-    """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1"""
+    """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1
+
+    Slip: It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it
+    so.
+    """
     found = [len(nim.binary_columns([n])[1]) for n in range(1, 9)]
     about = "the number of binary digits of n = 1 to 8, beside b = 0, 1, 1, 2, 2, 2, 2, 3"
     yield Printed(about, found, (0, 1, 1, 2, 2, 2, 2, 3), (1, 2, 2, 3, 3, 3, 3, 4))

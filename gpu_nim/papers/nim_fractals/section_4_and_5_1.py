@@ -86,15 +86,13 @@ def a_four(k: int, b: int, c: int) -> int:
     return int(8**b + 6 * c**2 * 2**b)
 
 
-@Entry(
-    NF,
-    "Theorem 13, proof",
-    also=("nf-theorem-13",),
-    slip='"Not less than 2^b" must read less than 2^b, both times: 4, 8 and 12 are not less than 4, and leave a fourth pile of 0.',
-)
+@Entry(NF, "Theorem 13, proof", also=("nf-theorem-13",))
 def large_piles() -> Cases:
     """The first three piles, not less than 2^b, uniquely define a P-position in which all piles are not less than 2^b; there are
     2^(3b) of these.
+
+    Slip: "Not less than 2^b" must read less than 2^b, both times: 4, 8 and 12 are not less than 4, and leave a fourth pile of
+    0.
     """
     yield Printed("whether the fourth pile beside 4, 8 and 12 is not less than 4", nim_sum((4, 8, 12)) >= 4, True, False)
     found = [find_family("a", 4).value(2**b - 1) for b in range(4)]

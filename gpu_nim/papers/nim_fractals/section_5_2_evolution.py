@@ -160,15 +160,13 @@ def children_evolve(upto: int) -> Cases:
             born = {child for parent in born for child in _shifted(parent, 1)}
 
 
-@Entry(
-    NF,
-    "Section 5.2, birthdays",
-    command="gpunim nim 1 2 3",
-    slip="A position is born one day after the last of its options, so a heap of n on day n and a position with 2n counters on "
-    "day 2n: the longest play from (0,1,1) has two moves.",
-)
+@Entry(NF, "Section 5.2, birthdays", command="gpunim nim 1 2 3")
 def birthdays() -> Cases:
-    """A P-position of generation n is born on day n, in the sense of combinatorial game theory."""
+    """A P-position of generation n is born on day n, in the sense of combinatorial game theory.
+
+    Slip: A position is born one day after the last of its options, so a heap of n on day n and a position with 2n counters on
+    day 2n: the longest play from (0,1,1) has two moves.
+    """
     evolution = evolve(Nim(3, 3))
     found = [evolution.birthday[evolution.index(piles)] for piles in ((0, 1, 1), (0, 2, 2), (1, 2, 3))]
     yield Printed("the birthdays of (0,1,1), (0,2,2), (1,2,3), of generations 1, 2, 3", found, (1, 2, 3), (2, 4, 6))
@@ -204,15 +202,13 @@ def standard_algorithm() -> Cases:
     yield Printed("P_1 in Nim with three piles up to 2", found, ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)))
 
 
-@Entry(
-    NF,
-    "Lemma 24",
-    reach=Reach(12, 31, 1),  # the whole game is played out
-    slip="It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the "
-    "longest. Two rows of 4 in Kayles are found at step 3 and are of generation 4.",
-)
+@Entry(NF, "Lemma 24", reach=Reach(12, 31, 1))  # the whole game is played out
 def lemma_24(largest: int, piles: int = 3) -> Cases:
-    """The P-positions of Nim that the standard algorithm finds at step i are born in generation i."""
+    """The P-positions of Nim that the standard algorithm finds at step i are born in generation i.
+
+    Slip: It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the
+    longest. Two rows of 4 in Kayles are found at step 3 and are of generation 4.
+    """
     for heap, code, about in ((4, "0.77", "two rows of 4 in Kayles"), (7, "0.137", "two heaps of 7 in the octal game 0.137")):
         octal: Evolution[Heaps] = evolve(HeapGame(OctalCode(code), 2 * heap))
         place = octal.index((heap, heap))
@@ -231,15 +227,12 @@ def _south_as_printed(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     return np.asarray(~((y < 0) & (y < -abs(x))))
 
 
-@Entry(
-    NF,
-    "Section 5.4, automaton",
-    also=("nf-theorem-25",),
-    command="gpunim grow ulam-warburton-3 --gen 7",
-    slip='"y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.',
-)
+@Entry(NF, "Section 5.4, automaton", also=("nf-theorem-25",), command="gpunim grow ulam-warburton-3 --gen 7")
 def without_south() -> Cases:
-    """The Ulam-Warburton automaton without its south branch: cells with y < 0 and y < -|x| are never born."""
+    """The Ulam-Warburton automaton without its south branch: cells with y < 0 and y < -|x| are never born.
+
+    Slip: "y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.
+    """
 
     def births(outside: Callable[[NDArray[np.integer]], NDArray[np.bool_]], generations: int) -> NDArray[np.uint64]:
         rule = Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=outside)
@@ -323,15 +316,12 @@ def _next_cells(born: dict[Cell, Cell | None], alive: set[Cell]) -> dict[Cell, C
     return result
 
 
-@Entry(
-    NF,
-    "Theorem 25, directions",
-    also=("nf-theorem-25",),
-    command="gpunim nim 1 1 0",
-    slip='"(0,1) and East" and "(1,0) and North" are interchanged: (0,1) lies north of (0,0), and (1,0) east.',
-)
+@Entry(NF, "Theorem 25, directions", also=("nf-theorem-25",), command="gpunim nim 1 1 0")
 def directions() -> Cases:
-    """(0,1,1) is identified with (-1,0) and west, (1,0,1) with (0,1) and east, (1,1,0) with (1,0) and north."""
+    """(0,1,1) is identified with (-1,0) and west, (1,0,1) with (0,1) and east, (1,1,0) with (1,0) and north.
+
+    Slip: "(0,1) and East" and "(1,0) and North" are interchanged: (0,1) lies north of (0,0), and (1,0) east.
+    """
     yield Printed(
         "cells and directions of (0,1,1), (1,0,1), (1,1,0)",
         [(leg.to, leg.direction) for piles in (_WEST, _NORTH, _EAST) for leg in walk(piles)],
@@ -347,16 +337,13 @@ def _turn(pair: Sequence[int], then: Sequence[int]) -> str:
     return {1: "right", 3: "left"}.get(quarter % 4, "none")
 
 
-@Entry(
-    NF,
-    "Theorem 25, turns",
-    also=("nf-theorem-25",),
-    command="gpunim nim 14 11 5",
-    slip="The list and the worked example of (14,11,5) are mirror images of each other. Either map is a bijection; gpunim follows "
-    "the example, so left and right in the list are interchanged.",
-)
+@Entry(NF, "Theorem 25, turns", also=("nf-theorem-25",), command="gpunim nim 14 11 5")
 def turns() -> Cases:
-    """Left turns lead from (0,1,1) to (1,1,0), to (1,0,1), and back to (0,1,1); right turns are the reverse."""
+    """Left turns lead from (0,1,1) to (1,1,0), to (1,0,1), and back to (0,1,1); right turns are the reverse.
+
+    Slip: The list and the worked example of (14,11,5) are mirror images of each other. Either map is a bijection; gpunim
+    follows the example, so left and right in the list are interchanged.
+    """
     left = [_turn(*pair) for pair in ((_WEST, _EAST), (_EAST, _NORTH), (_NORTH, _WEST))]
     yield Printed("the turns of the walk where the paper has left", left, ("left",) * 3, ("right",) * 3)
     right = [_turn(*pair) for pair in ((_WEST, _NORTH), (_NORTH, _EAST), (_EAST, _WEST))]
@@ -384,12 +371,13 @@ def figure_2() -> Cases:
     name="nf-four-piles",
     reach=_FOUR_PILES,
     also=("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
-    slip="It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and Table "
-    "1: (0,0,1,1) has one parent.",
 )
 def parents_of_four_piles(generations: int) -> Cases:
     """With four piles a P-position has 1, 2 or 6 parents, by how many of its piles have equally many zeros at their ends: one
     pair, two pairs or all of them; and 1, 2 or 6 children.
+
+    Slip: It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and
+    Table 1: (0,0,1,1) has one parent.
     """
     yield Printed("whether (0,0,0,0) has 1, 2 or 6 parents", _kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False)
     yield Printed("the number of parents of (0,0,1,1), which has two pairs of equal piles", _kind(0, 0, 1, 1)[0], 2, 1)
@@ -401,18 +389,14 @@ def parents_of_four_piles(generations: int) -> Cases:
         yield f"the number of parents of {child}", len(_shifted(child, -1)), stated.get(alike)
 
 
-@Entry(
-    NF,
-    "Table 1",
-    reach=Reach(48, 127, 1),
-    command="gpunim nim 0 1 4 5",
-    slip="(0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of zeros. "
-    "(2,3,6,7) is the first position with two parents and one child.",
-)
+@Entry(NF, "Table 1", reach=Reach(48, 127, 1), command="gpunim nim 0 1 4 5")
 def table_1(generations: int) -> Cases:
     """Examples of P-positions with 1, 2 or 6 parents and 1, 2 or 6 children, in every combination, and there are no others but 0.
 
     Through generation 9 all nine occur. See `TABLE_1` for the error.
+
+    Slip: (0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of zeros.
+    (2,3,6,7) is the first position with two parents and one child.
     """
     yield Printed(
         "parents and children of " + ", ".join(f"({','.join(piles)})" for piles in _AS_PRINTED.split()),
