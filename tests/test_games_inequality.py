@@ -22,7 +22,7 @@ from gpu_nim.games.inequality import (
 )
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from tests.literal_games import solve_literally
+from gpu_nim.papers.by_definition import inequality_values
 
 
 def general(game, limits, capability):
@@ -41,27 +41,11 @@ def test_numbers_of_p_positions(backend, game, size, count):
     assert len(solve(game, size, backend=backend).p_positions) == count
 
 
-def test_grundy_values_of_three_y_to_31(backend):
-    solution = solve(chocolate(3), 31, grundy=True, backend=backend)
-    assert len(solution.p_positions) == 342
-    assert solution.largest_grundy == 49
-
-
 @pytest.mark.parametrize(("k", "y", "z", "value"), [(2, 4, 9, 13), (4, 3, 13, 14)])
 def test_two_coordinate_bars(backend, k, y, z, value):
     game = parse_game(f"{k}y <= z")
     assert solve(game, 15, grundy=True, backend=backend).grundy[y, z] == value
     assert solve(bar(k), 15, grundy=True, backend=backend).grundy[0, y, z] == value
-
-
-@pytest.mark.larger
-@pytest.mark.parametrize(
-    ("a", "size", "difference"), [(3, 255, None), (4, 7, None), (4, 8, (5, 3, 8)), (8, 31, None), (8, 32, (25, 7, 32))]
-)
-def test_least_difference_from_nim(backend, a, size, difference):
-    solution = solve(chocolate(a), size, backend=backend)
-    assert solution.first_difference == difference
-    assert solution.equals_nim == (difference is None)
 
 
 @st.composite
@@ -88,7 +72,7 @@ def test_every_solver_agrees_with_the_definitions(backend, game, size):
             solve(game, size)
         return
     limits = tuple(min(limit, (0, 12, 8, 5, 3)[len(limits)]) for limit in limits)
-    literal = solve_literally([(i.target, i.coefficients, i.constant) for i in game.inequalities], limits)
+    literal = inequality_values(game, limits)
     p_positions = sorted(position for position, value in literal.items() if value == 0)
     if literal:
         values = backend.inequality_grundy(game.bounds(limits), np.array(limits))
@@ -140,15 +124,6 @@ def test_many_words_of_grundy_values():
     solution = solve(game, 44, grundy=True)
     assert solution.largest_grundy > 128
     assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
-
-
-def test_six_coordinate_chocolate():
-    game = six_coordinate_chocolate()
-    literal = solve_literally([(i.target, i.coefficients, i.constant) for i in game.inequalities], (2,) * 6)
-    solution = solve(game, 2, grundy=True)
-    assert {p: int(solution.grundy[p]) for p in literal} == literal
-    assert solution.positions == len(literal)
-    assert np.array_equal(solve(game, 2).p_positions, solution.p_positions)
 
 
 @pytest.mark.slow

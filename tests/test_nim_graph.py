@@ -1,4 +1,4 @@
-"""The evolution graph against [NF]'s sequences, Table 1 and the rules applied position by position."""
+"""The evolution graph against the rules of [NF] applied position by position."""
 
 import sys
 from itertools import product
@@ -10,22 +10,8 @@ from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.evolution_graph import dot, evolution_graph, graphml, kind_table, to_networkx
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 
-# [NF] Theorem 19 and sections 5.5 and 5.6: D_3, D_4 and D_5 (A048883, A237711, A238759).
-D = {
-    1: [1],
-    2: [1, 1, 1, 1, 1],
-    3: [1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81],
-    4: [1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85],
-    5: [1, 10, 15, 100, 65, 150, 175, 1000, 565],
-}
 
-
-@pytest.mark.parametrize("piles", D)
-def test_births_are_the_published_sequences(piles):
-    assert evolution_graph(piles, max(len(D[piles]) - 1, 3)).births() == D[piles]
-
-
-@pytest.mark.parametrize(("piles", "generations"), [(2, 6), (3, 9), (4, 5), (5, 3)])
+@pytest.mark.parametrize(("piles", "generations"), [(1, 3), (2, 6), (3, 9), (4, 5), (5, 3)])
 def test_graph_equals_the_literal_one(piles, generations):
     graph = evolution_graph(piles, generations)
     every = [p for p in product(range(generations + 1), repeat=piles) if positions.is_p_position(p) and sum(p) <= 2 * generations]
@@ -35,27 +21,6 @@ def test_graph_equals_the_literal_one(piles, generations):
     assert edges == {(p.position, child) for child in every for p in positions.parents(child)}
     assert len(edges) == len(graph.edges)
     assert graph.generation.tolist() == [positions.generation(row) for row in rows]
-
-
-# [NF] Table 1.  Its example for two parents and one child, (0,1,4,5), has one parent and two children: 0 is no pile to
-# subtract from, and 1 and 4 end in 0 and 2 zeros.  (2,3,6,7) is the least position of the kind.
-TABLE_1 = {
-    (0, 1, 2, 3): (1, 1),
-    (0, 0, 1, 1): (1, 2),
-    (0, 0, 2, 2): (1, 6),
-    (2, 3, 6, 7): (2, 1),
-    (1, 1, 2, 2): (2, 2),
-    (2, 2, 4, 4): (2, 6),
-    (1, 3, 5, 7): (6, 1),
-    (1, 1, 3, 3): (6, 2),
-    (1, 1, 1, 1): (6, 6),
-    (0, 1, 4, 5): (1, 2),
-}
-
-
-@pytest.mark.parametrize("example", TABLE_1)
-def test_table_1(example):
-    assert (len(positions.parents(example)), len(positions.children(example))) == TABLE_1[example]
 
 
 def test_the_nine_kinds_and_their_frequencies():
@@ -69,11 +34,6 @@ def test_the_nine_kinds_and_their_frequencies():
             kind = (len(positions.parents(piles)), len(positions.children(piles)))
             literal.setdefault(kind, []).append((sum(piles), piles))
     assert table == {kind: (len(those), min(those)[1]) for kind, those in literal.items()}
-    assert table[2, 1][1] == (2, 3, 6, 7)
-
-
-def test_three_piles_have_one_parent_and_0_1_or_3_children():
-    assert list(kind_table(3, 40)) == [(0, 3), (1, 0), (1, 1), (1, 3)]
 
 
 def test_exports_agree():

@@ -1,4 +1,5 @@
-"""Verification can fail: each formula of the program is broken deliberately, and some statement has to fail.
+"""Verification can fail: each formula of the program is broken deliberately, and some statement has to fail; and so can each
+statement, where something that it calls is broken.
 
 A function is broken in place, by replacing its code, so that all references to it have the fault. Only statements that call it can
 notice; they are recorded once, and tried from the quickest on.
@@ -6,8 +7,10 @@ notice; they are recorded once, and tried from the quickest on.
 
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,9 +21,10 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
-from gpu_nim.games import breaking, heaps, inequality, laws
+from gpu_nim.games import breaking, game_graph, heaps, inequality, laws, solvers
 from gpu_nim.games.nim import arrays, positions, walk
-from gpu_nim.papers import StatementResult, by_definition, run_checks, statements
+from gpu_nim.papers import Entry, StatementResult, by_definition, run_checks, statements
+from gpu_nim.papers.catalogue import ENTRIES
 from gpu_nim.papers.nim_fractals import section_5_5_more_piles
 
 pytestmark = pytest.mark.thorough
@@ -52,8 +56,6 @@ LEFT_OUT = {
     positions.as_position: "reads arguments",
     arrays.as_positions: "reads arguments",
     arrays._rows: "reads arguments",
-    arrays._room_for_one_more: "widens a dtype",
-    arrays.pile_pairs: "names the columns of pair arrays; its own tests hold it",
     arrays.totals: "sums rows; its own tests hold it",
     arrays.nim_sums: "its value is compared with 0 only; its own tests hold it",
     positions._p_position: "reads arguments",
@@ -81,22 +83,22 @@ LEFT_OUT = {
 }
 
 
-def _functions() -> Iterator[Callable[..., Any]]:
-    for room in ROOMS:
-        for value in vars(room).values():
-            if inspect.isclass(value) and value.__module__ == room.__name__ and not getattr(value, "_is_protocol", False):
-                methods = [f for f in vars(value).values() if inspect.isfunction(f) and not f.__name__.startswith("__")]
-                yield from (f for f in methods if f.__code__.co_filename == room.__file__)  # others are made by dataclass
-            elif inspect.isfunction(inspect.unwrap(value)) and inspect.unwrap(value).__module__ == room.__name__:
-                yield value
-    yield from MORE
+def _functions(room: types.ModuleType) -> Iterator[Callable[..., Any]]:
+    """The functions and methods of a module, but for those that dataclasses make and what entries compare."""
+    compared = {entry.compares for entry in ENTRIES.values()}
+    for value in vars(room).values():
+        if inspect.isclass(value) and value.__module__ == room.__name__ and not getattr(value, "_is_protocol", False):
+            methods = [f for f in vars(value).values() if inspect.isfunction(f) and not f.__name__.startswith("__")]
+            yield from (f for f in methods if f.__code__.co_filename == room.__file__)
+        elif inspect.isfunction(bare := inspect.unwrap(value)) and bare.__module__ == room.__name__ and value not in compared:
+            yield value
 
 
 def _spoiled(value: Any) -> Any:
     """Something else of the same kind."""
     if isinstance(value, bool):
         return not value
-    if isinstance(value, int):
+    if isinstance(value, int | Fraction):
         return value + 1
     if type(value).__module__.startswith("flint"):
         return 3 * value + 1
@@ -106,10 +108,10 @@ def _spoiled(value: Any) -> Any:
         return heaps.Period(value.preperiod, value.length + 1)
     if isinstance(value, positions.Move):
         return positions.Move(value.pile, value.take, (1, *value.leaves))
-    if isinstance(value, tuple) and value and isinstance(value[-1], int | np.ndarray):
+    if isinstance(value, tuple) and value and isinstance(value[-1], int | Fraction | np.ndarray):
         return (*value[:-1], _spoiled(value[-1]))
-    if isinstance(value, list | tuple):
-        return value[:-1]
+    if isinstance(value, list | tuple | set):
+        return type(value)([*value][:-1] or ["planted"])
     if isinstance(value, types.GeneratorType):
         return iter([*value][:-1])
     return 0 if value is None else value
@@ -139,11 +141,23 @@ def _replace(patch: pytest.MonkeyPatch, function: Callable[..., Any], replaced: 
     patch.setattr(bare, "__code__", made["make"]().__code__)
 
 
-BROKEN = [*dict.fromkeys(function for function in _functions() if function not in LEFT_OUT)]
+FORMULAS = [*dict.fromkeys(function for room in ROOMS for function in _functions(room)), *MORE]
+BROKEN = [function for function in FORMULAS if function not in LEFT_OUT]
+PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for each in statements()})]
+HELPERS = [function for room in (by_definition, inequality, solvers, game_graph, *PAPERS) for function in _functions(room)]
+"""What statements use beside formulas; not every fault of it can be noticed."""
+
+Unbroken = list[tuple[StatementResult, set[Callable[..., Any]]]]
+
+
+def _forget() -> None:
+    """Forget what is remembered from before something was broken."""
+    for function in HELPERS:
+        getattr(function, "cache_clear", lambda: None)()
 
 
 @pytest.fixture(scope="module")
-def unbroken() -> list[tuple[StatementResult, set[Callable[..., Any]]]]:
+def unbroken() -> Unbroken:
     """The results while nothing is broken, the quickest first, each with the functions that its check calls."""
     called: set[Callable[..., Any]] = set()
 
@@ -156,28 +170,40 @@ def unbroken() -> list[tuple[StatementResult, set[Callable[..., Any]]]]:
 
     results = []
     with pytest.MonkeyPatch.context() as patch:
-        for function in BROKEN:
+        for function in dict.fromkeys((*BROKEN, *HELPERS)):
             _replace(patch, function, partial(recorded, function))
-        for checked in run_checks(statements(), _UPTO):
-            results.append((checked, called.copy()))
+        for statement in statements():
+            _forget()
+            results += [(checked, called.copy()) for checked in run_checks([statement], _UPTO)]
             called.clear()
     return sorted(results, key=lambda result: result[0].seconds)
 
 
+def _counterexamples(function: Callable[..., Any], tried: Iterable[Entry]) -> Iterator[str]:
+    """What the statements find while a function is broken."""
+    with pytest.MonkeyPatch.context() as patch:
+        _replace(patch, function, lambda whole: lambda *given, **named: _spoiled(whole(*given, **named)))
+        _forget()
+        yield from (str(checked.result.counterexample) for checked in run_checks(tried, _UPTO) if not checked.holds)
+    _forget()
+
+
 @pytest.mark.parametrize("function", BROKEN, ids=lambda f: f"{f.__module__.rpartition('.')[2]}.{f.__qualname__}")
-def test_a_broken_formula_is_noticed(
-    function: Callable[..., Any],
-    unbroken: list[tuple[StatementResult, set[Callable[..., Any]]]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_broken_formula_is_noticed(function: Callable[..., Any], unbroken: Unbroken) -> None:
     callers = [checked.statement for checked, called in unbroken if function in called]
-    _replace(monkeypatch, function, lambda whole: lambda *given, **named: _spoiled(whole(*given, **named)))
-    assert any(not checked.holds for checked in run_checks(callers, _UPTO))
+    assert any(_counterexamples(function, callers))
+
+
+@pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
+def test_each_statement_can_fail(statement: Entry, unbroken: Unbroken) -> None:
+    (called,) = (called for checked, called in unbroken if checked.statement is statement)
+    found = (words for function in called for words in _counterexamples(function, [statement]))
+    assert any("the check ended with" not in words for words in found)
 
 
 def test_what_is_left_out_is_there() -> None:
-    assert LEFT_OUT.keys() <= {*_functions()}
+    assert LEFT_OUT.keys() <= {*FORMULAS}
 
 
-def test_all_holds_while_nothing_is_broken(unbroken: list[tuple[StatementResult, set[Callable[..., Any]]]]) -> None:
+def test_all_holds_while_nothing_is_broken(unbroken: Unbroken) -> None:
     assert [checked.statement.name for checked, _ in unbroken if not checked.holds] == []

@@ -6,7 +6,7 @@ The checks compare the program's results with these. `a_by_digits` is a second m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from math import comb
@@ -170,34 +170,27 @@ def nim_options(position: Cell) -> set[Cell]:
     return {(*position[:i], less, *position[i + 1 :]) for i, pile in enumerate(position) for less in range(pile)}
 
 
-def inequality_positions(game: InequalityGame, size: int) -> list[Cell]:
-    """Return the positions of a game in its box, by testing every vector."""
-    box = np.indices([limit + 1 for limit in game.limits(size)]).reshape(len(game.coordinates), -1).T
-    return [position for position in map(tuple, box.tolist()) if game.is_position(position)]
-
-
-def inequality_options(positions: Sequence[Cell]) -> Callable[[Cell], set[Cell]]:
-    """Return the moves of a game of inequalities by definition: one coordinate is lowered, and all become the largest position
-    that is nowhere above, found among all positions.
+def inequality_values(game: InequalityGame, limits: Cell) -> dict[Cell, int]:
+    """Return the Grundy values of a game of inequalities up to limits, by definition: one coordinate is lowered, and all become
+    the largest position that is nowhere above, found among all positions.
 
     >>> from gpu_nim.games.inequality import chocolate
-    >>> sorted(inequality_options(inequality_positions(chocolate(3), 4))((3, 2, 3)))
-    [(0, 1, 3), (1, 1, 3), (2, 1, 3), (3, 0, 3), (3, 1, 0), (3, 1, 1), (3, 1, 2), (3, 1, 3)]
+    >>> [position for position, value in inequality_values(chocolate(3), (2, 1, 2)).items() if value == 0]
+    [(0, 0, 0), (1, 0, 1), (2, 0, 2)]
     """
+    box = np.indices([limit + 1 for limit in limits]).reshape(len(limits), -1).T
+    positions = [position for position in map(tuple, box.tolist()) if game.is_position(position)]
     known = np.array(positions)
 
-    def options(position: Cell) -> set[Cell]:
-        found = set()
-        for axis, pile in enumerate(position):
-            for lower in range(pile):
-                lowered = np.array(position)
-                lowered[axis] = lower
-                below = known[(known <= lowered).all(axis=1)]
-                if len(below):
-                    found.add(tuple(below.max(axis=0).tolist()))
-        return found
+    @cache
+    def greatest_below(vector: Cell) -> Cell | None:
+        below = known[(known <= vector).all(axis=1)]
+        return tuple(below.max(axis=0).tolist()) if len(below) else None
 
-    return options
+    def options(position: Cell) -> Iterator[Cell]:
+        return filter(None, map(greatest_below, nim_options(position)))
+
+    return dict(grundy(positions, options))
 
 
 def a_by_digits(piles: int, n: int) -> int:

@@ -1,8 +1,6 @@
 """Many positions of Nim at once: every function takes an array whose last axis runs over the piles.
 
-Integer arrays of any width are taken; int64 and uint64 are kept, narrower ones become int64, and object arrays of
-Python integers serve piles past 64 bits. Results are exact: where a 64-bit total or child would wrap, the result is an
-object array.
+Results are exact: positions are int64 where no total and no child exceeds 64 bits, and object arrays of Python integers elsewhere.
 """
 
 from typing import Any
@@ -17,7 +15,7 @@ Positions = NDArray[Any]
 
 
 def as_positions(values: ArrayLike) -> Positions:
-    """The values as an array of positions (..., k): int64, uint64 or object.
+    """The values as an array of positions (..., k): int64, or object where a total might exceed 64 bits.
 
     Raises UsageError for anything but non-negative integers, and for a last axis of length 0.
 
@@ -28,18 +26,13 @@ def as_positions(values: ArrayLike) -> Positions:
     if array.ndim == 0 or array.shape[-1] == 0:
         raise UsageError(f"positions must be an array (..., piles) with at least one pile, got shape {array.shape}")
     if array.dtype == object:
-        flat = [as_position([value])[0] for value in array.ravel()]
-        largest = max(flat, default=0)
-        if largest <= np.iinfo(np.int64).max:
-            return np.array(flat, dtype=np.int64).reshape(array.shape)
-        if largest <= np.iinfo(np.uint64).max:
-            return np.array(flat, dtype=np.uint64).reshape(array.shape)
-        return array
-    if array.dtype.kind not in "iu":
+        array = np.array([as_position([value])[0] for value in array.ravel()], dtype=object).reshape(array.shape)
+    elif array.dtype.kind not in "iu":
         raise UsageError(f"positions must be integers, got dtype {array.dtype}")
-    if array.dtype.kind == "i" and array.size and array.min() < 0:
+    elif array.size and array.min() < 0:
         raise UsageError(f"positions must be non-negative integers, got {array.min()}")
-    return array.astype(np.uint64 if array.dtype == np.uint64 else np.int64, copy=False)
+    fits = (int(array.max(initial=0)) + 1) * array.shape[-1] < 1 << 63
+    return array.astype(np.int64 if fits else object, copy=False)
 
 
 def nim_sums(positions: ArrayLike) -> NDArray[Any]:
@@ -61,19 +54,16 @@ def are_p_positions(positions: ArrayLike) -> NDArray[np.bool_]:
 
 
 def totals(positions: ArrayLike) -> NDArray[Any]:
-    """The number of counters of each position, shape (...): in the dtype of the positions where no sum can wrap, else object.
+    """The number of counters of each position, shape (...): int64 where no sum can wrap, else object.
 
     >>> totals([[2**62, 2**62, 2**62]])
     array([13835058055282163712], dtype=object)
     """
-    array = as_positions(positions)
-    if array.dtype != object and array.size and int(array.max()) > np.iinfo(array.dtype).max // array.shape[-1]:
-        array = array.astype(object)
-    return np.asarray(array.sum(axis=-1))
+    return np.asarray(as_positions(positions).sum(axis=-1))
 
 
 def winning_takes(positions: ArrayLike) -> NDArray[Any]:
-    """The number to take from each pile to leave a P-position, 0 where that pile has no winning move: shape and dtype as given.
+    """The number to take from each pile to leave a P-position, 0 where that pile has no winning move, shape (..., k).
 
     >>> winning_takes([[13, 12, 8], [1, 2, 3]])
     array([[9, 7, 7],
@@ -81,7 +71,7 @@ def winning_takes(positions: ArrayLike) -> NDArray[Any]:
     """
     array = as_positions(positions)
     left = array ^ np.expand_dims(nim_sums(array), -1)
-    return np.where(left < array, array - np.minimum(left, array), np.zeros_like(array))
+    return np.where(left < array, array - left, 0)
 
 
 def generations(positions: ArrayLike) -> NDArray[Any]:
@@ -95,55 +85,26 @@ def generations(positions: ArrayLike) -> NDArray[Any]:
     return np.asarray(totals(_p_positions(positions)) // 2)
 
 
-def pile_pairs(piles: int) -> NDArray[np.int64]:
-    """The pairs of piles i < j in the order in which `parent_pairs` and `child_pairs` list them, shape (C(k, 2), 2).
-
-    >>> pile_pairs(3).tolist()
-    [[0, 1], [0, 2], [1, 2]]
-    """
-    return np.stack(np.triu_indices(piles, 1), axis=1).astype(np.int64, copy=False)
-
-
-def parent_pairs(positions: ArrayLike) -> NDArray[np.bool_]:
-    """For each P-position and each pair of piles, whether subtracting 1 from both gives a parent, shape (..., C(k, 2)).
-
-    Both piles are non-empty and end in equally many binary 0s [NF Lemma 21]. Raises UsageError for an N-position.
-
-    >>> parent_pairs([[1, 2, 3]])
-    array([[False,  True, False]])
-    """
-    array = _p_positions(positions)
-    return _equal_pairs(array & (~array + 1), exclude_zero=True)
-
-
-def child_pairs(positions: ArrayLike) -> NDArray[np.bool_]:
-    """For each P-position and each pair of piles, whether adding 1 to both gives a child, shape (..., C(k, 2)).
-
-    Both piles end in equally many binary 1s [NF Lemma 23]. Raises UsageError for an N-position.
-
-    >>> child_pairs([[1, 1, 0]])
-    array([[ True, False, False]])
-    """
-    array = _room_for_one_more(_p_positions(positions))
-    return _equal_pairs(~array & (array + 1), exclude_zero=False)
-
-
 def parent_counts(positions: ArrayLike) -> NDArray[np.int64]:
-    """How many parents each P-position has, shape (...).
+    """How many parents each P-position has, shape (...): pairs of non-empty piles that end in equally many 0s [NF Lemma 21].
+
+    Raises UsageError for an N-position.
 
     >>> parent_counts([[0, 0, 1, 1], [1, 1, 2, 2], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    return np.asarray(parent_pairs(positions).sum(axis=-1, dtype=np.int64))
+    return _alike(_last_ones(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
 
 
 def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
-    """How many children each P-position has, shape (...).
+    """How many children each P-position has, shape (...): pairs of piles that end in equally many 1s [NF Lemma 23].
+
+    Raises UsageError for an N-position.
 
     >>> child_counts([[0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    return np.asarray(child_pairs(positions).sum(axis=-1, dtype=np.int64))
+    return _alike(_last_zeros(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
 
 
 def parents_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
@@ -154,7 +115,7 @@ def parents_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
     ([0], [[0, 2, 2]])
     """
     array = _rows(positions)
-    return _apply(array, parent_pairs(array), subtract=True)
+    return _moved(array, _alike(_last_ones(array)), -1)
 
 
 def children_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
@@ -164,8 +125,8 @@ def children_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
     >>> rows.tolist(), found.tolist()
     ([0, 0, 0], [[1, 1, 0], [1, 0, 1], [0, 1, 1]])
     """
-    array = _room_for_one_more(_rows(positions))
-    return _apply(array, child_pairs(array), subtract=False)
+    array = _rows(positions)
+    return _moved(array, _alike(_last_zeros(array)), 1)
 
 
 def _p_positions(positions: ArrayLike) -> Positions:
@@ -178,33 +139,32 @@ def _p_positions(positions: ArrayLike) -> Positions:
 
 
 def _rows(positions: ArrayLike) -> Positions:
-    array = as_positions(positions)
+    array = _p_positions(positions)
     if array.ndim != 2:
         raise UsageError(f"positions must be an array (N, piles), got shape {array.shape}")
     return array
 
 
-def _room_for_one_more(array: Positions) -> Positions:
-    if array.dtype != object and array.size and array.max() == np.iinfo(array.dtype).max:
-        return array.astype(object)
-    return array
+def _last_ones(array: Positions) -> Positions:
+    """The power of two of each pile's last binary 1; 0 for an empty pile."""
+    return np.asarray(array & -array)
 
 
-def _equal_pairs(marks: Positions, *, exclude_zero: bool) -> NDArray[np.bool_]:
-    """Which pairs of entries along the last axis are equal (and not 0, if `exclude_zero`)."""
-    i, j = pile_pairs(marks.shape[-1]).T
-    equal = marks[..., i] == marks[..., j]
-    if exclude_zero:
-        equal &= marks[..., i] != 0
-    return np.asarray(equal, dtype=np.bool_)
+def _last_zeros(array: Positions) -> Positions:
+    """The power of two of each pile's last binary 0."""
+    return np.asarray(~array & (array + 1))
 
 
-def _apply(array: Positions, allowed: NDArray[np.bool_], *, subtract: bool) -> tuple[NDArray[np.int64], Positions]:
-    rows, pairs = np.nonzero(allowed)
+def _alike(powers: Positions) -> NDArray[np.bool_]:
+    """Which pairs of piles i < j have the same power of two, not 0, shape (..., C(k, 2))."""
+    i, j = np.triu_indices(powers.shape[-1], 1)
+    return np.asarray((powers[..., i] == powers[..., j]) & (powers[..., i] != 0), dtype=np.bool_)
+
+
+def _moved(array: Positions, pairs: NDArray[np.bool_], change: int) -> tuple[NDArray[np.int64], Positions]:
+    """The row of each pair, and that row with `change` added to both piles."""
+    rows, columns = np.nonzero(pairs)
     result = array[rows]
-    one = array.dtype.type(1) if array.dtype != object else 1
-    for side in range(2):
-        column = pile_pairs(array.shape[1])[pairs, side]
-        entry = (np.arange(len(rows)), column)
-        result[entry] = result[entry] - one if subtract else result[entry] + one
+    for piles in np.triu_indices(array.shape[1], 1):
+        result[np.arange(len(rows)), piles[columns]] += change
     return rows.astype(np.int64, copy=False), result

@@ -135,107 +135,30 @@ def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     return piles[0], piles[1], piles[2]
 
 
-def directions_of(positions: ArrayLike) -> NDArray[np.int8]:
-    """The walks of N three-pile P-positions (N, 3): directions (N, B), an entry a binary digit of the generation.
-
-    Column j belongs to the power of two 2^(B-1-j); an entry is 0 north, 1 east, 2 south, 3 west (`DIRECTIONS`), or -1
-    where the generation has no such power. B is the number of binary digits of the largest pile. Raises UsageError as
-    `walk`.
-
-    >>> directions_of([[14, 11, 5], [0, 2, 2]]).tolist()
-    [[1, 2, 1, 0], [-1, -1, 3, -1]]
-    """
-    array = arrays.as_positions(positions)
-    if array.ndim != 2 or array.shape[1] != 3 or not arrays.are_p_positions(array).all():
-        raise UsageError(f"positions must be P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
-    bits = int(array.max()).bit_length() if array.size else 0
-    result = np.full((len(array), bits), -1, dtype=np.int8)
-    last = np.full(len(array), -1, dtype=np.int8)
-    direction = np.zeros(len(array), dtype=np.int8)
-    turns, first = np.array(_TURN, dtype=np.int8), np.array(_FIRST, dtype=np.int8)
-    for column in range(bits):
-        digits = (array >> (bits - 1 - column) & 1).astype(bool)
-        here = digits.any(axis=1)
-        pair = np.where(digits[:, 0], np.where(digits[:, 1], 0, 1), 2).astype(np.int8)
-        ahead = np.where(last < 0, first[pair], (direction + turns[(pair - last) % 3]) % 4)
-        direction[here], last[here] = ahead[here], pair[here]
-        result[here, column] = ahead[here]
-    return result
-
-
 def cells_of(positions: ArrayLike) -> NDArray[Any]:
-    """The cells of N three-pile P-positions (N, 3): (N, 2), int64, or object past 62 binary digits.
+    """The cells of N three-pile P-positions (N, 3): (N, 2), int64, or object past 61 binary digits.
+
+    Raises UsageError as `walk`.
 
     >>> cells_of([[14, 11, 5], [0, 2, 2]]).tolist()
     [[10, -3], [-2, 0]]
     """
-    return corners_of(positions)[:, -1]
-
-
-def corners_of(positions: ArrayLike) -> NDArray[Any]:
-    """The walks of N three-pile P-positions as the cells where a leg may end: (N, B + 1, 2), from (0, 0) to the cell.
-
-    Columns as in `directions_of`; an absent power of two repeats the corner before it.
-
-    >>> corners_of([[14, 11, 5]])[0].tolist()
-    [[0, 0], [8, 0], [8, -4], [10, -4], [10, -3]]
-    """
-    directions = directions_of(positions)
-    bits = directions.shape[1]
-    dtype = np.dtype(np.int64) if bits <= 62 else np.dtype(object)
-    powers = np.array([1 << (bits - 1 - column) for column in range(bits)], dtype=dtype)
-    # The last row of the table serves direction -1: no step.
-    steps = np.array([*_STEP, (0, 0)], dtype=np.int64).astype(dtype)[directions] * powers[None, :, None]
-    corners = np.zeros((len(directions), bits + 1, 2), dtype=dtype)
-    np.cumsum(steps, axis=1, out=corners[:, 1:])
-    return corners
-
-
-def positions_of(cells: ArrayLike) -> NDArray[Any]:
-    """The three-pile P-positions of N cells (N, 2): (N, 3), the inverse of `cells_of`.
-
-    Integer cells with |x| + |y| < 2^62 give int64; larger ones come as an object array and give one. Raises UsageError
-    for a cell that is never born.
-
-    >>> positions_of([[10, -3], [-2, 0], [0, 0]]).tolist()
-    [[14, 11, 5], [0, 2, 2], [0, 0, 0]]
-    """
-    given = np.asarray(cells)
-    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iuO":
-        raise UsageError(f"cells must be integers of shape (N, 2), got {given.dtype} of shape {given.shape}")
-    if given.dtype.kind in "uO" or (given.size and max(abs(int(given.min())), int(given.max())) >= 1 << 61):
-        rows = [position_of((int(x), int(y))) for x, y in given]
-        return arrays.as_positions(np.array(rows, dtype=object).reshape(-1, 3))
-    rest = given.astype(np.int64)
-    result = np.zeros((len(rest), 3), dtype=np.int64)
-    members = np.array([[pile in pair for pile in range(3)] for pair in _PAIRS])
-    step = np.array(_STEP, dtype=np.int64)
-    turn_of = np.array([_TURN.index(0), _TURN.index(1), -1, _TURN.index(-1)])
-    out = np.array([_FIRST.index(direction) if direction in _FIRST else -1 for direction in range(4)])
-    pair = np.full(len(rest), -1, dtype=np.int64)
-    direction = np.zeros(len(rest), dtype=np.int64)
-    born = np.ones(len(rest), dtype=bool)
-    length = np.abs(rest).sum(axis=1)
-    for bit in reversed(range(int(length.max(initial=0)).bit_length())):
-        length = np.abs(rest).sum(axis=1)
-        born &= length >> (bit + 1) == 0
-        here = born & (length >> bit == 1)
-        x, y = rest[:, 0], rest[:, 1]
-        born &= ~here | (np.abs(x) != np.abs(y))
-        sideways = np.abs(x) > np.abs(y)
-        ahead = np.where(sideways, np.where(x > 0, _EAST, _WEST), np.where(y > 0, _NORTH, _SOUTH))
-        turn = (ahead - direction) % 4
-        born &= ~here | np.where(pair < 0, ahead != _SOUTH, turn != 2)
-        here &= born
-        new = np.where(pair < 0, out[ahead], (pair + turn_of[turn]) % 3)
-        pair[here], direction[here] = new[here], ahead[here]
-        result[here] += members[new[here]].astype(np.int64) << bit
-        rest[here] -= step[ahead[here]] << bit
-    born &= (rest == 0).all(axis=1)
-    if not born.all():
-        x, y = given[~born][0].tolist()
-        raise _unborn((x, y))
-    return result
+    array = arrays.as_positions(positions)
+    if array.ndim != 2 or array.shape[1] != 3 or not arrays.are_p_positions(array).all():
+        raise UsageError(f"positions must be P-positions of three piles, (N, 3), got shape {array.shape} or N-positions")
+    cells = np.zeros((len(array), 2), array.dtype)
+    last = np.full(len(array), -1, dtype=np.int8)
+    direction = np.zeros(len(array), dtype=np.int8)
+    turns, first = np.array(_TURN, dtype=np.int8), np.array(_FIRST, dtype=np.int8)
+    steps = np.array(_STEP, array.dtype)
+    for bit in reversed(range(int(array.max(initial=0)).bit_length())):
+        digits = (array >> bit & 1).astype(bool)
+        here = digits.any(axis=1)
+        pair = np.where(digits[:, 0], np.where(digits[:, 1], 0, 1), 2).astype(np.int8)[here]
+        ahead = np.where(last[here] < 0, first[pair], (direction[here] + turns[(pair - last[here]) % 3]) % 4)
+        direction[here], last[here] = ahead, pair
+        cells[here] += steps[ahead] * (1 << bit)
+    return cells
 
 
 def _three_piles(piles: Iterable[SupportsIndex]) -> Position:

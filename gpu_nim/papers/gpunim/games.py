@@ -97,8 +97,7 @@ def solutions(upto: int) -> Cases:
 def _literally(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:
     """The positions that a solution holds, with their Grundy values by definition."""
     if isinstance(rules, Inequalities):
-        known = by_definition.inequality_positions(rules.game, size)
-        return by_definition.grundy(known, by_definition.inequality_options(known))
+        return iter(by_definition.inequality_values(rules.game, rules.game.limits(size)).items())
     if isinstance(rules, Heaps):
         return (((n,), value) for n, value in enumerate(_of_heaps(rules.rule, size)))
     assert isinstance(rules, Vectors)

@@ -102,7 +102,6 @@ def walks(upto: int) -> Cases:
     yield f"that cells of piles up to {largest} differ", len(set(cells)), len(born)
     yield "the way back", [list(walk.position_of(cell)) for cell in cells], born.tolist()
     yield "the cells in arrays", [tuple(cell) for cell in walk.cells_of(born).tolist()], cells
-    yield "the way back in arrays", walk.positions_of(np.array(cells)).tolist(), born.tolist()
     for position, cell in zip(born.tolist(), cells, strict=True):
         for child in nim.children(position):
             step = np.abs(np.subtract(walk.cell_of(child.position), cell))

@@ -14,6 +14,7 @@ from operator import xor
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.ancestry import parents
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.automata.neighbourhoods import not_south, steps
@@ -24,7 +25,7 @@ from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
-from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.rule import Rule
 from gpu_nim.papers.by_definition import counts, grown, max_index, nim_options
 from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
 
@@ -90,25 +91,25 @@ Entry(
 
 
 @Entry(NF, "Lemma 20", reach=Reach(16, 32, 17))  # each position with all its moves, and theirs
-def lemma_20(generations: int, piles: int = 4) -> Cases:
+def lemma_20(generations: int) -> Cases:
     """A parent of a P-position is reached from it in two moves of the game.
 
     Take one counter from one of the two piles, then one from the other.
     """
-    yield _scope(piles, generations)
-    for child in _p_positions(generations, piles):
+    yield _scope(4, generations)
+    for child in _p_positions(generations, 4):
         between = nim_options(child)
         reached = [any(parent in nim_options(each) for each in between) for parent in _shifted(child, -1)]
         yield f"whether the parents of {child} are reached", all(reached), True
 
 
 @Entry(NF, "Lemma 21", reach=_FOUR_PILES)
-def lemma_21(generations: int, piles: int = 4) -> Cases:
+def lemma_21(generations: int) -> Cases:
     """Each P-position but the one without counters has a parent, and parents come by taking 1 from two piles with equally many
     zeros at the end of their binary representations.
     """
-    yield _scope(piles, generations)
-    for child in _p_positions(generations, piles):
+    yield _scope(4, generations)
+    for child in _p_positions(generations, 4):
         found = _shifted(child, -1)
         yield f"the parents of {child}", {parent.position for parent in nim.parents(child)}, found
         yield f"whether {child} has a parent", bool(found), any(child)
@@ -123,10 +124,10 @@ def corollary_22(generations: int) -> Cases:
 
 
 @Entry(NF, "Lemma 23", reach=_FOUR_PILES)
-def lemma_23(generations: int, piles: int = 4) -> Cases:
+def lemma_23(generations: int) -> Cases:
     """Children come by adding 1 to two piles with equally many ones at the end of their binary representations."""
-    yield _scope(piles, generations)
-    for parent in _p_positions(generations, piles):
+    yield _scope(4, generations)
+    for parent in _p_positions(generations, 4):
         yield f"the children of {parent}", {child.position for child in nim.children(parent)}, _shifted(parent, 1)
 
 
@@ -203,7 +204,7 @@ def standard_algorithm() -> Cases:
 
 
 @Entry(NF, "Lemma 24", reach=Reach(12, 31, 1))  # the whole game is played out
-def lemma_24(largest: int, piles: int = 3) -> Cases:
+def lemma_24(largest: int) -> Cases:
     """The P-positions of Nim that the standard algorithm finds at step i are born in generation i.
 
     Slip: It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the
@@ -213,8 +214,8 @@ def lemma_24(largest: int, piles: int = 3) -> Cases:
         octal: Evolution[Heaps] = evolve(HeapGame(OctalCode(code), 2 * heap))
         place = octal.index((heap, heap))
         yield Printed(f"step and generation of {about}", (octal.step[place], octal.generation[place]), (3, 3), (3, 4))
-    evolution = evolve(Nim(piles, largest))
-    yield f"P-positions of {piles} piles up to {largest}"
+    evolution = evolve(Nim(3, largest))
+    yield f"P-positions of 3 piles up to {largest}"
     for place in np.flatnonzero(evolution.is_p).tolist():
         found = int(evolution.step[place]), int(evolution.generation[place])
         half = sum(evolution.positions[place]) // 2
@@ -282,38 +283,29 @@ Entry(
 )
 
 
-@Entry(NF, "Theorem 25", reach=Reach(1024, 1024, 55))
+@Entry(NF, "Theorem 25", reach=Reach(1024, 1024, 16))
 def theorem_25(generations: int) -> Cases:
     """Three-pile Nim evolves as the three branches of the Ulam-Warburton automaton, without its south branch.
 
     The automaton is grown by its own rule; in each generation the walk must reach exactly its cells, and map parents to parents.
     """
     yield f"cells of P-positions of 3 piles, generations 0 to {generations}"
-    graph = evolution_graph(3, generations)
-    cells = [tuple(cell) for cell in graph.cells().tolist()]
-    parent_of = {child: parent for parent, child in graph.edges.tolist()}
-    alive: set[Cell] = {(0, 0)}
-    born: dict[Cell, Cell | None] = {(0, 0): None}
-    first = 0
-    for n, count in enumerate(graph.births()):
-        layer = range(first, first + count)
-        walked = {cells[index]: cells[parent_of[index]] if index else None for index in layer}
-        yield f"the number of cells in generation {n}", count, len(born)
-        yield f"the cells that differ, or have other parents, in generation {n}", walked.items() ^ born.items(), set()
-        first += count
-        born = _next_cells(born, alive)
-        alive |= born.keys()
+    graph, automaton = evolution_graph(3, generations), find("ulam-warburton-3")
+    walked = graph.cells()
+    above = np.zeros_like(walked)  # the cell of each position's parent
+    above[graph.edges[:, 1]] = walked[graph.edges[:, 0]]
+    before = above[:1]
+    for n, born in grow(automaton.name, generations, backend="numpy", verify=False):
+        here = graph.generation == n
+        touching = before[parents(automaton.rule, before, born)] if n else before
+        yield f"the number of positions in generation {n}", int(here.sum()), len(born)
+        found, stated = (_pairs(*each) for each in ((walked[here], above[here]), (born, touching)))
+        yield f"the cells that differ, or have other parents, in generation {n}", found ^ stated, set()
+        before = born
 
 
-def _next_cells(born: dict[Cell, Cell | None], alive: set[Cell]) -> dict[Cell, Cell | None]:
-    """The next generation of the automaton, each cell with its one live neighbour."""
-    result: dict[Cell, Cell | None] = {}
-    for x, y in born:
-        for cx, cy in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
-            near = [n for n in ((cx + 1, cy), (cx - 1, cy), (cx, cy + 1), (cx, cy - 1)) if n in alive]
-            if (cx, cy) not in alive and not cy <= min(-1, -abs(cx)) and len(near) == 1:
-                result[cx, cy] = near[0]
-    return result
+def _pairs(cells: NDArray[np.integer], others: NDArray[np.integer]) -> set[tuple[int, ...]]:
+    return {*map(tuple, np.hstack([cells, others]).tolist())}
 
 
 @Entry(NF, "Theorem 25, directions", also=("nf-theorem-25",), command="gpunim nim 1 1 0")
