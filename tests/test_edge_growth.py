@@ -4,28 +4,13 @@ import csv
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.neighbourhoods import steps
 from gpu_nim.oeis.b_files import read_bfile
-from gpu_nim.papers import edge_growth
 
 DOCS = Path(__file__).parent.parent / "docs"
-
-
-def test_distances_are_the_numbers_of_steps() -> None:
-    reached, frontier = {(0, 0, 0): 0}, {(0, 0, 0)}
-    for distance in range(1, 5):
-        frontier = {(x + a, y + b, z + c) for x, y, z in frontier for a, b, c in steps(3, 2)} - reached.keys()
-        reached |= dict.fromkeys(frontier, distance)
-    assert edge_growth.distances(np.array([*reached])).tolist() == [*reached.values()]
-
-
-def test_births_by_delay() -> None:
-    assert edge_growth._delays("edge", 7).sum(axis=1).tolist() == [1, 3, 3, 15, 3, 15, 27, 63]
-    assert edge_growth._delays("edge", 7)[6, :3].tolist() == [15, 12, 0]
 
 
 @pytest.fixture(scope="module")
@@ -64,15 +49,6 @@ def test_the_page_has_the_births_at_powers_of_two() -> None:
     for row, column in columns.items():
         (printed,) = re.findall(rf"^\| {row} \| (.*) \|$", page, re.MULTILINE)
         assert [*map(int, printed.split(" | "))][:5] == found[column][[8, 16, 32, 64, 128]].tolist()
-
-
-def test_the_births_one_generation_late() -> None:
-    found = grow("edge", 64, backend="numpy", columns=("delay 1",)).table["delay 1"].tolist()
-    stated = [0] * 65
-    for n in range(2, 65, 2):
-        s, t = n.bit_count(), (n & -n).bit_length() - 1
-        stated[n] = 3 * 2 ** (s + t - 1) * (2 ** (s - 1) - 1) + 2 * (3**s - 3 * 2**s + 3)
-    assert found == stated
 
 
 def test_the_hole_of_the_page() -> None:

@@ -3,9 +3,9 @@
 By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum of theirs, so one sequence solves a heap game.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,31 +24,46 @@ _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 _TAIL = 64  # values that are compared first
 
 
-class HeapRule(Protocol):
-    """The moves from a heap of n counters."""
+class HeapRule(ABC):
+    """The moves from a heap of n counters. A rule of your own needs `options` and `proof_length`.
 
+    >>> class TakeOneOrHalve(HeapRule):
+    ...     def options(self, heap):
+    ...         takes = [(heap - 1,) if heap > 1 else ()] if heap else []
+    ...         return takes + [(heap // 2, heap // 2)] * (heap > 0 and heap % 2 == 0)
+    ...     def proof_length(self, preperiod, period):
+    ...         return 2 * (preperiod + period) + 2
+    >>> extended_values(TakeOneOrHalve(), 8)[0].tolist()
+    [0, 1, 2, 0, 1, 0, 1, 0]
+    """
+
+    @abstractmethod
     def options(self, heap: int) -> Iterable[tuple[int, ...]]:
         """The heaps that one move on a heap of that size leaves, none of them empty."""
 
-    def reached(self, values: Ints, n: int) -> Ints:
-        """The Grundy values of the options of a heap of n, from those of the smaller heaps, values[:n]; repetitions allowed."""
-
-    def describe(self) -> str:
-        """The rule's parameters in words."""
-
+    @abstractmethod
     def proof_length(self, preperiod: int, period: int) -> int:
         """How many values must have a period, from `preperiod` on, to prove it for all values."""
 
+    def describe(self) -> str:
+        """The rule's parameters in words."""
+        return ""
 
-@runtime_checkable
-class BreakingRule(Protocol):
-    """A `HeapRule` with a faster way to its values, and with proofs of arithmetic periods."""
+    def reached(self, values: Ints, n: int) -> Ints:
+        """The Grundy values of the options of a heap of n, from those of the smaller heaps, values[:n]; repetitions allowed."""
+        return np.array([np.bitwise_xor.reduce(values[[*left]]) for left in self.options(n)], dtype=np.int64)
 
     def extended(self, known: Ints, count: int) -> Ints:
-        """The Grundy values of the heaps of 0 to count - 1 counters, from the first of them."""
+        """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,), from the first of them."""
+        values = np.zeros(count, dtype=np.int64)
+        values[: len(known)] = known[:count]
+        for n in range(len(known), count):
+            values[n] = mex(self.reached(values, n))
+        return values
 
     def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
-        """Whether the values, which repeat so from `preperiod` on, prove it for all heaps."""
+        """Whether the values, which repeat so from `preperiod` on with a saltus above 0, prove it for all heaps."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -72,7 +87,7 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     """
     count = integer("count", count, 0, MAX_SIZE)
     require_memory(_HEAP_BYTES * count, host_memory(), "a table of Grundy values of heaps")
-    return _from_options(rule, np.empty(0, dtype=np.int64), count)
+    return HeapRule.extended(rule, np.empty(0, dtype=np.int64), count)
 
 
 def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
@@ -91,12 +106,12 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
             break
         # A mismatch that late leaves nothing to prove a period with.
         saltus = _saltus_of_the_last(array, length, max(1, min(_TAIL, least - length - 1)))
-        if saltus is None or (saltus and not isinstance(rule, BreakingRule)):
+        if saltus is None:
             continue
         preperiod = repeated_from(array, length, saltus)
         if rule.proof_length(preperiod, length) > len(array):
             continue
-        if not saltus or (isinstance(rule, BreakingRule) and rule.has_arithmetic_period(array, preperiod, length, saltus)):
+        if not saltus or rule.has_arithmetic_period(array, preperiod, length, saltus):
             return Period(preperiod, length, saltus)
     return None
 
@@ -143,7 +158,7 @@ def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
     require_memory(_HEAP_BYTES * count, host_memory(), "a table of Grundy values of heaps")
     values = np.empty(0, dtype=np.int64)
     for upto in (*(stage for stage in _STAGES if stage < count), count):
-        values = rule.extended(values, upto) if isinstance(rule, BreakingRule) else _from_options(rule, values, upto)
+        values = rule.extended(values, upto)
         period = find_period(rule, values)
         if period is not None:
             n = np.arange(count)
@@ -152,20 +167,12 @@ def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
     return values, None
 
 
-def _from_options(rule: HeapRule, known: Ints, count: int) -> Ints:
-    values = np.zeros(count, dtype=np.int64)
-    values[: len(known)] = known
-    for n in range(len(known), count):
-        values[n] = mex(rule.reached(values, n))
-    return values
-
-
 Heaps = tuple[int, ...]
 
 _DIGITS = "0123456789ABCDEFabcdef"
 
 
-class TakeAndBreak:
+class TakeAndBreak(HeapRule):
     """A rule by digits: bits 0 to 3 of digit i allow a move that takes i counters to leave no heap, one, two or three heaps.
 
     Attributes:
@@ -257,13 +264,9 @@ class GrundysGame(TakeAndBreak):
     digits: tuple[int, ...] = field(default=(TWO,), init=False, repr=False)
     unequal: bool = field(default=True, init=False, repr=False)
 
-    def describe(self) -> str:
-        """The rule has no parameters."""
-        return ""
-
 
 @dataclass(frozen=True)
-class SubtractionRule:
+class SubtractionRule(HeapRule):
     """Take one of the numbers in `take` from a heap.
 
     >>> grundy_values(SubtractionRule((1, 3, 4)), 9).tolist()

@@ -9,10 +9,12 @@ import inspect
 import pkgutil
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec
 
 import numpy as np
@@ -133,7 +135,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Paper:
-    """A source, or a subject of gpunim's own; a new one belongs to the catalogue.
+    """A source, or a subject of gpunim's own; a new one is a table of `sources.toml`, with a name below.
 
     Attributes:
         name: its name in `gpunim reproduce`.
@@ -303,49 +305,8 @@ class Entry:
 ENTRIES = Registry[Entry]("statement")
 """The entries that were imported, by name; `load` imports all."""
 
-F = Paper(
-    "game-theory", "F", 'Thomas S. Ferguson, "Game Theory", part I, "Impartial Combinatorial Games", section 2, "The Game of Nim"'
-)
-NF = Paper(
-    "nim-fractals",
-    "NF",
-    'Tanya Khovanova and Joshua Xiong, "Nim Fractals", Journal of Integer Sequences 17 (2014), Article 14.7.8',
-    note="Numbers are those of the published paper; in the first version Theorems 1 and 2, Definition 2 and Corollary 3 are "
-    "Theorems 2 and 4, Definition 3 and Corollary 5, and from Lemma 4 on all numbers are two lower. "
-    "The proof of Theorem 15 cites Corollary 5 as Lemma 5.",
-)
-B = Paper(
-    "nim-in-3d",
-    "B",
-    "Tanya Khovanova's note on the automata that grow the P-positions of Nim in three dimensions",
-    note="The note has neither numbered theorems nor figures; the names of the items are gpunim's.",
-)
-V = Paper(
-    "inequality-conditions",
-    "V",
-    "Hiroshi Matsui, Toshiyuki Yamauchi, Taishi Inoue and Yuuki Tomari, "
-    '"Variants of the Game of Nim that have Inequalities as Conditions"',
-)
-BARS = Paper(
-    "chocolate-bars",
-    "",
-    'Nakamura and Miyadera, "Impartial chocolate bar games", Integers 15 (2015), #G4',
-    cited="Nakamura and Miyadera, Integers 15 #G4",
-)
-WYTHOFF = Paper(
-    "wythoff",
-    "",
-    'Wythoff, "A modification of the game of Nim", Nieuw Archief voor Wiskunde 7 (1907)',
-    cited="Wythoff, Nieuw Archief voor Wiskunde 7",
-)
-CHOCOLATES = Paper("chocolates", "", "Questions that the papers leave open, as far as gpunim answers them")
-EDGE = Paper("edge-growth", "", "The growth of `edge` and `fcc`, on exactly one of twelve edge neighbours")
-MORE_PILES = Paper("more-piles", "", "More than three piles: which rules grow their P-positions, and how many there are")
-GPUNIM = Paper(
-    "gpunim",
-    "",
-    "gpunim's own statements: what it computes by a formula, a theorem or a fast path equals the result by definition or "
-    "enumeration",
+F, NF, B, V, BARS, WYTHOFF, CHOCOLATES, EDGE, MORE_PILES, GPUNIM = (
+    Paper(**words) for words in tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).values()
 )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
@@ -27,23 +29,8 @@ EXAMPLE_3_4: dict[Vector, Vector] = {
 
 _LISTED = ((0, 0, 24), (1, 2, 23), (2, 4, 25))  # the parts of the list of section 4: y, the first and the last x
 
-_LIST = (
-    "0,0,0 1,0,1 2,0,2 3,0,3 4,0,4 5,0,5 6,0,6 7,0,7 8,0,8 9,0,9 10,0,10 11,0,11 12,0,12 13,0,13 14,0,14 15,0,15 16,0,16 "
-    "17,0,17 18,0,18 19,0,19 20,0,20 21,0,21 22,0,22 23,0,23 24,0,24 2,1,3 3,1,2 4,1,5 5,1,4 6,1,7 7,1,6 8,1,9 9,1,8 "
-    "10,1,11 11,1,10 12,1,13 13,1,12 14,1,15 15,1,14 16,1,17 17,1,16 18,1,19 19,1,18 20,1,21 21,1,20 22,1,23 23,1,22 4,2,6 "
-    "5,2,7 6,2,4 7,2,5 8,2,10 9,2,11 10,2,8 11,2,9 12,2,14 13,2,15 14,2,12 15,2,13 16,2,18 17,2,19 18,2,16 19,2,17 20,2,22 "
-    "21,2,23 22,2,20 23,2,21 24,2,26 25,2,27"
-)
-"""The list of P-positions in section 4, as it is printed."""
-
-_DATA = (
-    "0,0,0 1,0,0 2,0,0 3,0,0 4,0,0 5,0,0 6,0,0 7,0,0 8,0,0 9,0,0 10,0,0 11,0,0 12,0,0 13,0,0 14,0,0 15,0,0 16,0,0 17,0,0 "
-    "18,0,0 19,0,0 20,0,0 21,0,0 22,0,0 23,0,0 24,0,0 2,1,1 3,1,-1 4,1,1 5,1,-1 6,1,1 7,1,-1 8,1,1 9,1,-1 10,1,1 11,1,-1 "
-    "12,1,1 13,1,-1 14,1,1 15,1,-1 16,1,1 17,1,-1 18,1,1 19,1,-1 20,1,1 21,1,-1 22,1,1 23,1,-1 4,2,2 5,2,2 6,2,-2 7,2,-2 "
-    "8,2,2 9,2,2 10,2,-2 11,2,-2 12,2,2 13,2,2 14,2,-2 15,2,-2 16,2,2 17,2,2 18,2,-2 19,2,-2 20,2,2 21,2,2 22,2,-2 23,2,-2 "
-    "24,2,2 25,2,2"
-)
-"""The list Data of section 4, as it is printed."""
+_PRINTED = tomllib.loads(Path(__file__).with_name("section_4.toml").read_text(encoding="utf-8"))
+"""The list of P-positions in section 4 and the list Data, as they are printed."""
 
 
 def _winning_options(*position: int) -> list[Vector]:
@@ -322,13 +309,13 @@ def _listed(*, shear: bool) -> str:
 @Entry(V, "Section 4, list", command="gpunim solve chocolate --a 3 --size 27")
 def listed_positions() -> Cases:
     """The P-positions of 3y <= x + z with y = 0, 1 and 2, as listed."""
-    yield Printed("the positions listed", _listed(shear=False), _LIST)
+    yield Printed("the positions listed", _listed(shear=False), " ".join(_PRINTED["list"].split()))
 
 
 @Entry(V, "Section 4, Data", command="gpunim solve chocolate --a 3 --size 27")
 def listed_data() -> Cases:
     """{a,b,c} is replaced by {a,b,c-a}, as listed."""
-    yield Printed("the vectors listed", _listed(shear=True), _DATA)
+    yield Printed("the vectors listed", _listed(shear=True), " ".join(_PRINTED["data"].split()))
 
 
 def _is_gasket(steps: int) -> bool:

@@ -14,10 +14,12 @@ l is not rational, but all of this is exact: l X >= 0 follows from B^m X >= 0 fo
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,32 +43,13 @@ class Certificate:
             does not exceed.
     """
 
-    rows: tuple[str, ...]
+    rows: list[str]
     means: Mapping[str, Mapping[str, int]]
 
 
 _CERTIFICATES = {
-    4: Certificate(("L", "R"), {"L0": {"L": 1, "R": 1}}),
-    5: Certificate(("L", "R"), {"L0": {"L": 1, "R": 3}}),
-    7: Certificate(("L", "R"), {"L0": {"L": 3, "R": 1}}),
-    8: Certificate(("L", "R"), {"L0": {"L": 1, "R": 1}}),
-    9: Certificate(("L", "R", "L0"), {"L00": {"R": 11, "L0": 5}, "L01": {"L": 1, "R": 1}}),
-    11: Certificate(
-        ("L", "R", "L0", "L01", "L011"),
-        {"L00": {"R": 13, "L0": 19}, "L010": {"R": 3, "L0": 13}, "L0110": {"R": 1, "L0": 15}, "L0111": {"L": 1, "L011": 1}},
-    ),
-    12: Certificate(("L", "R", "L0"), {"L00": {"R": 9, "L0": 7}, "L01": {"L": 9, "L0": 7}}),
-    13: Certificate(
-        ("L", "R", "L0", "L00", "L01", "L000", "L0000"),
-        {
-            "L001": {"L": 1, "L0": 19, "L01": 12},
-            "L010": {"L0": 7, "L00": 9},
-            "L011": {"L": 11, "L0": 5},
-            "L0001": {"L": 3, "L0": 29},
-            "L00000": {"R": 11, "L000": 5},
-            "L00001": {"L0": 7, "L01": 1},
-        },
-    ),
+    int(piles): Certificate(**fields)
+    for piles, fields in tomllib.loads(Path(__file__).with_name("certificates.toml").read_text(encoding="utf-8")).items()
 }
 
 CERTIFIED = tuple(_CERTIFICATES)

@@ -294,7 +294,7 @@ def theorem_25(generations: int) -> Cases:
     walked = graph.cells()
     above = np.zeros_like(walked)  # the cell of each position's parent
     above[graph.edges[:, 1]] = walked[graph.edges[:, 0]]
-    before = above[:1]
+    before: NDArray[np.integer] = above[:1]
     for n, born in grow(automaton.name, generations, backend="numpy", verify=False):
         here = graph.generation == n
         touching = before[parents(automaton.rule, before, born)] if n else before
