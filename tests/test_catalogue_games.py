@@ -169,11 +169,8 @@ def test_solve_refuses(words, said):
 
 
 def test_the_library_refuses():
-    for words, parameters in (("not of made-up-steep", {"most": 2}), ("options of a game are", {"mosst": 2})):
-        with pytest.raises(UsageError, match=words):
-            solve(STEEP.name, 3, **parameters)
-    with pytest.raises(UsageError, match="size must be an integer from 0 to 50, got 51"):
-        solve(BOUNDED.name, 51)
+    with pytest.raises(UsageError, match="options of a game are"):
+        solve(STEEP.name, 3, mosst=2)
     with pytest.raises(UsageError, match="did you mean made-up-steep"):
         find("made-up-step")
 

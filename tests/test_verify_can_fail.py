@@ -74,6 +74,7 @@ LEFT_OUT = {
     heaps.OctalCode.describe: "shown to people alone",
     heaps.SubtractionRule.describe: "shown to people alone",
     heaps.HeapRule.describe: "shown to people alone",
+    heaps.HeapRule.has_arithmetic_period: "claims nothing; a test of games holds it",
     heaps.TakeAndBreak.proof_length: "a longer proof is one, too",
     heaps.apparent_period: "claims nothing; its own example holds it",
     breaking.sparse_mask: "the values are exact for every mask",
@@ -98,13 +99,13 @@ def _functions(room: types.ModuleType) -> Iterator[Callable[..., Any]]:
     for value in vars(room).values():
         if inspect.isclass(value) and value.__module__ == room.__name__ and not getattr(value, "_is_protocol", False):
             methods = [f for f in vars(value).values() if inspect.isfunction(f) and not f.__name__.startswith("__")]
-            yield from (f for f in methods if f.__code__.co_filename == room.__file__)
+            yield from (f for f in methods if f.__code__.co_filename == room.__file__ and not hasattr(f, "__isabstractmethod__"))
         elif inspect.isfunction(bare := inspect.unwrap(value)) and bare.__module__ == room.__name__ and value not in compared:
             yield value
 
 
 def _spoiled(value: Any, way: int = 0) -> Any:
-    """Something else of the same kind; what holds several things loses the last, is turned round, or has another last one."""
+    """Something else of the same kind; what holds several things loses the last, is turned round or halved, or has another last."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | Fraction):
@@ -128,7 +129,8 @@ def _spoiled(value: Any, way: int = 0) -> Any:
         items = [*value] or ["planted"]
         if way == 0 and isinstance(value, tuple) and isinstance(items[-1], int | Fraction | np.ndarray):
             way = 2
-        return type(value)((items[:-1], items[::-1], [*items[:-1], _spoiled(items[-1])])[way])
+        others = items[::2] if isinstance(value, set) else items[::-1]
+        return type(value)((items[:-1], others, [*items[:-1], _spoiled(items[-1])])[way])
     return 0 if value is None else value
 
 

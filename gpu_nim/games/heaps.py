@@ -288,10 +288,6 @@ class SubtractionRule(HeapRule):
         """The numbers that may be taken."""
         return ", ".join(map(str, self.take))
 
-    def reached(self, values: Ints, n: int) -> Ints:
-        """The Grundy values of the options of a heap of n."""
-        return values[[n - take for take in self.take if take <= n]]
-
     def proof_length(self, preperiod: int, period: int) -> int:
         """A value depends on the max(take) values before it, so that a repetition of that length proves the period."""
         return preperiod + period + max(self.take)
