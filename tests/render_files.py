@@ -33,7 +33,6 @@ def has_ffmpeg():
 
 
 needs_ffmpeg = pytest.mark.skipif(not has_ffmpeg(), reason="ffmpeg is not installed")
-needs_ffprobe = pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffprobe is not installed")
 
 
 def blocks_at(cells):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from gpu_nim.storage.atomic import replacing
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+
+Frame: TypeAlias = "Image"
+"""A picture of a movie."""
 
 _LARGEST_WEBP = 16383  # pixels along a side: the format's own
 _COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth

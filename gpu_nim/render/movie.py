@@ -24,6 +24,7 @@ from gpu_nim._version import __version__
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, SchedulerLost, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import OnStep, interrupts_blocked
+from gpu_nim.render.image import Frame
 from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
 from gpu_nim.render.motions import Movie, motion_of
@@ -33,8 +34,6 @@ from gpu_nim.storage.atomic import check_writable, flush, resumable
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-    from PIL.Image import Image
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -204,7 +203,7 @@ def draw_frame(job: tuple[Movie, str, int]) -> bytes:
         return _encoded(_of_thread.renderer.frame(number))
 
 
-def _encoded(frame: "Image") -> bytes:
+def _encoded(frame: Frame) -> bytes:
     content = BytesIO()
     frame.save(content, format="PNG", compress_level=1)
     return content.getvalue()

@@ -77,10 +77,6 @@ def _has_egl() -> bool:
     return False
 
 
-def _has_pyvista() -> bool:
-    return find_spec("pyvista") is not None
-
-
 # On Linux: VTK's classes of windows, the best first, and whether each can be opened.
 _WINDOWS: dict[str, Callable[[], bool]] = {
     "vtkEGLRenderWindow": _has_egl,
@@ -100,7 +96,7 @@ def probe() -> str | None:
 
 def require_opengl() -> None:
     """Set the window that VTK opens; MissingDependency, before VTK could crash, where there is none or no PyVista."""
-    if not _has_pyvista():
+    if find_spec("pyvista") is None:
         raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with --engine numpy")
     window = probe()
     if window is None:
@@ -111,7 +107,7 @@ def require_opengl() -> None:
 
 def require_display() -> None:
     """Let VTK open windows on the screen; MissingDependency, before VTK could crash, where there is none or no PyVista."""
-    if not _has_pyvista():
+    if find_spec("pyvista") is None:
         raise missing("show needs PyVista", "pyvista", ", or use --web to see it in a browser")
     if sys.platform.startswith("linux"):
         if not has_display():

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, annotations, cut_open, outline_of, view_of
 from gpu_nim.render.geometry import Blocks, middles
-from gpu_nim.render.image import DrawnBody
+from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 from gpu_nim.render.words import power_of_two
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 _NEAREST = 3  # generations of the body that the camera keeps in view, as if they were there from the beginning
 _SPHERE = 0.87  # of a side: the radius of the sphere around a cube
@@ -191,7 +188,7 @@ class GrowingBody:
         if isinstance(body, Blocks):
             self._drawn = DrawnBody(cut_open(body, look, self._toward), look, motion.engine, base, running=self._longest)
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame, as `Motion.frame` does."""
         generation, camera = self.pullback.frame(number)
         words = self._caption(self._whole, generation)
@@ -214,6 +211,6 @@ class GrowthInTime(Motion):
         super().__init__(movie)
         self.body = GrowingBody(self, self.body_of(movie.source, growing=True), self.look)
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
         return self.body.frame(number, on_step)

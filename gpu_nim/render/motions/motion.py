@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gpu_nim.games.entries import Integer, Parameter
 from gpu_nim.model.errors import UsageError
@@ -12,14 +12,11 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, cut_open, framed, outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, choose_engine, may_trace, prepare, require_traceable
+from gpu_nim.render.image import DrawnBody, Frame, choose_engine, may_trace, prepare, require_traceable
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import only_traced
 from gpu_nim.render.traced_body import TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
@@ -135,7 +132,7 @@ class Motion(ABC):
         self.movie, self.look, self.engine = movie, movie.look, movie.engine
 
     @abstractmethod
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame.
 
         Args:
@@ -189,7 +186,7 @@ class CameraMotion(Motion):
             number: the frame, counted from 0.
         """
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
         return self._drawn.frame(self.camera(number), on_step=on_step)
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +17,12 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import nims_generation
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, prepare
+from gpu_nim.render.image import DrawnBody, Frame, prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read, hold_option, scheduled
 from gpu_nim.render.themes import THEMES, distinct_colours
 from gpu_nim.render.views import View
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
 
 _FROM_THE_SEED = View((-1, -1, -1), up=(1, 0, 1), parallel=True)
 """Along (1, 1, 1), where no two P-positions are in line: their three branches set out as east, north and west do in the plane."""
@@ -51,7 +46,7 @@ class Panels:
         self.look = replace(look, resolution=size, title="", caption="", transparent=True)
         """The appearance of a panel."""
 
-    def join(self, one: "Image", other: "Image") -> "Image":
+    def join(self, one: Frame, other: Frame) -> Frame:
         """Return the picture of two panels.
 
         Args:
@@ -105,7 +100,7 @@ class SideBySide(Motion):
             for blocks, seen, name in zip((nim, image_of(nim)), looks, names, strict=True)
         ]
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
         return self.panels.join(*(body.frame(number) for body in self.bodies))
 
@@ -184,8 +179,9 @@ class Walk(Motion):
             (image_of(nim), self.cells, words[1], None),
         ):
             part = replace(look, view=view)
-            drawn = DrawnBody(_marked(whole, path), part, self.engine, base.astype(np.float32), running=caption)
-            self.bodies.append((aim(_finer(whole), part, caption), drawn))
+            body = _marked(whole, path)
+            drawn = DrawnBody(body, part, self.engine, base.astype(np.float32), running=caption)
+            self.bodies.append((aim(body, part, caption), drawn))
 
     def step(self, number: int) -> tuple[int, int]:
         """Return the leg and the step that a frame shows; a pause at the end of a leg belongs to it.
@@ -198,7 +194,7 @@ class Walk(Motion):
             return max(stop - 1, 0), self.ends[stop]
         return stop, self.ends[stop] + int(way * self.legs[stop].steps)
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
         leg, step = self.step(number)
         shown = np.concatenate([self._reached > step, np.arange(len(self.path)) <= step])
@@ -227,10 +223,6 @@ def path_to(position: tuple[int, int, int]) -> NDArray[np.int64]:
     for leg in walk(position):
         steps.append(np.repeat([[pile in leg.piles for pile in range(3)]], leg.steps, axis=0).astype(np.int64))
     return np.cumsum(np.concatenate(steps), axis=0)
-
-
-def _finer(blocks: Blocks) -> Blocks:
-    return replace(blocks, corners=blocks.corners * _FINE, sizes=blocks.sizes * _FINE)
 
 
 def _marked(whole: Blocks, path: NDArray[np.integer]) -> Blocks:

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +13,9 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, cut_open, outline_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody
+from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read, hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 
 def _ends(text: str) -> tuple[str, Fraction, Fraction]:
@@ -81,11 +77,11 @@ class Sweep(Motion):
         self._camera = aim(self.largest, self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
         return self._picture(self.sweep[number], on_step)
 
-    def _draw(self, value: Fraction, on_step: OnStep) -> "Image":
+    def _draw(self, value: Fraction, on_step: OnStep) -> Frame:
         whole = self._body(value)
         body = cut_open(whole, self.look, self._camera.basis[2])
         drawn = DrawnBody(body, self.look, self.engine, running=self._running)

@@ -1,7 +1,6 @@
 """A turn in four dimensions and more."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +10,12 @@ from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import annotations, framed, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
-from gpu_nim.render.image import DrawnBody
+from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.projection import middles_of, one_at_each_place, placed
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import fit
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 _LOOKS = 24  # angles of the turn at which the body is framed
 
@@ -53,7 +49,7 @@ class TurnIn4D(Motion):
         space = annotations(self.blocks, look, self._caption(0), self.base).margins
         self.camera = fit(view_of(turns[0], look), points, look.aspect, margins=space)
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
         turn = number / self.movie.frames
         blocks, base = self._body(turn)

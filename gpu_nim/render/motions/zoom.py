@@ -7,7 +7,6 @@ by 2^n: so the movie loops.
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +16,11 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.defined_scenes import is_nim
-from gpu_nim.render.image import DrawnBody
+from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import Camera, Place, View
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
 _CORNERS = {"0": (0, 0, 0), "1": (1, 1, 0), "2": (1, 0, 1), "3": (0, 1, 1)}
@@ -87,7 +83,7 @@ class Zoom(Motion):
         body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
         self._drawn = DrawnBody(replace(body, colours=self._colours), movie.look, "trace")
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> "Image":
+    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame; that after the last is the first again."""
         return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)), on_step=on_step)
 
