@@ -29,7 +29,7 @@ from gpu_nim.cli.catalogues import COLUMN_NAMES
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.helpers import refused, run
-from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, steps, terms_of
+from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, terms_of
 
 quick = settings(deadline=None, max_examples=30)
 
@@ -115,13 +115,6 @@ def test_edge_bears_each_p_position_on_time() -> None:
     for generation, cells in grow("edge", 40, backend="numpy"):
         on_time = cells.sum(axis=1) == 2 * generation
         assert np.array_equal(on_time, np.bitwise_xor.reduce(cells, axis=1) == 0)
-
-
-def test_the_plane_section_of_fcc_is_published() -> None:
-    terms = terms_of("A147552")
-    last = max(terms) - 1
-    assert table("fcc", last, "section z=0")["section z=0"] == [terms[n + 1] for n in range(last + 1)]
-    assert table("fcc", last, "section x=0")["section x=0"] == table("fcc", last, "section z=0")["section z=0"]
 
 
 @pytest.mark.parametrize("seeds", [None, ((0, 0, 0), (6, 0, 0)), ((0, 0, 0), (2, 2, 0), (3, 0, 5))])
@@ -376,17 +369,6 @@ def test_the_tree_of_every_exactly_one_growth(name: str) -> None:
     assert steps_taken <= set(find(name).rule.offsets)
 
 
-def test_three_piles_have_the_children_of_the_paper() -> None:
-    # [NF]: a P-position of three piles has 0, 1 or 3 children, and (1, 2, 3) has none.
-    growth = grow("nim", 64, backend="numpy", cells=True)
-    tree = np.concatenate([indices for _, indices in ancestry(find("nim").rule, iter(growth))])
-    children = Counter(tree.tolist())
-    inner = sum(growth.births.tolist()[:-1])
-    assert {children[index] for index in range(inner)} == {0, 1, 3}
-    assert children[growth.cells().tolist().index([1, 2, 3])] == 0
-    assert sum(children.values()) == growth.population == list(accumulate(growth.births.tolist()))[-1]
-
-
 def test_parents_of_what_has_none() -> None:
     with pytest.raises(UsageError, match="births on exactly one touch, got births \\[1, 3\\]"):
         parents(find("rule750").rule, np.array([[0, 0]]), np.array([[1, 0]]))
@@ -403,7 +385,3 @@ def test_parents_heed_touches() -> None:
     assert parents(two_piles, np.array([[1, 1]]), np.array([[2, 2]])).tolist() == [0]
     with pytest.raises(UsageError, match=r"\(1, 2\) has no parent"):
         parents(two_piles, np.array([[0, 1]]), np.array([[1, 2]]))
-
-
-def test_steps_of_this_module_are_those_of_the_catalogue() -> None:
-    assert set(find("fcc").rule.offsets) == set(steps(3, 2))

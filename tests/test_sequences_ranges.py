@@ -25,28 +25,12 @@ class SmallBlocks(NumpyCounting):
         return 3
 
 
+ENGINES = (ENGINE, SmallBlocks(threads=2), SmallBlocks(threads=1))
+
+
 @functools.cache
 def singles(counts: Family, start: int, stop: int) -> list[int]:
     return [counts.value(n) for n in range(start, stop)]
-
-
-@pytest.mark.parametrize("name", [*FAMILIES])
-@pytest.mark.parametrize("piles", [1, 2, 3, 4, 5, 6, 7, 10])
-@pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2), SmallBlocks(threads=1)], ids=["large", "small2", "small1"])
-def test_ranges_equal_single_values(name: str, piles: int, engine: NumpyCounting) -> None:
-    counts = find_family(name, piles)
-    for start, size in ((0, 1), (0, 300), (5, 100), (1000, 33), (2**20 - 40, 90)):
-        values = Range(counts, start, start + size, engine)
-        assert to_integers(values.values()) == singles(counts, start, start + size)
-
-
-@pytest.mark.parametrize("name", [*FAMILIES])
-@pytest.mark.parametrize("piles", [3, 4, 5, 7])
-def test_ranges_that_straddle_word_sizes(name: str, piles: int) -> None:
-    counts = find_family(name, piles)
-    for middle in (2**32, 2**63, 2**64, 2**200):
-        values = Range(counts, middle - 30, middle + 30, ENGINE)
-        assert to_integers(values.values()) == singles(counts, middle - 30, middle + 30)
 
 
 def test_the_bound_is_exact() -> None:
@@ -57,11 +41,14 @@ def test_the_bound_is_exact() -> None:
     assert limbs_needed(find_family("D", 100), 0, 100) >= -(-max(singles(find_family("D", 100), 0, 100)).bit_length() // 64)
 
 
-@given(st.sampled_from([*FAMILIES]), st.integers(1, 9), st.integers(0, 2**70), st.integers(1, 200))
-@settings(max_examples=60, deadline=None)
-def test_any_range(name: str, piles: int, start: int, size: int) -> None:
+STARTS = st.integers(0, 2000) | st.integers(0, 2**70) | st.sampled_from([2**20 - 40, *(2**bits - 30 for bits in (32, 63, 64, 200))])
+
+
+@given(st.sampled_from([*FAMILIES]), st.integers(1, 10), STARTS, st.integers(1, 300), st.sampled_from(ENGINES))
+@settings(max_examples=120, deadline=None)
+def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int, engine: NumpyCounting) -> None:
     counts = find_family(name, piles)
-    assert to_integers(Range(counts, start, start + size, SmallBlocks(threads=2)).values()) == singles(counts, start, start + size)
+    assert to_integers(Range(counts, start, start + size, engine).values()) == singles(counts, start, start + size)
 
 
 def test_chunks_tile_a_range_from_anywhere() -> None:

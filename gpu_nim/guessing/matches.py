@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -73,81 +73,18 @@ class Match(Law):
         return f"nothing beyond the {self.compared:,}{some} terms that were compared"
 
 
-class _Line(NamedTuple):
-    """The map from y to factor y + constant."""
+class _Relation(NamedTuple):
+    """A way in which terms may be made of a known sequence g.
 
-    factor: Fraction
-    constant: Fraction
-
-    def agrees(self, f: Sequence[int], g: Sequence[int]) -> bool:
-        """Whether it maps g to f."""
-        scale = self.factor.denominator * self.constant.denominator
-        factor, constant = int(scale * self.factor), int(scale * self.constant)
-        return all(factor * y + constant == scale * x for x, y in zip(f, g, strict=True))
-
-
-def _equality(f: Sequence[int], g: Sequence[int]) -> _Line | None:
-    return _Line(Fraction(1), Fraction(0)) if f[0] == g[0] else None
-
-
-def _multiple(f: Sequence[int], g: Sequence[int]) -> _Line | None:
-    """F = c g, by the first term of g that is not 0."""
-    for x, y in zip(f, g, strict=True):
-        if y:
-            return _Line(Fraction(x, y), Fraction(0)) if x else None
-    return None
-
-
-def _affine(f: Sequence[int], g: Sequence[int]) -> _Line | None:
-    """F = c g + d, by the first term of g that differs from g(0)."""
-    for x, y in zip(f, g, strict=True):
-        if y != g[0]:
-            factor = Fraction(x - f[0], y - g[0])
-            return _Line(factor, f[0] - factor * g[0]) if factor else None
-    return None
-
-
-@dataclass(frozen=True)
-class _Relation:
-    """A way in which terms may be made of a known sequence.
-
-    Args:
-        formula: how it is written, with {} for the line of the known sequence.
-        constants: how many numbers the line is fitted by.
-        fit: the line, from the first terms.
-        changed: makes of the terms what the line gives.
+    Attributes:
+        formula: how it is written, with {} for c g + d.
+        free: how many of c and d are chosen: d is else 0, and c else 1.
+        changed: makes of the terms what is c g + d.
     """
 
     formula: str
-    constants: int
-    fit: Callable[[Sequence[int], Sequence[int]], _Line | None]
+    free: int
     changed: Callable[[Sequence[int]], Sequence[int]] = tuple
-
-    def matches(self, terms: Sequence[int]) -> Iterator[Match]:
-        """Yield the known sequences for which it holds, each by its smallest shift."""
-        changed = self.changed(terms)
-        for known in known_sequences():
-            found = next(filter(None, (self._match(changed, known, shift, len(terms)) for shift in _SHIFTS)), None)
-            if found is not None:
-                yield found
-
-    def _match(self, changed: Sequence[int], known: Known, shift: int, length: int) -> Match | None:
-        if self._line(changed, known.head, shift) is None:
-            return None
-        values = known.compute(min(len(changed) + max(shift, 0), known.most))
-        found = self._line(changed, values, shift)
-        if found is None:
-            return None
-        line, compared = found
-        formula = self.formula.format(combination([(line.factor, _at(known, shift)), (line.constant, "")]))
-        where = f" for n >= {-shift}" if shift < 0 else ""
-        return Match(known.name, known.summary, formula + where, self.constants, compared + length - len(changed), length)
-
-    def _line(self, changed: Sequence[int], values: Sequence[int], shift: int) -> tuple[_Line, int] | None:
-        """The line that maps the known sequence to the changed terms wherever both are known, and at how many places."""
-        f, g = _aligned(changed, values, shift)
-        line = self.fit(f, g) if len(f) >= _FEWEST + self.constants else None
-        return None if line is None or not line.agrees(f, g) else (line, len(f))
 
 
 def _differences(terms: Sequence[int]) -> Sequence[int]:
@@ -159,11 +96,11 @@ def _sums(terms: Sequence[int]) -> Sequence[int]:
 
 
 _RELATIONS = (
-    _Relation("f(n) = {}", 0, _equality),
-    _Relation("f(n) = {}", 1, _multiple),
-    _Relation("f(n) = {}", 2, _affine),
-    _Relation("f(n+1) - f(n) = {}", 2, _multiple, _differences),
-    _Relation("f(0) + ... + f(n) = {}", 1, _multiple, _sums),
+    _Relation("f(n) = {}", 0),
+    _Relation("f(n) = {}", 1),
+    _Relation("f(n) = {}", 2),
+    _Relation("f(n+1) - f(n) = {}", 1, _differences),
+    _Relation("f(0) + ... + f(n) = {}", 1, _sums),
 )
 """The simplest first."""
 
@@ -179,8 +116,43 @@ def find_known(terms: Sequence[int]) -> list[Match]:
     >>> [match.formula for match in find_known([2, 110, 770, 6974, 37400, 93192])]
     ['f(n) = 2 D_11(n)']
     """
-    found = ([*relation.matches(terms)] for relation in _RELATIONS)
-    return next(filter(None, found), [])
+    for relation in _RELATIONS:
+        changed = relation.changed(terms)
+        lost = len(terms) - len(changed)  # a term that is chosen, too
+        found = [*filter(None, (_match(relation, changed, lost, known) for known in known_sequences()))]
+        if found:
+            return found
+    return []
+
+
+def _match(relation: _Relation, changed: Sequence[int], lost: int, known: Known) -> Match | None:
+    """The known sequence by the smallest shift at which the relation holds wherever both are known."""
+    constants = relation.free + lost
+    for shift in _SHIFTS:
+        if _line(relation.free, constants, *_aligned(changed, known.head, shift)) is not None:
+            values = known.compute(min(len(changed) + max(shift, 0), known.most))
+            f, g = _aligned(changed, values, shift)
+            line = _line(relation.free, constants, f, g)
+            if line is not None:
+                formula = relation.formula.format(combination([(line[0], _at(known, shift)), (line[1], "")]))
+                where = f" for n >= {-shift}" if shift < 0 else ""
+                return Match(known.name, known.summary, formula + where, constants, len(f) + lost, len(changed) + lost)
+    return None
+
+
+def _line(free: int, constants: int, f: Sequence[int], g: Sequence[int]) -> tuple[Fraction, Fraction] | None:
+    """C and d with f = c g + d at every place; None where there are none, c is 0, or too few places confirm them."""
+    if len(f) < _FEWEST + constants:
+        return None
+    origin = (f[0], g[0]) if free == 2 else (0, 0)
+    x, y = next((pair for pair in zip(f, g, strict=True) if pair[1] != origin[1]), origin)
+    if free and (x == origin[0] or y == origin[1]):
+        return None
+    factor = Fraction(x - origin[0], y - origin[1]) if free else Fraction(1)
+    scale, rise = factor.denominator, factor.numerator
+    constant = scale * origin[0] - rise * origin[1]
+    holds = all(rise * y + constant == scale * x for x, y in zip(f, g, strict=True))
+    return (factor, Fraction(constant, scale)) if holds else None
 
 
 def known_but_one(terms: Sequence[int]) -> NearMiss | None:
