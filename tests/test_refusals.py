@@ -1,4 +1,4 @@
-"""Wrong use of every command: one sentence on stderr, and exit status 2."""
+"""What commands refuse, also what is hostile: one sentence on stderr, exit status 2 or the one beside it, and no file."""
 
 import shlex
 import tomllib
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.counting import long_integers
-from tests.helpers import refused
+from tests.helpers import ON_NUMPY, printed, refused
 
-REFUSALS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in REFUSALS.items() for line in lines])
@@ -18,5 +18,14 @@ def test_wrong_use_is_one_sentence(command: str, line: str, tmp_path: Path, monk
         pytest.skip("python-flint, the extra exact, is not installed")
     monkeypatch.chdir(tmp_path)
     words = shlex.split(f"{command.removeprefix('gpunim')} {line}")
-    assert REFUSALS[command][line] in refused(*words)
+    answer = REFUSALS[command][line]
+    status, sentence = (2, answer) if isinstance(answer, str) else answer
+    assert sentence in refused(*words, status=status)
     assert not [*tmp_path.iterdir()]
+
+
+def test_cells_far_apart_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The grid of the open sky stays as small as its limit, however thin and long the body is."""
+    monkeypatch.chdir(tmp_path)
+    printed("grow", "--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--out", "far.npz", *ON_NUMPY)
+    printed("render", "far.npz", "--resolution=32x32", "--engine=numpy", "--quality=final", "--style=cubes", "-o", "a.png")

@@ -35,7 +35,6 @@ from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.styles.volume import Volume, cast, volume_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import Camera, View, find_view, fit
-from tests.helpers import refused
 from tests.render_files import discs, lines, needs_opengl, polygons, words_of
 
 REFERENCE = Path(__file__).parent / "render_reference"
@@ -437,31 +436,6 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
 
 
 # Command line
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (["render", "nim:3", "-o", "a.png", "--resolution", "0x10"], 2, "from 16x16 to 16384x16384 pixels, got 0x10"),
-        (["render", "nim:3", "-o", "a.png", "--resolution", "big"], 2, "expected WIDTHxHEIGHT such as 1920x1080"),
-        (["render", "nowhere.zarr", "-o", "a.png"], 1, "cannot read nowhere.zarr: there is no such file"),
-        (["render", "nim:3", "-o", "a.xyz"], 2, "a picture must end in .png"),
-        (["render", "nim:3", "-o", "no/a.png"], 1, "cannot write no/a.png: there is no folder no"),
-        (["render", "nim:3", "-o", "a.jpg", "--transparent"], 2, "a transparent picture must be"),
-        (["render", "edge:99999999999", "-o", "a.png"], 2, "can be drawn for generations 0 to"),
-        (["movie", "nim:3", "-o", "a.avi"], 2, "a movie must end in .mp4, .gif"),
-        (["movie", "chocolate:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "x"], 2, "must be FIRST..LAST or NAME="),
-        (["movie", "bar:size=3", "-o", "a.gif", "--motion", "sweep", "--sweep", "a=1..2"], 2, "parameter of bar, k, got 'a'"),
-        (["movie", "bar:size=3", "-o", "a.gif", "--fps", "121"], 2, "1 or more frames at 1 to 120 a second, got"),
-        (["show", "nim:3", "--picture", "a.txt"], 2, "a picture must end in .png"),
-        (["show", "nim:3", "--port", "1"], 2, "--port is for a page: it needs --web"),
-        (["show", "nim:3", "--web", "--resolution", "4k"], 2, "resolution would have no effect: a page takes"),
-    ],
-)
-def test_bad_input_is_one_sentence(arguments, status, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(*arguments, status=status)
-    assert not list(tmp_path.iterdir())
 
 
 def test_importing_and_the_other_commands_stay_free_of_the_drawing_packages():

@@ -90,14 +90,11 @@ def digits(number: int) -> str:
     >>> digits(-(10**20)), len(digits(7**40000))
     ('-100000000000000000000', 33804)
     """
-    if number < 0:
-        return f"-{digits(-number)}"
-    if number.bit_length() < _SHORT:
-        return str(number)
-    from gpu_nim.counting.long_integers import flint
+    if number.bit_length() > _SHORT:
+        from gpu_nim.counting.long_integers import flint
 
-    if flint() is not None:
-        return str(flint().fmpz(number))
+        if flint() is not None:
+            return str(flint().fmpz(number))
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:

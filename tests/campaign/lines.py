@@ -9,7 +9,7 @@ from functools import cache, partial
 import click
 from hypothesis import strategies as st
 
-# Lines that once ended badly, beside those of tests/test_cli_hostile.py.
+# Lines that once ended badly, beside those of tests/test_refusals.toml.
 KNOWN = tuple(
     shlex.split(line)
     for line in """
