@@ -19,10 +19,7 @@ Damage = Callable[[random.Random, Path], str]
 
 def damaged(choose: random.Random, path: Path) -> str:
     """Damage one file in the folder of `path`, and return how."""
-    victims = sorted(file for file in path.parent.rglob("*") if file.is_file() and (file.stat().st_size or file == path))
-    beside = [file for file in victims if path not in (file, *file.parents)]
-    # A thing half-made lies beside the name it will have.
-    victims = beside if beside and path.is_file() and not path.stat().st_size else victims
+    victims = sorted(file for file in path.parent.rglob("*") if file.is_file() and file.stat().st_size)
     names = [file for file in victims if file.suffix in ("", ".json", ".npz")]
     victim = choose.choice(names if names and choose.random() < 0.5 else victims)
     kinds: list[Damage] = [*_BYTES, *_PLACES]

@@ -49,16 +49,13 @@ def grown(backend: Backend, name: str, generations: int, *, general: bool = Fals
     return tuple(facts)
 
 
-@pytest.mark.parametrize("name", automata.CATALOGUE)
-def test_every_automaton_grows(cuda: CudaBackend, name: str) -> None:
-    generations = 6 if automata.find(name).rule.dimension > 3 else 12
-    assert grown(cuda, name, generations) == grown(NumpyBackend(), name, generations)
-
-
-@pytest.mark.parametrize("name", [name for name in automata.CATALOGUE if name != "nim"])
-def test_every_automaton_grows_by_the_general_engine(cuda: CudaBackend, name: str) -> None:
-    generations = 4
-    assert grown(cuda, name, generations, general=True) == grown(NumpyBackend(), name, generations, general=True)
+@pytest.mark.parametrize(
+    ("name", "general"),
+    [(name, general) for general in (False, True) for name in automata.CATALOGUE if not (general and name == "nim")],
+)
+def test_every_automaton_grows(cuda: CudaBackend, name: str, general: bool) -> None:
+    generations = 4 if general else 6 if automata.find(name).rule.dimension > 3 else 12
+    assert grown(cuda, name, generations, general=general) == grown(NumpyBackend(), name, generations, general=general)
 
 
 PARAMETERS: dict[str, dict[str, object]] = {"inequalities": {"where": "w <= 2x; y <= x + z/2"}, "nim": {"piles": 4}}

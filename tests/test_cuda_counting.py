@@ -84,13 +84,6 @@ def test_straddles_the_64_bit_bound(backend, name, piles):
         assert to_integers(values.values()) == [counts.value(n) for n in range(start, stop)]
 
 
-@pytest.mark.parametrize(
-    ("piles", "begin"), [(6, [1, 15, 30, 226, 255, 465, 676, 3420]), (7, [1, 21, 56, 448, 791, 1323, 2408, 9800])]
-)
-def test_published_terms(backend, piles, begin):
-    assert Range(find_family("D", piles), 0, 8, backend.counting()).values().tolist() == begin
-
-
 @st.composite
 def products(draw, dimension=None):
     """Any table and any rows, nothing proven about their values: (limbs, columns, rows, skip, size)."""

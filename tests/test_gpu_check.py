@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from scripts.lib import device_state
+from tests.helpers import wait_for
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / "scripts" / "gpu-check"
@@ -177,14 +177,11 @@ script.device_state = lambda bus: {{}}
 sys.exit(script.main([{str(tmp_path / "report.md")!r}, "--only", "tests", "--only", "bench"]))
 """
     run = subprocess.Popen([sys.executable, "-c", driver], cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    text = ""
-    patience = time.monotonic() + 60
-    while "### b: under way" not in text and time.monotonic() < patience:
-        time.sleep(0.02)
-        text = (tmp_path / "report.md").read_text() if (tmp_path / "report.md").exists() else ""
+    written = tmp_path / "report.md"
+    wait_for(lambda: written.exists() and "### b: under way" in written.read_text(), "the second check")
     run.send_signal(number)
     _, said = run.communicate(timeout=60)
-    report = (tmp_path / "report.md").read_text()
+    report = written.read_text()
     assert re.search(r"### a: passed in \d\.\d s\n\n```\nx\n```", report)
     if number == signal.SIGKILL:
         assert report.startswith("# gpunim on a GPU\n\n- state: running tests\n")
@@ -195,9 +192,7 @@ sys.exit(script.main([{str(tmp_path / "report.md")!r}, "--only", "tests", "--onl
         assert f"gpu-check: interrupted by {number.name}; " in said
     assert "| bench | 80 |  | not run |" in report
     part = int(re.search(r"\n\| (\d+) \|\n", report)[1])
-    while alive(part) and time.monotonic() < patience:
-        time.sleep(0.02)
-    assert not alive(part)
+    wait_for(lambda: not alive(part), "the end of the part")
 
 
 def test_without_a_gpu_there_is_one_sentence(

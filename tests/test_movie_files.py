@@ -5,18 +5,21 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
 from gpu_nim import grow, save, solve
-from gpu_nim.model.errors import FileError, SchedulerLost, UsageError
+from gpu_nim.model.errors import FileError, GpunimError, SchedulerLost, UsageError
 from gpu_nim.render import movie as movies
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion, motion_of
 from gpu_nim.render.movie import draw_frame, ffmpeg, make_movie
+from tests.damage import damaged
 from tests.helpers import facts, gpunim, printed, refused, wait_for
 from tests.render_files import needs_ffmpeg
 
@@ -56,6 +59,21 @@ def test_frames_of_workers_are_those_of_this_machine_and_are_kept_when_they_are_
     assert make_movie(movie, tmp_path / "there.gif", cluster=rest)["resumed"] == 3
     assert (few.drawn, rest.drawn) == ([0, 1, 2], [3, 4, 5, 6, 7])
     assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
+
+
+@pytest.mark.usefixtures("no_command")
+def test_a_movie_goes_on_from_damaged_frames_as_from_none_or_refuses_them(tmp_path):
+    movie = Movie("nim:3", frames=3, look=LOOK)
+    make_movie(movie, tmp_path / "whole.gif")
+    for seed in range(12):
+        path = tmp_path / str(seed) / "film.gif"
+        path.parent.mkdir()
+        with pytest.raises(SchedulerLost):
+            make_movie(movie, path, cluster=Here(frames=2))
+        done = damaged(Random(seed), path)
+        with suppress(GpunimError):
+            make_movie(movie, path, cluster=Here())
+            assert path.read_bytes() == (tmp_path / "whole.gif").read_bytes(), done
 
 
 def test_the_engine_is_chosen_once_for_all_workers(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -198,26 +199,14 @@ def test_a_signal_to_mpirun_ends_all_ranks(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def _ranks_of(parent: int) -> list[int]:
-    """The processes of gpunim below a process, in the order in which they were started."""
-    parents, ours = {}, []
-    for process in sorted(int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()):
-        try:
-            parents[process] = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
-            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0] == os.fsencode(sys.executable) and b"gpu_nim" in words:
-            ours.append(process)
-    return [process for process in ours if parent in _above(process, parents)]
-
-
-def _above(process: int, parents: dict[int, int]) -> list[int]:
-    """The ancestors of a process."""
-    found = []
-    while (process := parents.get(process, 0)) > 0:
-        found.append(process)
-    return found
+def _process_of(rank: int, folder: Path) -> int:
+    """The process of a rank of the run that has this folder in its environment."""
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            entries = environment.read_text(errors="replace").split("\0")
+            if f"GPUNIM_TEST={folder}" in entries and {f"OMPI_COMM_WORLD_RANK={rank}", f"PMI_RANK={rank}"} & {*entries}:
+                return int(environment.parent.name)
+    raise ProcessLookupError(rank)
 
 
 @on_ranks
@@ -225,11 +214,12 @@ def _above(process: int, parents: dict[int, int]) -> list[int]:
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes by Linux's /proc")
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.usefixtures("patient_mpirun")
-def test_a_killed_rank_ends_all_and_the_checkpoint_resumes(tmp_path: Path, rank: int) -> None:
+def test_a_killed_rank_ends_all_and_the_checkpoint_resumes(tmp_path: Path, rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "run"
+    monkeypatch.setenv("GPUNIM_TEST", str(folder))
     process = started(2, *gpunim(*GROW, "--gen", 300, "--checkpoint", folder, "--every", 10))
     wait_for(lambda: list(folder.glob("checkpoint-??????00[123]0.npz")), "a checkpoint")
-    os.kill(_ranks_of(process.pid)[rank], signal.SIGKILL)
+    os.kill(_process_of(rank, folder), signal.SIGKILL)
     status, stdout, said = ended(process)
     assert status not in (0, 2)
     assert stdout == ""

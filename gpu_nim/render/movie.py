@@ -104,7 +104,7 @@ def make_movie(
     report = on_frame or (lambda done, total: None)
     with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
         (folder / _NOTE).write_text(mark)
-        missing = [number for number in range(movie.frames) if not _frame_file(folder, number).exists()]
+        missing = [number for number in range(movie.frames) if not _is_whole(_frame_file(folder, number))]
         there = done = movie.frames - len(missing)
         report(there, movie.frames)
 
@@ -170,6 +170,18 @@ def _read_mark(folder: Path) -> str:
 
 def _frame_file(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.png"
+
+
+def _is_whole(file: Path) -> bool:
+    """Return whether a frame is there, and its checksums are right."""
+    from PIL import Image
+
+    try:
+        with Image.open(file) as frame:
+            frame.verify()
+    except (OSError, SyntaxError, ValueError):  # as Pillow tells of a damage
+        return False
+    return True
 
 
 def _write_frame(content: bytes, file: Path) -> None:
