@@ -320,24 +320,6 @@ def test_json_that_is_no_object(text: str, given: str) -> None:
         parse_json(text)
 
 
-def test_a_rule_of_many_seeds_and_offsets_costs_little(tmp_path: Path) -> None:
-    from gpu_nim.storage.file_checks import Declared
-    from gpu_nim.storage.growth_files import _checksum_of
-
-    save(grow("fcc", 3, backend=NUMPY), tmp_path / "a.npz")
-    with np.load(tmp_path / "a.npz") as file:
-        arrays = dict(file)
-    attributes = json.loads(str(arrays.pop("attributes")))
-    far = [[x, y, z] for x in (-9, 9) for y in range(-16, 16) for z in range(-16, 16)]
-    attributes.update(automaton="own", rule={**attributes["rule"], "offsets": far, "seeds": far})
-    del attributes["seal"]
-    stored = {"cells": Declared(arrays["cells"].dtype, arrays["cells"].shape)}
-    attributes["seal"] = _checksum_of(attributes, arrays["births"], arrays["checksums"], stored)
-    np.savez(tmp_path / "a.npz", attributes=np.array(json.dumps(attributes)), **arrays)
-    with pytest.raises(FileError, match="symmetry must be of a rule with up to 1048576 seeds times offsets, got 4194304"):
-        load(tmp_path / "a.npz")
-
-
 def test_json_within_what_gpunim_writes() -> None:
     assert parse_json(json.dumps({"start": 10**3000, "rule": [[[1]]]})) == {"start": 10**3000, "rule": [[[1]]]}
     with pytest.raises(Damaged, match="its JSON is damaged"):

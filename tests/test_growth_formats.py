@@ -101,7 +101,7 @@ def test_a_made_up_format_is_named(tmp_path: Path) -> None:
     for args, words in (
         (
             ("grow", "nim", "--out", tmp_path / "nim.mad"),
-            f"must end in {', '.join(GROWTH_FORMATS)}, got",
+            f"must end in {', '.join(GROWTH_FORMATS)}, got '{tmp_path / 'nim.mad'}'; did you mean .made?",
         ),
         (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file as JSON holds 3 dimensions, this growth has 2"),
         (("verify",), "a growth's .zarr or .npz or .made"),
@@ -111,7 +111,7 @@ def test_a_made_up_format_is_named(tmp_path: Path) -> None:
     ):
         assert words in refused(*args)
     (tmp_path / "nim.mad").touch()
-    with pytest.raises(ValueError, match=r"ends in \.zarr or \.npz or \.made, got"):
+    with pytest.raises(ValueError, match=r"ends in \.zarr, \.npz, \.made, got 'nim.mad'|got .*nim\.mad'; did you mean \.made\?"):
         load(tmp_path / "nim.mad")
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ import pytest
 from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, MissingDependency, UsageError
 from gpu_nim.storage.save_load import read_terms
-from gpu_nim.storage.table_formats import TABLE_FORMATS, endings
-from gpu_nim.storage.table_interface import AppendedFile, TableFormat
+from gpu_nim.storage.table_formats import TABLE_FORMATS, AppendedFile, TableFormat, endings
 from gpu_nim.storage.tables import open_table, save_table, write_terms
 from tests.helpers import printed, refused
 
@@ -308,3 +308,14 @@ def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.Monke
 def _require(ending: str) -> None:
     if ending == ".parquet":
         pytest.importorskip("pyarrow")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json"])
+def test_a_table_is_not_all_in_pythons_numbers_at_once(tmp_path: Path, ending: str) -> None:
+    column = np.arange(10**5)
+    tracemalloc.start()
+    try:
+        save_table({"x": column, "y": column}, tmp_path / f"t{ending}")
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20  # of 10^5 rows at once 8 MB
+    finally:
+        tracemalloc.stop()

@@ -5,6 +5,7 @@ decorates classes. A function is wrapped in an entry by the decorator of its kin
 """
 
 from collections.abc import Callable, Iterable
+from pathlib import PurePath
 from typing import Protocol, TypeVar
 
 from gpu_nim.model.arguments import shown
@@ -64,6 +65,22 @@ def unknown(kind: str, given: object, known: Iterable[str], also: str = "") -> U
     further = f", {len(names) - _LISTED} more" if len(names) > _LISTED_ALONE else ""
     listed = names[:_LISTED] if further else names
     return UsageError(f"{kind} must be one of {', '.join(listed)}{further}{also}, got {shown(given)}{hint}")
+
+
+def wrong_ending(rule: str, path: object, endings: Iterable[str]) -> UsageError:
+    """Return the error for a file whose ending is none of those that are known: it lists these, and suggests similar ones.
+
+    Args:
+        rule: what the endings are of, as the beginning of a sentence.
+        path: the file.
+        endings: the known ones.
+
+    >>> str(wrong_ending("a growth must end in", "nim.zar", [".zarr", ".npz"]))
+    "a growth must end in .zarr, .npz, got 'nim.zar'; did you mean .zarr?"
+    """
+    known = list(endings)
+    hint = close(PurePath(str(path)).suffix or ".", known, prefix=".")
+    return UsageError(f"{rule} {', '.join(known)}, got {str(path)!r}{hint}")
 
 
 class Registry(dict[str, T]):

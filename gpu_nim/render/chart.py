@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import call, made_by
+from gpu_nim.model.registry import wrong_ending
 from gpu_nim.render.drawing import style
 from gpu_nim.render.metadata import savefig_metadata
 from gpu_nim.storage.atomic import check_writable, replacing
@@ -56,7 +57,7 @@ def draw(path: Path, title: str, first: int, values: Sequence[int], *, rows: boo
 def check(path: Path, points: int) -> None:
     """Raise what `draw` would raise for this path and number of points, to be called before long work."""
     if path.suffix not in SUFFIXES:
-        raise UsageError(f"plot must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+        raise wrong_ending("plot must end in", path, SUFFIXES)
     if points > MAX_POINTS:
         raise UsageError(f"plot shows at most {MAX_POINTS} values, got {points}")
     check_writable(path)

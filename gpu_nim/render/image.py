@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
+from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
@@ -308,7 +309,7 @@ def save(picture: Picture, path: str | Path) -> None:
 def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
     """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
     if path.suffix.lower() not in IMAGE_SUFFIXES:
-        raise UsageError(f"a picture must end in {', '.join(IMAGE_SUFFIXES)}, got {str(path)!r}")
+        raise wrong_ending("a picture must end in", path, IMAGE_SUFFIXES)
     if path.suffix.lower() == ".webp" and max(size) > _LARGEST_WEBP:
         raise UsageError(f"a .webp picture is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
     if transparent and path.suffix.lower() in JPEG_SUFFIXES:

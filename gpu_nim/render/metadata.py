@@ -24,8 +24,9 @@ from html import unescape
 from pathlib import Path
 from typing import IO, Any
 
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Provenance, one_line, open_regular
+from gpu_nim.model.registry import wrong_ending
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
 IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
@@ -100,7 +101,7 @@ def read_provenance(path: str | Path) -> Provenance:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in (*_FIELDS, *IMAGE_SUFFIXES):
-        raise UsageError(f"a file that says what made it ends in {', '.join((*IMAGE_SUFFIXES, *_FIELDS))}, got {str(path)!r}")
+        raise wrong_ending("a file that says what made it ends in", path, (*IMAGE_SUFFIXES, *_FIELDS))
     try:
         with open_regular(path) as file:
             software, command = _image(file) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix)

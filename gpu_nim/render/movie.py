@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from gpu_nim._version import __version__
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, SchedulerLost, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
+from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, interrupts_blocked
 from gpu_nim.render.image import Frame
 from gpu_nim.render.look import CINEMA
@@ -136,7 +137,7 @@ def make_movie(
 
 def _check_format(path: Path, movie: Movie) -> None:
     if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"a movie must end in {', '.join(SUFFIXES)}, got {str(path)!r}")
+        raise wrong_ending("a movie must end in", path, SUFFIXES)
     width, height = movie.look.resolution
     if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
         raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
-from math import prod
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
@@ -95,7 +94,6 @@ def save_store(
             group.create_array(
                 name,
                 data=array,
-                chunks=_chunks(array.shape),
                 dimension_names=dimensions[name],
                 compressors=ZstdCodec(level=3),
                 config={"write_empty_chunks": True},  # to detect a missing one
@@ -112,14 +110,6 @@ def _write_npy(file: IO[bytes], array: NDArray[Any] | Parts) -> None:
     np.lib.format.write_array_header_1_0(file, header)
     for part in array.parts:
         file.write(np.ascontiguousarray(part, declared.dtype).data)
-
-
-def _chunks(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Chunks of about a million entries, complete along the last axes."""
-    chunks = [max(1, side) for side in shape]
-    for axis, side in enumerate(chunks):
-        chunks[axis] = min(side, max(1, (1 << 20) // prod(chunks[axis + 1 :])))
-    return tuple(chunks)
 
 
 class NpzArrays:

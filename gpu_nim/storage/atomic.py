@@ -18,7 +18,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from gpu_nim.backends.communicator import Communicator, share
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
+from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.locks import locked
 
@@ -127,8 +128,14 @@ def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Pa
                 if folder is None:
                     folder = _new_folder(path)
                 _in_use.add(folder)
-            yield folder
-            _take_place(folder / path.name, path, mark=folder / _DONE)
+            try:
+                yield folder
+                _take_place(folder / path.name, path, mark=folder / _DONE)
+            except OSError as error:
+                if isinstance(error, FileError) or not any(folder.iterdir()):
+                    raise
+                kept = f"what is written so far is in {folder}, to resume from or to be removed"
+                raise FileError(f"cannot write {path}: {error.strerror or error}; {kept}") from error
             _remove(folder)
         finally:
             if folder is not None:
@@ -172,7 +179,7 @@ def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False
 def check_output(path: Path, what: str, suffixes: Collection[str], is_ours: Callable[[Path], bool] = lambda _: False) -> None:
     """Raise UsageError where `path`, which is to be `what`, has none of these suffixes, FileError where it could not be written."""
     if path.suffix not in suffixes:
-        raise UsageError(f"{what} must end in {', '.join(suffixes)}, got {str(path)!r}")
+        raise wrong_ending(f"{what} must end in", path, suffixes)
     check_writable(path, is_ours)
 
 

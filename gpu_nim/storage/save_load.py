@@ -15,13 +15,12 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, printable
-from gpu_nim.model.registry import one_of
+from gpu_nim.model.registry import wrong_ending
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.file_checks import reading
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
-from gpu_nim.storage.table_formats import TABLE_FORMATS
-from gpu_nim.storage.table_interface import MAIN, Column, Columns, entries, is_table, require_room_for
+from gpu_nim.storage.table_formats import MAIN, TABLE_FORMATS, Column, Columns, entries, is_table, require_room_for
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
@@ -111,8 +110,7 @@ def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) ->
         raise FileError(f"cannot read {path}: there is no such file")
     chosen = GROWTH_FORMATS.get(path.suffix)
     if chosen is None or chosen.load is None:
-        expected = " or ".join(readable_suffixes())
-        raise UsageError(f"a growth or a solved game is read from a file that ends in {expected}, got {str(path)!r}")
+        raise wrong_ending("a growth or a solved game is read from a file that ends in", path, readable_suffixes())
     solved = is_solution(path)
     if kind is not None and solved is not (kind is Solution):
         raise UsageError(f"{path} must hold a {_KINDS[kind]}, got a {_KINDS[Solution if solved else Growth]}")
@@ -180,7 +178,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     (1, 4, 7, 16)
     """
     if path.suffix not in readable():
-        raise UsageError(f"terms are read from a file that ends in {one_of(readable())}, got {str(path)!r}")
+        raise wrong_ending("terms are read from a file that ends in", path, readable())
     with reading(path):
         columns = _columns_of(path, most)
         names = list(columns)

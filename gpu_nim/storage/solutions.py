@@ -21,8 +21,7 @@ from gpu_nim.model.files import Damaged, name_of
 from gpu_nim.storage.array_files import NpzArrays, open_arrays, save_npz, save_store
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.file_checks import Declared, check_kind, checksum_of, origin, require_room, store_of, told_as_damage
-from gpu_nim.storage.table_formats import endings, write_table
-from gpu_nim.storage.table_interface import Columns
+from gpu_nim.storage.table_formats import Columns, endings, write_table
 
 KIND = "gpunim solution"
 FORMAT = 1

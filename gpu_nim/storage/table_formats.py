@@ -7,6 +7,9 @@
     .json       an object with what describes the table, and its values (texts, of any length) or its rows (objects)
     .parquet    the columns with their types, in blocks of rows, for pandas, polars, DuckDB and others
 
+A table has named columns of equally many entries, and is written some rows at a time. A sequence is the table of two columns n and
+value, whose n follow each other; some formats hold sequences alone. What is read back are the terms of one column.
+
 A format of text is written in pieces, which can also be printed: the forms of `gpunim count --format`.
 """
 
@@ -15,39 +18,203 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
 from io import BytesIO, StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import missing
 from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
-from gpu_nim.storage.table_interface import (
-    MAIN,
-    SEQUENCE,
-    AppendedFile,
-    Column,
-    Columns,
-    Extent,
-    Heading,
-    Reader,
-    TableData,
-    TableFormat,
-    Text,
-    entries,
-    require_room_for,
-    rows,
-)
+from gpu_nim.storage.file_checks import store_of, told_as_damage
 from gpu_nim.storage.zarr_arrays import ZarrArrays
+
+Column = Sequence[Any] | NDArray[Any]
+"""The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis."""
+Columns = Mapping[str, Column]
+
+KIND = "gpunim table"
+FORMAT = 1
+is_table = store_of(KIND)
+"""Whether a folder is a table that gpunim wrote, and may therefore be replaced."""
+SEQUENCE = ("n", "value")
+"""The columns of a sequence."""
+Reader = Callable[[Path, int | None], Columns]
+MAIN = "births"
+"""The column that is read where none is named."""
+_READ = 1 << 20  # bytes of a file digested at a time
+_TERM = 100  # bytes in memory of a term, short ones
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What is known of a table before its rows.
+
+    Attributes:
+        columns: the names of the columns.
+        facts: what describes the table, as plain values; of a sequence `start` and `stop`, its indices.
+        limbs: the 64-bit numbers of a sequence's value.
+    """
+
+    columns: tuple[str, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    limbs: int = 1
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether the rows are terms of a sequence."""
+        return self.columns == SEQUENCE
+
+    def job(self) -> dict[str, Any]:
+        """Return what describes a sequence in a file that gpunim reads back."""
+        return {"kind": KIND, "format": FORMAT, "limbs": self.limbs, **self.facts}
+
+
+class Extent(NamedTuple):
+    """The extent of a table: the bytes of its file, 0 for a store of many files, and the SHA-256 of them, or of its values."""
+
+    size: int
+    digest: str
+
+
+class TableData(Protocol):
+    """The file of a table in progress."""
+
+    def append(self, columns: Columns) -> None:
+        """Take the next rows."""
+
+    def extent(self) -> Extent:
+        """Flush to the system, and return the extent; only of formats that can be resumed."""
+
+    def finish(self) -> None:
+        """Write what follows the last row."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A format of text.
+
+    Attributes:
+        form: its name where it is printed.
+        begin: what comes before the rows.
+        lines: rows, in pieces; the last argument says whether they are the first ones.
+        end: what comes after the rows.
+    """
+
+    form: str
+    begin: Callable[[Heading], str]
+    lines: Callable[[Heading, Columns, bool], Iterable[str]]
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    """A file format of tables.
+
+    Attributes:
+        name: the ending of its files.
+        summary: what they are.
+        writer: makes the file, for a heading; takes the rows that are written already and their bytes in the file, both 0 for a
+            new one.
+        read: reads the columns, and at most so many rows.
+        text: how it is written, if it is text, which can also be printed.
+        columns: whether it holds any columns, and not sequences alone.
+        any_size: whether it holds integers of any size, without their limbs.
+        resumable: whether an interrupted file can be continued.
+    """
+
+    name: str
+    summary: str
+    writer: Callable[[Path, Heading, int, int], TableData]
+    read: Reader
+    text: Text | None = None
+    columns: bool = False
+    any_size: bool = False
+    resumable: bool = True
+
+
+def entries(column: Column) -> list[Any]:
+    """Return the entries of a column in Python's numbers; fractions as the nearest double.
+
+    >>> entries(np.array([[5, 1]], np.uint64)), entries([Fraction(1, 4), None, "all"])
+    ([18446744073709551621], [0.25, None, 'all'])
+    """
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
+        return to_integers(column) if column.ndim == 2 else column.tolist()
+    return [float(value) if isinstance(value, Fraction) else value for value in column]
+
+
+def rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of columns, of which some are in Python's numbers at a time."""
+    for start in range(0, max(map(len, columns.values()), default=0), _ROWS):
+        yield from zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True)
+
+
+class AppendedFile:
+    """A file that is appended to, after its first `size` bytes or else a header, and its SHA-256.
+
+    `encode` returns the bytes of rows, in pieces; its last argument says whether they are the first ones. A memory map would also
+    do for arrays, but keeps everything written in this process's memory.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        size: int,
+        header: bytes,
+        encode: Callable[[Columns, bool], Iterable[bytes | memoryview]],
+        end: bytes = b"",
+    ) -> None:
+        self._encode, self._header, self._end = encode, len(header), end
+        self._digest = hashlib.sha256()
+        if size:
+            with open_regular(path, within=path.parent) as before:
+                for start in range(0, size, _READ):
+                    self._digest.update(before.read(min(_READ, size - start)))
+            os.truncate(path, size)
+        self._file = path.open("ab" if size else "wb")
+        if not size:
+            self._append(header)
+
+    def append(self, columns: Columns) -> None:
+        for piece in self._encode(columns, self._file.tell() == self._header):
+            self._append(piece)
+
+    def _append(self, content: bytes | memoryview) -> None:
+        self._file.write(content)
+        self._digest.update(content)
+
+    def extent(self) -> Extent:
+        self._file.flush()
+        return Extent(self._file.tell(), self._digest.hexdigest())
+
+    def finish(self) -> None:
+        self._append(self._end)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def require_room_for(path: Path, terms: int) -> None:
+    """Raise InsufficientMemoryError where so many terms would not fit."""
+    require_memory(_TERM * terms, host_memory(), f"reading {path}")
+
 
 _MAX_JSON = 1 << 28  # bytes that are read
 _METADATA = 1 << 20  # bytes of the metadata of an array
@@ -85,12 +252,8 @@ def _npy(path: Path, heading: Heading, done: int, size: int) -> TableData:
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
-    try:
-        with open_regular(path):
-            pass
+    with open_regular(path), told_as_damage("its header is damaged"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise Damaged(printable(str(error))) from error
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
         raise Damaged("it holds no table of integers")
     return {"value": values[:most]}
@@ -209,7 +372,7 @@ def _json_begin(heading: Heading) -> str:
 
 def _json_lines(heading: Heading, columns: Columns, first: bool) -> Iterator[str]:
     if heading.is_sequence:
-        found = (f'"{value}"' for value in entries(columns["value"]))  # of any length: many programs round numbers
+        found = (f'"{value}"' for _, value in rows(columns))  # of any length: many programs round numbers
     else:
         found = (json.dumps(dict(zip(columns, row, strict=True))) for row in rows(columns))
     while some := list(islice(found, _ROWS)):

@@ -22,8 +22,19 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, parse_json, printable, read_regular
 from gpu_nim.storage.atomic import check_output, claim, make_folder, replacing, resumable
 from gpu_nim.storage.file_checks import checksum_of
-from gpu_nim.storage.table_formats import TABLE_FORMATS, endings, write_table
-from gpu_nim.storage.table_interface import SEQUENCE, Column, Columns, Extent, Heading, TableData, TableFormat, is_table
+from gpu_nim.storage.table_formats import (
+    SEQUENCE,
+    TABLE_FORMATS,
+    Column,
+    Columns,
+    Extent,
+    Heading,
+    TableData,
+    TableFormat,
+    endings,
+    is_table,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from gpu_nim.oeis.submissions import Submission

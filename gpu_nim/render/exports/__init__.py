@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.registry import wrong_ending
 from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedBody, ExportFormat, Printing, printing_note
 from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
 from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
@@ -90,7 +91,7 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
     """Return the format of a file; UsageError for an ending of none, MissingDependency where what writes it is not installed."""
     known = EXPORTS.get(path.suffix.lower())
     if known is None:
-        raise UsageError(f"an export must end in {', '.join(EXPORTS)}, got {str(path)!r}")
+        raise wrong_ending("an export must end in", path, EXPORTS)
     if printable and not known.printable:
         printed = ", ".join(name for name, other in EXPORTS.items() if other.printable)
         raise UsageError(f"a printable body must end in {printed}, got {str(path)!r}")
