@@ -24,17 +24,7 @@ from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.count import doubling, longest
-from gpu_nim.bench.floors import (
-    Floor,
-    cones_floor,
-    exactly_one_floor,
-    general_floor,
-    nim_floor,
-    range_floor,
-    rays_floor,
-    sweep_floor,
-    tuples_floor,
-)
+from gpu_nim.bench.floors import Floor, exactly_one_floor, nim_floor, range_floor
 from gpu_nim.bench.harness import Contender
 from gpu_nim.bench.peers import convolve, dense_cube
 from gpu_nim.counting.digit_matrices import even_binomials
@@ -144,7 +134,8 @@ def _general(cuda: Backend, name: str, generations: int) -> Work:
         return sum(int(batch.births.sum()) for batch in process)
 
     def floor(births: int) -> Floor:
-        return general_floor(generations, births, len(find(name).rule.offsets))
+        # For each touch a sector of 32 bytes is read and written; a generation takes three launches.
+        return Floor(copied=64 * births * len(find(name).rule.offsets), launches=3 * generations)
 
     return Work(f"{name} {generations}, general engine", "general", ours, floor)
 
@@ -184,7 +175,8 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         ours = partial(_try, tried)
         name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
         tuples = (_TRIED + 1) ** 3
-        yield Work(name, kernel, ours, tuples_floor(tuples), tuples, "5e11/s", "2-6e11/s")
+        floor = Floor(operations=3 * tuples)  # an XOR, an addition and an update of a histogram each
+        yield Work(name, kernel, ours, floor, tuples, "5e11/s", "2-6e11/s")
 
 
 def _range(
@@ -212,7 +204,7 @@ def _games(cuda: Backend) -> Iterator[Work]:
         ("Grundy values, six coordinates", "inequality_grundy", six_coordinate_chocolate(), _SIX_GRUNDY, True, 6, 2.0, "", ""),
     ):
         cells = (size + 1) ** piles * (2 * size // 3 + 1) // (size + 1) if piles == 3 else (size + 1) ** piles
-        floor = sweep_floor(cells, piles * size, bytes_a_cell)
+        floor = Floor(copied=bytes_a_cell * cells, launches=piles * size)  # a launch a total
         ours = partial(_solve, cuda, game, size, grundy)
         yield Work(f"{name}, to {size}", kernel, ours, floor, cells, aimed, predicted)
 
@@ -241,7 +233,8 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
         return int(np.isfinite(tracer.trace(rays).distances).sum())
 
     name = f"{width}x{height} rays within {where}"
-    yield Work(name, f"trace_{kind}", trace, rays_floor(len(rays)), len(rays))
+    ray, hit, place = 73, 34, 49  # bytes
+    yield Work(name, f"trace_{kind}", trace, Floor(copied=(ray + hit) * len(rays), launches=1), len(rays))
     hits = tracer.trace(rays)
     places = surface(rays, hits, hits.met)
     cones = Cones(*places, hits.levels[hits.met], _CONES)
@@ -249,7 +242,7 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
     def look() -> int:
         return int(tracer.blocked(cones).sum())
 
-    floor = cones_floor(len(cones), len(_CONES))
+    floor = Floor(copied=(place + len(_CONES)) * len(cones), launches=1)  # a byte a cone
     yield Work(f"light of the places that these hit, {where}", f"look_{kind}", look, floor, len(cones))
 
 

@@ -70,32 +70,7 @@ def exactly_one_floor(generations: int, births: int, symmetry: Symmetry) -> Floo
     return Floor(copied=50 * births / _IMAGES[symmetry], launches=generations)
 
 
-def general_floor(generations: int, births: int, offsets: int) -> Floor:
-    """The general engine: for each touch a sector of 32 bytes read and written, and three launches a generation."""
-    return Floor(copied=64 * births * offsets, launches=3 * generations)
-
-
 def range_floor(values: int, dimension: int, limbs: int, *, stored: bool) -> Floor:
     """Values of a range: four multiply-adds of 32 bits for each row entry and pair of limbs, and a write if they are stored."""
     products = limbs * (limbs + 1) // 2
     return Floor(filled=8 * limbs * values if stored else 0, operations=4 * products * dimension * values)
-
-
-def tuples_floor(tuples: int) -> Floor:
-    """Tuples that are tried: an XOR, an addition and an update of a histogram each."""
-    return Floor(operations=3 * tuples)
-
-
-def sweep_floor(cells: int, totals: int, bytes_a_cell: float) -> Floor:
-    """A game solved total by total: what each cell reads and writes, and a launch a total."""
-    return Floor(copied=bytes_a_cell * cells, launches=totals)
-
-
-def rays_floor(rays: int) -> Floor:
-    """Rays that are traced: what each is and what it hits, 73 and 34 bytes."""
-    return Floor(copied=107 * rays, launches=1)
-
-
-def cones_floor(places: int, cones: int) -> Floor:
-    """Cubes that are looked up along cones: what each place is, 49 bytes, and one a cone."""
-    return Floor(copied=(49 + cones) * places, launches=1)

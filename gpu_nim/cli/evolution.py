@@ -16,7 +16,7 @@ from gpu_nim.model.errors import UsageError
 
 if TYPE_CHECKING:
     from gpu_nim.games.evolution import GameEvolution
-    from gpu_nim.games.nim.evolution_graph import Drawable
+    from gpu_nim.games.nim.evolution_graph import PositionGraph
 
 _Table = tuple[Sequence[tuple[object, ...]], Sequence[str]]
 """Rows and their header."""
@@ -126,7 +126,7 @@ def _apart(found: "GameEvolution") -> str:
     return f"no, for {many:,} of {count:,} P-positions, first {where}"
 
 
-def _write(graph: "Drawable", out: Path) -> None:
+def _write(graph: "PositionGraph", out: Path) -> None:
     from gpu_nim.storage.save_load import save_graph
 
     written = work_progress(len(graph.generation) + len(graph.edges), "nodes and edges written")

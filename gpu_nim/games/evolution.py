@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gpu_nim.games.catalogue import chosen
 from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve
 from gpu_nim.games.inequality import Vector
+from gpu_nim.games.nim.evolution_graph import PositionGraph
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.memory import host_memory, require_memory
 
@@ -40,7 +41,7 @@ class GenerationRow:
 
 
 @dataclass(frozen=True, eq=False)
-class GameEvolution:
+class GameEvolution(PositionGraph):
     """The P-positions of a game up to a size, by generation, and an edge from each parent to each child.
 
     Attributes:
@@ -50,18 +51,14 @@ class GameEvolution:
         misere: whether whoever makes the last move loses.
         evolution: all positions and moves.
         positions: the P-positions, by generation and then in the order of the game's positions.
-        generation: int64 (V,), the generation of each.
-        edges: int64 (E, 2), (parent, child) as indices into `positions`.
     """
 
+    positions: list[Vector]
     name: str
     parameters: dict[str, Any]
     size: int
     misere: bool
     evolution: Evolution[Vector]
-    positions: list[Vector]
-    generation: NDArray[np.int64]
-    edges: NDArray[np.int64]
     _order: NDArray[np.int64]
 
     @property
@@ -73,13 +70,6 @@ class GameEvolution:
     def step(self) -> NDArray[np.int64]:
         """The step of the standard algorithm that finds each P-position, int64 (V,)."""
         return self.evolution.step[self._order]
-
-    def labels(self) -> list[str]:
-        """The positions as text, "1,2,3"; "0" for no heap."""
-        return [",".join(map(str, position)) or "0" for position in self.positions]
-
-    def places(self) -> None:
-        """No places in the plane are known for the positions of a game."""
 
     @cached_property
     def relatives(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

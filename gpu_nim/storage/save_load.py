@@ -9,8 +9,7 @@ from typing import Any, overload
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
-from gpu_nim.games.evolution import GameEvolution
-from gpu_nim.games.nim.evolution_graph import Drawable, EvolutionGraph, dot, graphml
+from gpu_nim.games.nim.evolution_graph import PositionGraph, dot, graphml
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
@@ -25,10 +24,10 @@ from gpu_nim.storage.table_formats import MAIN, TABLE_FORMATS, Column, Columns, 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
-GRAPH_FORMATS: dict[str, Callable[[Drawable], Iterator[str]]] = {".graphml": graphml, ".dot": dot}
+GRAPH_FORMATS: dict[str, Callable[[PositionGraph], Iterator[str]]] = {".graphml": graphml, ".dot": dot}
 
 
-def save(found: Growth | Solution | EvolutionGraph | GameEvolution, path: str | Path, *, parents: bool = False) -> None:
+def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents: bool = False) -> None:
     """Write a growth, a solved game or an evolution graph to a file, in the format of its suffix.
 
     Args:
@@ -54,7 +53,7 @@ def save(found: Growth | Solution | EvolutionGraph | GameEvolution, path: str | 
         chosen.save(with_parents(found) if parents else replace(found, parents=None), Path(path))
     elif parents:
         raise UsageError(f"parents must be of a growth, got {shown(found)}")
-    elif isinstance(found, EvolutionGraph | GameEvolution):
+    elif isinstance(found, PositionGraph):
         save_graph(found, Path(path))
     else:
         save_solution(found, Path(path))
@@ -122,7 +121,7 @@ def check_graph(path: Path) -> None:
     check_output(path, "the file of a graph", GRAPH_FORMATS)
 
 
-def save_graph(graph: Drawable, path: Path, on_done: Callable[[int], object] = lambda count: None) -> None:
+def save_graph(graph: PositionGraph, path: Path, on_done: Callable[[int], object] = lambda count: None) -> None:
     """Write a graph; the write is atomic.
 
     Args:

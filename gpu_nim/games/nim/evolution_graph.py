@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,42 @@ KindTable = dict[Kind, tuple[int, Position]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EvolutionGraph(ArrayValue):
-    """The P-positions of generations 0 to `generations` and their parent-child pairs.
+class PositionGraph(ArrayValue):
+    """P-positions by generation, and an edge from each parent to each child, of any game.
 
-    `positions` is int64 (V, k), by generation and in lexicographic order within each; `generation` int64 (V,); `edges`
-    int64 (E, 2) holds (parent, child) as row numbers, in order of the parent.
+    Attributes:
+        positions: the positions, by generation.
+        generation: int64 (V,), the generation of each.
+        edges: int64 (E, 2), (parent, child) as indices into `positions`.
+    """
+
+    positions: Any
+    generation: NDArray[np.int64]
+    edges: NDArray[np.int64]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The attributes of the graph in files."""
+        raise NotImplementedError
+
+    def labels(self) -> list[str]:
+        """The positions as text, "1,2,3"; "0" for no heap."""
+        positions = self.positions.tolist() if isinstance(self.positions, np.ndarray) else self.positions
+        return [",".join(map(str, position)) or "0" for position in positions]
+
+    def places(self) -> NDArray[np.int64] | None:
+        """The places of the positions in the plane, int64 (V, 2), where they are known."""
+        return None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EvolutionGraph(PositionGraph):
+    """The P-positions of Nim of generations 0 to `generations` and their parent-child pairs.
+
+    `positions` is int64 (V, k), by generation and in lexicographic order within each; `edges` are in order of the parent.
     """
 
     positions: NDArray[np.int64]
-    generation: NDArray[np.int64]
-    edges: NDArray[np.int64]
 
     def __repr__(self) -> str:
         size = f"{len(self.positions)} P-positions, {len(self.edges)} edges"
@@ -75,10 +101,6 @@ class EvolutionGraph(ArrayValue):
     def facts(self) -> dict[str, Any]:
         """The attributes of the graph in files."""
         return {"piles": self.piles, "generations": self.generations}
-
-    def labels(self) -> list[str]:
-        """The positions as text, "1,2,3"."""
-        return [",".join(map(str, row)) for row in self.positions.tolist()]
 
 
 def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> EvolutionGraph:
@@ -152,29 +174,7 @@ def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None
     return dict(sorted(table.items()))
 
 
-class Drawable(Protocol):
-    """A graph of positions by generation, which files hold."""
-
-    @property
-    def generation(self) -> NDArray[np.int64]:
-        """The generation of each position, int64 (V,)."""
-
-    @property
-    def edges(self) -> NDArray[np.int64]:
-        """The pairs (parent, child) as indices, int64 (E, 2)."""
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The attributes of the graph."""
-
-    def labels(self) -> list[str]:
-        """The positions as text."""
-
-    def places(self) -> NDArray[np.int64] | None:
-        """The places of the positions in the plane, int64 (V, 2), or None."""
-
-
-def to_networkx(graph: Drawable) -> Any:
+def to_networkx(graph: PositionGraph) -> Any:
     """The graph as a networkx.DiGraph: nodes "1,2,3" with attribute `generation` (and x, y for three piles), parent -> child.
 
     Raises MissingDependency where networkx is not installed.
@@ -197,7 +197,7 @@ def to_networkx(graph: Drawable) -> Any:
     return result
 
 
-def graphml(graph: Drawable) -> Iterator[str]:
+def graphml(graph: PositionGraph) -> Iterator[str]:
     """The lines of the graph as GraphML, written by networkx, with the attributes of `to_networkx`.
 
     >>> next(iter(graphml(evolution_graph(2, 1))))[:8]
@@ -209,7 +209,7 @@ def graphml(graph: Drawable) -> Iterator[str]:
     yield from generate_graphml(network)
 
 
-def dot(graph: Drawable) -> Iterator[str]:
+def dot(graph: PositionGraph) -> Iterator[str]:
     r"""The lines of the graph in Graphviz' DOT language; three piles are placed on their cells, as in [NF Figure 1].
 
     >>> print("\n".join(dot(evolution_graph(2, 1))))
