@@ -180,7 +180,7 @@ class Entry:
 
     A new entry belongs to the catalogue. As a decorator it takes a function that yields what it compares: what the paper prints,
     and the cases of its check, of which the function takes the reach. The function's docstring begins with what the entry says; a
-    paragraph that begins with "Slip:" says how the paper is wrong.
+    paragraph that begins with "Slip:" says how the paper is wrong, which is the attribute `slip`.
 
     Attributes:
         paper: its source.
