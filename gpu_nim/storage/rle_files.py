@@ -18,7 +18,7 @@ from gpu_nim.model.rule import Rule
 _LINE = 70  # characters of a line
 GRID = 100
 """Cells a side of .rle3, the limit of 3D.lua."""
-_CELL = 160  # bytes in memory of a cell while it is sorted and written
+_CELL = 220  # bytes in memory of a cell while it is sorted and written
 # Neighbourhoods by the letter that ends a rule.
 _PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
 _SPACE = {
