@@ -86,17 +86,30 @@ def launcher(request: pytest.FixtureRequest) -> Any:
     return _launcher(request.param)
 
 
-@pytest.fixture(params=[pytest.param(("numpy",), id="numpy"), *_HOST, _GPU])
-def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A backend: NumPy, or CUDA on a launcher."""
-    if request.param[0] == "numpy":
+def _backend(engine: tuple[Any, ...]) -> Any:
+    if engine[0] == "numpy":
         from gpu_nim.backends.numpy import NumpyBackend
 
-        yield NumpyBackend()
-        return
+        return NumpyBackend()
+    if engine[0] == "compiled":
+        from tests.compiled import CompiledBackend
+
+        return CompiledBackend(threads=3)
     from gpu_nim.backends.cuda import CudaBackend
 
-    yield CudaBackend(_launcher(request.param))
+    return CudaBackend(_launcher(engine))
+
+
+@pytest.fixture(params=[pytest.param(("numpy",), id="numpy"), *_HOST, _GPU])
+def backend(request: pytest.FixtureRequest) -> Any:
+    """A backend: NumPy, or CUDA on a launcher."""
+    return _backend(request.param)
+
+
+@pytest.fixture(params=[pytest.param(("numpy",), id="numpy"), pytest.param(("compiled",), id="compiled"), *_HOST, _GPU])
+def growing_backend(request: pytest.FixtureRequest) -> Any:
+    """The same, and NumPy with compiled loops for every growth that has some."""
+    return _backend(request.param)
 
 
 @pytest.fixture

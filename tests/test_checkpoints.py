@@ -394,7 +394,8 @@ def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
         ({"ranks": 0}, "ranks must be an integer from 1 to 16384, got 0"),
         ({"ranks": 2**62}, "ranks must be an integer from 1 to 16384, got 4611686018427387904"),
         ({"ranks": 2}, "ranks is for a plan: mpirun starts ranks, and has started 1, got 2"),
-        ({"disk": "folder"}, "disk must be left out with a backend object"),
+        ({"disk": "folder"}, "disk and threads must be left out with a backend object"),
+        ({"threads": 1}, "disk and threads must be left out with a backend object"),
         ({"out": "a.zarr", "voxels": "a.zarr"}, "each file must have a name of its own, got a.zarr, a.zarr"),
         ({"parents": True}, "parents are saved in the .zarr file of the growth, got no file"),
         ({"checkpoint": "run", "resume": "run"}, "only one may be given"),
@@ -429,7 +430,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             arrays = dict(file)
         record = json.loads(str(arrays["record"])) | {"format": 99}
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
-    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 3, and no other is intact"):
+    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 4, and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
 
 

@@ -8,8 +8,8 @@ import pytest
 from gpu_nim.backends import availability, selection
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange, nim_strips
-from gpu_nim.backends.cuda.bricks import Bricks
-from gpu_nim.backends.cuda.exactly_one import busiest_bricks, device_bytes
+from gpu_nim.backends.cuda.bricks import DeviceBricks
+from gpu_nim.backends.cuda.exactly_one import device_bytes
 from gpu_nim.backends.cuda.launcher import free_share
 from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
 from gpu_nim.backends.cuda.transfers import exchange_parts
@@ -62,7 +62,7 @@ def test_what_is_sent_outgrows_its_room(monkeypatch):
 
 
 def test_more_newborns_than_planned_are_refused_on_ranks(monkeypatch):
-    monkeypatch.setattr(Bricks, "capacity", lambda bricks, free: 20)
+    monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 20)
     with pytest.raises(InsufficientMemoryError, match="active bricks, 20 were planned for"):
         births(FCC, 63, 2)
 
@@ -75,11 +75,11 @@ def test_other_rules_are_refused_on_ranks(rule):
 
 def test_ranks_divide_the_memory():
     for ranks in (2, 4, 8):
-        assert busiest_bricks(EDGE, 2048, ranks).count < 1.1 * busiest_bricks(EDGE, 2048).count / ranks
+        assert DeviceBricks.of_busiest(EDGE, 2048, ranks).count < 1.1 * DeviceBricks.of_busiest(EDGE, 2048).count / ranks
         assert device_bytes(EDGE, 2048, ranks) < device_bytes(EDGE, 2048, ranks // 2)
         assert nim_bytes(16384, ranks) < 2.1 * nim_bytes(16384) / ranks  # beside most strips there is one of another rank
-    parts = [Bricks(EDGE, 256, rank, 4) for rank in range(4)]
-    assert sum(part.count for part in parts) == Bricks(EDGE, 256).count
+    parts = [DeviceBricks(EDGE, 256, rank, 4) for rank in range(4)]
+    assert sum(part.count for part in parts) == DeviceBricks(EDGE, 256).count
     backend = CudaBackend(HostLauncher()).on_rank(SimpleNamespace(size=4, rank=0))
     assert backend.growth_memory(EDGE, 256) == device_bytes(EDGE, 256, 4)
     assert backend.growth_memory(EDGE, 1000, nim=True) == nim_bytes(1000, 4)

@@ -13,7 +13,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.cuda import general
-from gpu_nim.backends.cuda.bricks import Bricks
+from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting, DeviceRows
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.cuda.games import _blocks, _Box
@@ -38,14 +38,14 @@ TWO_SEEDS = replace(find("ulam-warburton").rule, seeds=((0, 0), (1, 0)), symmetr
 
 def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
     """Number the bricks of every growth from `base` on."""
-    columns, numbers = Bricks.columns.func, {name: getattr(Bricks, name).func for name in ("count", "held")}  # type: ignore[attr-defined]
-    monkeypatch.setattr(Bricks, "columns", property(lambda bricks: columns(bricks) + np.array([base, 0, 0])))
-    monkeypatch.setattr(Bricks, "numbers", property(lambda bricks: range(base, bricks.count)))
+    columns, numbers = DeviceBricks.columns.func, {name: getattr(DeviceBricks, name).func for name in ("count", "held")}  # type: ignore[attr-defined]
+    monkeypatch.setattr(DeviceBricks, "columns", property(lambda bricks: columns(bricks) + np.array([base, 0, 0])))
+    monkeypatch.setattr(DeviceBricks, "numbers", property(lambda bricks: range(base, bricks.count)))
     for name, plain in numbers.items():
-        monkeypatch.setattr(Bricks, name, property(partial(_from, base, plain)))
+        monkeypatch.setattr(DeviceBricks, name, property(partial(_from, base, plain)))
 
 
-def _from(base: int, plain: Callable[[Bricks], int], bricks: Bricks) -> int:
+def _from(base: int, plain: Callable[[DeviceBricks], int], bricks: DeviceBricks) -> int:
     return base + plain(bricks)
 
 

@@ -17,6 +17,7 @@ from gpu_nim import grow, load
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.jobs.mpi import _GRACES
@@ -165,7 +166,7 @@ def test_the_plan_of_ranks_says_what_is_on_a_disk(tmp_path: Path) -> None:
 
 def test_more_ranks_than_layers_have_a_plan() -> None:
     plan = GrowthJob("edge", 5, backend=NumpyBackend(), ranks=64).plan()
-    assert plan.sent <= 9 * 63 + 2 * planned_newborns(find("edge").rule, 5, 64)
+    assert plan.sent <= 9 * 63 + 2 * planned_newborns(Bricks(find("edge").rule, 5))
 
 
 @on_ranks

@@ -15,13 +15,13 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import NumpyBackend, exactly_one
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes
+from gpu_nim.backends.numpy import NumpyBackend, byte_table
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, table_bytes
 from gpu_nim.backends.numpy.halo import pack, unpack
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.shared.layers import Layers, Places, table_bytes
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
-from gpu_nim.backends.shared.states import Joined, join
+from gpu_nim.backends.shared.states import join
 from gpu_nim.bench.ranks import divisions
 from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
@@ -35,6 +35,11 @@ NUMPY = NumpyBackend()
 # Cells of odd sums lie outside of its universe, and bricks in the plane have bits for them.
 DIAGONAL = Rule(2, ((-1, 1), (1, -1)), ONE, ((-2, 0), (0, -2)), half_space((1, 1), -2), symmetry=Symmetry.PERMUTATIONS)
 some = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def backend(growing_backend):
+    return growing_backend
 
 
 def grown(rule, last, ranks, to, *, state=None, backend=NUMPY, **wanted):
@@ -84,7 +89,7 @@ def test_the_lattices_of_the_literature(backend, rule, ranks):
 def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, more, planned):
     whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
     done = int(whole.births[: stop + 1].sum())
-    for begins, ends in [(backend, backend), *([] if backend.name == "numpy" else [(backend, NUMPY), (NUMPY, backend)])]:
+    for begins, ends in [(backend, backend), *([] if type(backend) is NumpyBackend else [(backend, NUMPY), (NUMPY, backend)])]:
         parts = [part for _, part in grown(rule, stop + planned, before, stop, backend=begins)]
         rest = grown(rule, stop + more, after, stop + more, state=join(parts[::-1]), backend=ends, cells=True, section=(0, 0))
         assert sorted(np.concatenate([batch.cells for batch, _ in rest]).tolist()) == sorted(whole.cells[done:].tolist())
@@ -98,7 +103,7 @@ def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, mor
 def test_nim_grows_the_same_and_resumes(backend, before, after, stop, more, planned):
     engine, last = NimEngine(stop + more), stop + more
     first, rest = (engine.advance(to, cells=True, section=(2, 5)) for to in (stop, last))
-    for begins, ends in [(backend, backend), *([] if backend.name == "numpy" else [(backend, NUMPY), (NUMPY, backend)])]:
+    for begins, ends in [(backend, backend), *([] if type(backend) is NumpyBackend else [(backend, NUMPY), (NUMPY, backend)])]:
         begun = grown(None, stop + planned, before, stop, backend=begins, cells=True, section=(2, 5))
         assert_same_growth(begun, first)
         state = join([part for _, part in begun][::-1])
@@ -115,21 +120,21 @@ def test_a_table_on_a_disk_grows_the_same(rule, ranks, part):
         return engine.advance(7, cells=True, section=(0, 0)), engine.state()
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exactly_one, "_PART", part)
+        patch.setattr(byte_table, "_PART", part)
         results = on_ranks(ranks, work)
         assert os.listdir(folder) == []
     assert_same_growth(results, expected)
 
 
 def test_a_table_on_a_disk_in_many_parts(monkeypatch, tmp_path):
-    monkeypatch.setattr(exactly_one, "_PART", 4)
+    monkeypatch.setattr(byte_table, "_PART", 4)
     births = ExactlyOneEngine(EDGE, 30, disk=tmp_path).advance(30).births
     assert births.tolist() == ExactlyOneEngine(EDGE, 30).advance(30).births.tolist()
 
 
 def test_a_table_that_a_disk_does_not_take_is_refused(tmp_path, monkeypatch):
-    assert bytes_beside_table(EDGE, 4096) < required_bytes(EDGE, 4096) / 3
-    assert NumpyBackend(disk=tmp_path).growth_memory(EDGE, 4096) == bytes_beside_table(EDGE, 4096)
+    on_disk = table_bytes(EDGE, 4096, disk=tmp_path)
+    assert NumpyBackend(disk=tmp_path).growth_memory(EDGE, 4096) < on_disk / 3
     with pytest.raises(FileError, match=r"nowhere must take a table of [0-9,]+ bytes: No such file or directory"):
         ExactlyOneEngine(EDGE, 10, disk=tmp_path / "nowhere")
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
@@ -159,22 +164,6 @@ def test_grow_says_what_it_puts_on_a_disk(tmp_path):
     assert "while it grows" not in refused.stderr
 
 
-def test_a_state_without_one_of_its_parts_is_refused():
-    parts = [part for _, part in grown(EDGE, 30, 3, 10)]
-    with pytest.raises(ValueError, match="each layer once"):
-        ExactlyOneEngine(EDGE, 30, join(parts[:2]))
-    with pytest.raises(ValueError, match="each layer once"):
-        ExactlyOneEngine(EDGE, 40, join([*parts, parts[0]]))
-
-
-def test_a_rank_reads_its_own_layers_of_a_state(monkeypatch):
-    joined, read = join([part for _, part in grown(EDGE, 30, 3, 12)]), []
-    slices = Joined.__getitem__
-    monkeypatch.setattr(Joined, "__getitem__", lambda arrays, index: read.append(slices(arrays, index)) or read[-1])
-    on_ranks(4, lambda communicator: ExactlyOneEngine(EDGE, 30, joined, communicator))
-    assert sum(map(len, read)) == len(joined["sealed"])
-
-
 @pytest.mark.parametrize("rule", [POPULATIONS["A319018"], None], ids=["knight", "nim"])
 def test_what_ranks_receive_is_what_they_need(rule):
     expected = (NUMPY.nim(40) if rule is None else NUMPY.automaton(rule, 40)).advance(40).births.tolist()
@@ -185,8 +174,8 @@ def test_ranks_divide_the_memory():
     whole = required_bytes(FCC, 1024)
     for ranks in (2, 4, 8):
         assert required_bytes(FCC, 1024, ranks) < 1.5 * whole / ranks
-    held = [Places(box, box.numbers[box.owners(4) == rank]) for box in [Layers(EDGE, 512)] for rank in range(4)]
-    assert max(places.stop for places in held) < 1.1 * sum(places.stop for places in held) / 4
+    held = [Bricks(EDGE, 512, rank, 4).count for rank in range(4)]
+    assert max(held) < 1.1 * sum(held) / 4
 
 
 @given(ranks=st.integers(1, 9), layers=st.integers(1, 3000), reach=st.integers(1, 5))
@@ -222,33 +211,6 @@ def test_other_rules_are_refused_on_several_ranks():
         on_ranks(2, work)
 
 
-@settings(deadline=None, max_examples=30)
-@given(rule=FAST, last=st.integers(0, 8))
-def test_places_tell_the_cells_of_layers_apart(rule, last):
-    box = Layers(rule, last)
-    places = Places(box, box.numbers, lookup=True)
-    spans = [range(int(x.min()) - 1, int(x.max()) + 2) for x in (box.low[0] << box.even, box.high[0] << box.even)]
-    x_0 = np.arange(spans[0].start, spans[1].stop)
-    x_2 = np.arange(int(box.low[1].min()) - 1, int(box.high[1].max()) + 2) if rule.dimension == 3 else np.zeros(1, np.int64)
-    grid = np.meshgrid(x_0, box.numbers + box.first, x_2, indexing="ij")
-    cells = np.stack(grid)[: rule.dimension].reshape(rule.dimension, -1)
-    if rule.even_sum:
-        cells = cells[:, cells.sum(axis=0) % 2 == 0]
-    cells = cells[:, box.cover(cells)]
-    numbers = places.encode(cells)
-    assert len(np.unique(numbers)) == len(numbers)
-    assert numbers.min() >= 0
-    assert numbers.max() < places.stop
-    for decoder in (places, Places(box, box.numbers)):
-        assert (decoder.decode(numbers) == cells).all()
-
-
-def test_the_boxes_of_layers_fit_the_domain():
-    # That of edge has 5/72 n^3 cells: a sixth of the cells of even sum with coordinates up to n and a sum up to 2 n.
-    box = Layers(EDGE, 512)
-    assert Places(box, box.numbers).stop < 1.25 * 5 / 72 * 512**3
-
-
 def test_the_benchmark_counts_what_ranks_do():
     generations, ranks = 63, 4
     chosen = next(each for each in divisions("edge", generations) if each.sent is not None)
@@ -266,9 +228,9 @@ def test_the_benchmark_counts_what_ranks_do():
         own = []
         for generation in range(generations + 1):
             engine.advance(generation)
-            own.append(engine.newborns.shape[1])
-        engine._step()  # what the last generation sends
-        return own, communicator.sent
+            own.append(engine.at.shape[1])
+        last = sum(map(len, engine._boundary.parts(engine.at)))  # of another generation
+        return own, communicator.sent + last
 
     results = on_ranks(ranks, work)
     births = np.array([own for own, _ in results])

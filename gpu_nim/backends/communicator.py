@@ -1,6 +1,6 @@
 """What the ranks of one growth say to each other.
 
-A growth on several ranks is cut into layers, each of which one rank owns. Every rank makes an engine for the same rule and the same
+A growth on several ranks is cut into slabs, each of which one rank owns. Every rank makes an engine for the same rule and the same
 last generation, `NumpyBackend(communicator).automaton(...)` or `.nim(...)`, and calls the same methods of it in the same order with
 the same arguments, since engines exchange newborns in each generation; so it does with the methods of a communicator, all of which
 wait for the other ranks. What an engine returns:

@@ -10,7 +10,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.numpy.halo import Boundary
 from gpu_nim.backends.numpy.nim import BLOCKS, NimEngine
-from gpu_nim.backends.shared.layers import AXIS, Layers
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import Ints
@@ -22,6 +22,7 @@ RANKS = (2, 3, 4, 6, 8, 16, 64)
 SENDING = (2, 3, 4, 8)
 """Those for which bytes are counted."""
 CHOSEN = "dealt out by digits"
+_AXES = "uvw"
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Division:
     """A way of dividing a growth.
 
     Attributes:
-        axis: the coordinate that a layer's cells have in common; for nim, whose layers are rows of its plane, "u".
+        axis: the coordinate that a slab of bricks has in common; for nim, of whose plane rows are dealt out, "u".
         way: what is dealt out, and how.
         uneven: for each number of ranks, the sum over generations of the busiest rank's births, over that of the mean.
         sent: for each number of ranks, the bytes that all ranks send in the whole growth; None where it is not counted.
@@ -63,9 +64,10 @@ def divisions(automaton: str, generations: int, on_step: OnStep = unreported) ->
     if not supports(rule):
         raise UsageError(f"automaton must have births on exactly one touch, in 2 or 3 dimensions, got {automaton}")
     works, sent = _exactly_one(rule, last, on_step)
-    ways = _ways(Layers(rule, last).reach, None)
+    bricks = Bricks(rule, last)
+    ways = _ways(bricks.slab_reach, None)
     return [
-        _division(axis, way, work, cut, sent if way == CHOSEN and axis == f"x{AXIS}" else None)
+        _division(axis, way, work, cut, sent if way == CHOSEN and axis == _AXES[bricks.axis] else None)
         for axis, work in works.items()
         for way, cut in ways.items()
     ]
@@ -79,7 +81,7 @@ def _division(axis: str, way: str, work: Ints, cut: "_Cut", sent: dict[int, int]
 
 
 _Cut = Callable[[Ints, int], Iterator[tuple[Ints, Ints]]]
-"""From births by generation and layer, and a number of ranks: stretches of generations, with the layers' owners in each."""
+"""From births by generation and slab, and a number of ranks: stretches of generations, with the slabs' owners in each."""
 
 
 def _ways(narrowest: int, blocks: int | None) -> dict[str, _Cut]:
@@ -101,15 +103,15 @@ def _ways(narrowest: int, blocks: int | None) -> dict[str, _Cut]:
         yield work, owners(work.shape[1], narrowest, ranks, **counted)
 
     return {
-        "slabs of equal births": contiguous,
-        "slabs of equal births, cut again at each power of two": recut,
+        "parts of equal births": contiguous,
+        "parts of equal births, cut again at each power of two": recut,
         "blocks dealt out in turn": in_turn,
         CHOSEN: by_digits,
     }
 
 
 def _equal(work: Ints, ranks: int) -> Ints:
-    """The owners of contiguous layers with equal shares of these births, which are known beforehand here."""
+    """The owners of contiguous parts with equal shares of these births, which are known beforehand here."""
     before = np.cumsum(work.sum(axis=0))
     return np.searchsorted(np.arange(1, ranks) * before[-1] / ranks, before)
 
@@ -120,22 +122,21 @@ def _busiest(work: Ints, owner: Ints, ranks: int) -> int:
 
 
 def _exactly_one(rule: Rule, last: int, on_step: OnStep) -> tuple[dict[str, Ints], dict[int, int]]:
-    """Births by generation and layer along each axis, and the bytes that are sent."""
-    engine, layers = ExactlyOneEngine(rule, last), Layers(rule, last)
-    owner = {ranks: layers.owners(ranks) for ranks in SENDING}
-    sent, births = dict.fromkeys(SENDING, 0), [[np.zeros(0, np.int64)] * (last + 1) for _ in range(rule.dimension)]
-    boundaries = {(ranks, rank): Boundary(layers, rank, ranks) for ranks in SENDING for rank in range(ranks)}
-    least = [min(layers.first, int(layers.low.min()) * 2)] * rule.dimension
+    """Births by generation and slab along each axis, and the bytes that are sent."""
+    engine, bricks = ExactlyOneEngine(rule, last), Bricks(rule, last)
+    parts = {(ranks, rank): Bricks(rule, last, rank, ranks) for ranks in SENDING for rank in range(ranks)}
+    boundaries = {which: Boundary(part) for which, part in parts.items()}
+    sent, births = dict.fromkeys(SENDING, 0), {axis: [np.zeros(0, np.int64)] * (last + 1) for axis in range(bricks.axis, 3)}
     for generation in range(last + 1):
         on_step("counting", generation, last + 1)
         engine.advance(generation)
-        for axis, x in enumerate(engine.newborns):
-            births[axis][generation] = np.bincount(x - least[axis])
-        entries = engine.newborns[AXIS] - layers.first - layers.numbers[0]
-        own = {ranks: owner[ranks][entries] for ranks in SENDING}
-        for (ranks, rank), boundary in boundaries.items():
-            sent[ranks] += sum(map(len, boundary.parts(engine.newborns[:, own[ranks] == rank])))
-    return {f"x{axis}": _rows(rows) for axis, rows in enumerate(births)}, sent
+        slabs = engine.at >> np.array(bricks.logs)[:, None]
+        for axis, counts in births.items():
+            counts[generation] = np.bincount(slabs[axis])
+        for (ranks, rank), part in parts.items():
+            own = part.owners[slabs[bricks.axis]] == rank
+            sent[ranks] += sum(map(len, boundaries[ranks, rank].parts(engine.at[:, own])))
+    return {_AXES[axis]: _rows(rows) for axis, rows in births.items()}, sent
 
 
 def _nim(last: int, on_step: OnStep) -> tuple[Ints, dict[int, int]]:
@@ -154,7 +155,7 @@ def _nim(last: int, on_step: OnStep) -> tuple[Ints, dict[int, int]]:
 
 
 def _rows(births: list[Ints]) -> Ints:
-    """As one array, from the first layer with a birth on."""
+    """As one array, from the first slab with a birth on."""
     table = np.zeros((len(births), max(map(len, births))), np.int64)
     for row, counts in zip(table, births, strict=True):
         row[: len(counts)] = counts

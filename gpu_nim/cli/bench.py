@@ -129,11 +129,11 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
         emit_json({"automaton": automaton, "generations": generations, "divisions": [asdict(each) for each in done]})
         return
     rows = [(each.axis, each.way, *(f"{each.uneven[ranks]:.2f}" for ranks in RANKS)) for each in done]
-    print_table(rows, ("layers along", "way", *(f"{ranks} ranks" for ranks in RANKS)))
+    print_table(rows, ("slabs along", "way", *(f"{ranks} ranks" for ranks in RANKS)))
     for each in done:
         if each.sent is not None:
             sent = ", ".join(f"{each.sent[ranks]:,} on {ranks}" for ranks in SENDING)
-            click.echo(f"bytes sent, layers along {each.axis} {each.way}: {sent}")
+            click.echo(f"bytes sent, slabs along {each.axis} {each.way}: {sent}")
 
 
 def _profile(chosen: tuple[str, ...]) -> int:

@@ -55,6 +55,11 @@ _EXAMPLES = {
 @click.option(
     "--disk", type=FILE, help="Keep the table of the growth in a file of this folder, where it does not fit in memory; on NumPy."
 )
+@click.option(
+    "--threads",
+    type=SIZE,
+    help="Threads of numba's compiled loops, which grow large growths; 0 is NumPy alone; on NumPy.  [default: one a core]",
+)
 @click.option("--general", is_flag=True, help="Use the general engine, even where a faster one applies.")
 @click.option(
     "--columns",

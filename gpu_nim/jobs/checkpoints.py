@@ -14,7 +14,7 @@ arrays, called its seal there, which is compared before any of them is used, so 
 written, the store has all cells in complete chunks, which are never written again, and the checkpoint has the rest.  So cells are
 neither lost nor duplicated, from whichever checkpoint a growth resumes.
 
-The states are mapped to memory. Rank 0 reads all of them once, to compare the checksums; an engine then reads the layers that its
+The states are mapped to memory. Rank 0 reads all of them once, to compare the checksums; an engine then takes the bricks that its
 rank owns.
 """
 
@@ -48,7 +48,7 @@ from gpu_nim.storage.zarr_growths import StoreExtent
 
 KIND = "gpunim checkpoint"
 PART = "gpunim checkpoint of a rank"
-FORMAT = 3
+FORMAT = 4
 _KEPT = 2
 _NAMES = r"checkpoint-[0-9]{10}\.npz"
 _PARTS = r"(checkpoint-[0-9]{10})-rank-[0-9]+\.npz"

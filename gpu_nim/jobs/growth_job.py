@@ -17,13 +17,13 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.backends.numpy.exactly_one import lacks_numba, table_bytes
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.layers import table_bytes
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, sent_bytes
 from gpu_nim.jobs.ranks import place
 from gpu_nim.model.arguments import argument, integer
-from gpu_nim.model.errors import FileError, RanksLost, UsageError
+from gpu_nim.model.errors import FileError, RanksLost, UsageError, missing
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush, scratch_folder
@@ -64,8 +64,9 @@ class GrowthJob:
     Args:
         automaton: the automaton.
         generations: the last generation.
-        backend: "auto", "cuda", "numpy", or a backend object, which has its ranks and its disk.
+        backend: "auto", "cuda", "numpy", or a backend object, which has its ranks, its disk and its threads.
         disk: a folder that keeps the table of the growth in a file, where it does not fit in memory; on NumPy.
+        threads: by how many threads numba's compiled loops grow, 0 for NumPy alone, by default one for each core; on NumPy.
         columns: the columns of the growth's table.
         out: the file of the growth (see `gpu_nim.storage.growth_formats`).
         voxels: the file of its voxels.
@@ -94,6 +95,7 @@ class GrowthJob:
     _: KW_ONLY
     backend: str | Backend = "auto"
     disk: str | Path | None = None
+    threads: int | None = None
     columns: Sequence[str] | None = None
     out: str | Path | None = None
     voxels: str | Path | None = None
@@ -121,8 +123,8 @@ class GrowthJob:
             raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.files))}")
         if self.parents and self.out is None:
             raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
-        if self.disk is not None and not isinstance(self.backend, str):
-            raise UsageError("disk must be left out with a backend object, which has its own")
+        if not isinstance(self.backend, str) and not (self.disk is None and self.threads is None):
+            raise UsageError("disk and threads must be left out with a backend object, which has its own")
 
     @property
     def files(self) -> list[Path]:
@@ -154,7 +156,7 @@ class GrowthJob:
         here = place()
         ranks = self.ranks or (1 if here is None else here.size)
         disk = None if self.disk is None else Path(self.disk)
-        backend = select(self.backend, disk=disk)
+        backend = select(self.backend, disk=disk, threads=self.threads)
         if ranks > 1:
             backend = backend.on_rank(Planned(ranks))
         generations = GENERATIONS if self.generations is None else self.generations
@@ -175,7 +177,7 @@ class GrowthJob:
             memory,
             backend.free_memory(),
             sent_bytes(rule, growing.generations, backend.name, ranks) if planned else None,
-            None if disk is None else table_bytes(rule, growing.generations, ranks),
+            None if disk is None else table_bytes(rule, growing.generations, ranks, disk),
             disk,
         )
 
@@ -247,9 +249,11 @@ class GrowthJob:
             if checkpoints is not None and snapshot is None and ranks.rank == 0:
                 held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
             if job.disk is not None:
-                needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size):,} bytes"
+                needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size, Path(job.disk)):,} bytes"
                 whose = needed if communicator is None else f"at most {needed} of each rank"
                 notes.append(f"while it grows, {whose} are in {job.disk}")
+            elif backend.name == "numpy" and not job.general and lacks_numba(chosen.rule, growing.generations):
+                notes.append(str(missing("this growth takes a fraction of the time and memory with numba", "numba")))
             yield OpenGrowth(job, growing, checkpoints, stores, bfile, notes)
 
     def _on_ranks(self) -> tuple[Backend, MpiCommunicator | None]:
@@ -259,11 +263,11 @@ class GrowthJob:
         if self.ranks not in (None, started):
             raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {self.ranks}")
         if here is None or not isinstance(self.backend, str):
-            return select(self.backend, disk=disk), None
+            return select(self.backend, disk=disk, threads=self.threads), None
         from gpu_nim.jobs.mpi import join, select_on_rank
 
         communicator = join(here)
-        return select_on_rank(self.backend, communicator, disk), communicator
+        return select_on_rank(self.backend, communicator, disk, self.threads), communicator
 
     def _with(self, asked: dict[str, Any]) -> GrowthJob:
         """This job, with the options of the one that it resumes where it has none of its own.

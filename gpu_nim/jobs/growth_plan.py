@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gpu_nim.backends.shared.layers import Layers, spread
+from gpu_nim.backends.numpy.exactly_one import planned_newborns
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.rule import Rule
 
 _MESSAGE_BYTES = 9  # of its own, for each rank
@@ -95,15 +94,9 @@ def sent_bytes(rule: Rule, generations: int, backend: str, ranks: int) -> int:
     True
     """
     if backend == "cuda":
-        from gpu_nim.backends.cuda.exactly_one import busiest_bricks
+        from gpu_nim.backends.cuda.bricks import DeviceBricks
 
-        return busiest_bricks(rule, generations, ranks).sent_bytes
-    from gpu_nim.backends.numpy.exactly_one import planned_newborns
-
-    layers = Layers(rule, generations)
-    owner = layers.owners(ranks)
-    bordering = (spread(owner, layers.reach) > owner) | (spread(-owner, layers.reach) > -owner)
-    own = np.bincount(owner, minlength=ranks)
-    share = float((np.bincount(owner, bordering, ranks) / np.maximum(own, 1)).max())
-    newborns = int(share * planned_newborns(rule, generations, ranks))
+        return DeviceBricks.of_busiest(rule, generations, ranks).sent_bytes
+    bricks = Bricks.of_busiest(rule, generations, ranks)
+    newborns = int(bricks.bordering * planned_newborns(bricks))
     return _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.cuda.bricks import Bricks
+from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, to_host
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
@@ -31,7 +31,7 @@ class BrickExchange:
     """
 
     def __init__(
-        self, launcher: Launcher, ranks: Communicator, bricks: Bricks, shape: dict[str, Any], rings: dict[str, Any]
+        self, launcher: Launcher, ranks: Communicator, bricks: DeviceBricks, shape: dict[str, Any], rings: dict[str, Any]
     ) -> None:
         self._launch, self._ranks, self._bricks, self._shape, self._rings = launcher, ranks, bricks, shape, rings
         xp = launcher.xp

@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.brick_exchange import BrickExchange
-from gpu_nim.backends.cuda.bricks import FIELD, Bricks
+from gpu_nim.backends.cuda.bricks import FIELD, DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, free_share, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.brick_grid import BITS, ROWS
+from gpu_nim.backends.shared.bricks import BITS, ROWS
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
-from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory
@@ -54,7 +53,7 @@ def supports(rule: Rule) -> bool:
     >>> supports(Rule(2, ((9, 0),), births=frozenset({1}), seeds=((0, 0),)))
     False
     """
-    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and Bricks(rule, 0).fits
+    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and DeviceBricks(rule, 0).fits
 
 
 def device_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
@@ -67,19 +66,7 @@ def device_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     >>> device_bytes(fcc, 1024) < 4e7
     True
     """
-    return busiest_bricks(rule, last, ranks).device_bytes
-
-
-def busiest_bricks(rule: Rule, last: int, ranks: int = 1) -> Bricks:
-    """Return the bricks of the rank that owns most.
-
-    >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> rule = Rule(2, edges, frozenset({1}), ((0, 0),))
-    >>> busiest_bricks(rule, 1000, 4).count < busiest_bricks(rule, 1000).count / 3
-    True
-    """
-    bricks = Bricks(rule, last, 0, ranks)
-    return Bricks(rule, last, bricks.busiest, ranks) if bricks.busiest else bricks
+    return DeviceBricks.of_busiest(rule, last, ranks).device_bytes
 
 
 class ExactlyOneEngine:
@@ -100,8 +87,12 @@ class ExactlyOneEngine:
             )
         self._launch, self.rule, self.last = launcher, rule, last
         self._ranks = ranks
-        self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
+        self._bricks = bricks = DeviceBricks(rule, last, self._ranks.rank, self._ranks.size)
         work = f"a growth to generation {last} on {launcher.device}"
+        if bricks.longest > 1 << FIELD:
+            raise InsufficientMemoryError(
+                f"{work} spans {bricks.longest:,} bricks along an axis, more than the {1 << FIELD:,} that a list of bricks can name"
+            )
         free = free_share(launcher, self._ranks)
         require_memory(bricks.device_bytes, free, work)
         if bricks.held > _MAX_BRICKS:
@@ -226,7 +217,7 @@ class ExactlyOneEngine:
             "generation": np.array(self.generation),
             "newborns": self._representatives(),
             "last": np.array(self.last),
-            "bricks": (bricks.place(np.concatenate(found)) + bricks.origin // bricks.size).astype(np.int32),
+            "bricks": bricks.corners(np.concatenate(found)),
             "sealed": np.concatenate(sealed),
         }
 
@@ -235,16 +226,8 @@ class ExactlyOneEngine:
         with device_memory_errors(f"the state of generation {generation}"):
             first, part = bricks.numbers.start, self._touched[bricks.numbers.start * ROWS : bricks.numbers.stop * ROWS]
             touched = to_host(part)
-            if "bricks" in state:
-                places = state["bricks"].astype(np.int64) - bricks.origin // bricks.size
-                here = bricks.owns(places)
-                touched.reshape(-1, ROWS)[bricks.number(places[here]) - first] |= state["sealed"].view(np.uint32)[here]
-            else:
-                for cells in touched_cells(self.rule, state):
-                    places, row, bit = bricks.split(bricks.locate(cells.T))
-                    here = bricks.owns(places)
-                    words = (bricks.number(places[here]) - first) * ROWS + row[here]
-                    np.bitwise_or.at(touched, words, np.uint32(1) << bit[here].astype(np.uint32))
+            for numbers, words in bricks.touched(state):
+                touched.reshape(-1, ROWS)[numbers - first] |= words
             part.set(touched)
             if generation >= 0:
                 self._take(generation, state["newborns"])
@@ -306,7 +289,7 @@ class ExactlyOneEngine:
         packed = to_host(self._lists[ring : ring + listed]).astype(np.int64)
         words = to_host(self._newborn[plane : plane + listed * ROWS]).reshape(-1, ROWS)
         mask = (1 << FIELD) - 1
-        cells = bricks.decode(np.stack((packed >> 2 * FIELD, packed >> FIELD & mask, packed & mask), axis=1), words)
+        cells = bricks.cells_of(np.stack((packed >> 2 * FIELD, packed >> FIELD & mask, packed & mask), axis=1), words)
         return cells[np.lexsort(cells.T[::-1])].astype(self._dtype)
 
     def _forbid(self) -> None:

@@ -5,15 +5,18 @@ from pathlib import Path
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, bytes_beside_table, required_bytes, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.host_counting import NumpyCounting, cores
+from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
+
+MAX_THREADS = 1024
 
 
 class NumpyBackend:
@@ -22,12 +25,16 @@ class NumpyBackend:
     Args:
         communicator: the ranks that grow together with this one; alone by default.
         disk: a folder for the tables of growths on exactly one touch; in memory by default.
+        threads: by how many threads numba's compiled loops grow where they gain, 0 for NumPy alone; by default one for each core,
+            and one on each of several ranks.
     """
 
     name = "numpy"
 
-    def __init__(self, communicator: Communicator = ALONE, disk: Path | None = None) -> None:
+    def __init__(self, communicator: Communicator = ALONE, disk: Path | None = None, threads: int | None = None) -> None:
         self.communicator, self.disk = communicator, disk
+        most = cores() if communicator.size == 1 else 1
+        self.threads = most if threads is None else integer("threads", threads, 0, MAX_THREADS)
 
     @property
     def device(self) -> str:
@@ -36,7 +43,7 @@ class NumpyBackend:
 
     def on_rank(self, communicator: Communicator) -> "NumpyBackend":
         """Return the backend as one of several ranks has it."""
-        return NumpyBackend(communicator, self.disk)
+        return NumpyBackend(communicator, self.disk, self.threads)
 
     def free_memory(self) -> int:
         """Return the bytes of main memory that the kernel says are available."""
@@ -47,7 +54,7 @@ class NumpyBackend:
         if nim or general or not supports(rule):
             self._refuse_disk()
             return plane_bytes(last, self.communicator.size) if nim else None
-        return (required_bytes if self.disk is None else bytes_beside_table)(rule, last, self.communicator.size)
+        return required_bytes(rule, last, self.communicator.size, self.disk, self.threads)
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
@@ -58,7 +65,7 @@ class NumpyBackend:
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
-            return ExactlyOneEngine(rule, last, state, self.communicator, self.disk)
+            return ExactlyOneEngine(rule, last, state, self.communicator, self.disk, self.threads)
         self._refuse_disk()
         if self.communicator.size > 1:
             raise UsageError(

@@ -1,59 +1,46 @@
-"""The fast path for births on exactly one touch, in two and three dimensions: one byte per cell of the fundamental domain.
+"""The fast path for births on exactly one touch, in two and three dimensions, on the fundamental domain.
 
 Fate. Alive cells stay alive, so a cell's number of touches never falls. The first generation that touches a cell
-decides it: touched once it is born, touched more often it never is. A cell is FRESH (no touch yet), ONCE (one touch,
-this generation) or SEALED, and a generation ends with no cell ONCE.
+decides it: touched once it is born, touched more often it never is.
 
-Work. A step takes the offsets one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH
-cell becomes ONCE and is listed, a cell that is ONCE becomes SEALED. At the end the listed cells that are still ONCE are born.
-Nothing is sorted, and the work is births times offsets.
+Tables. What is known of a cell stands in a table of the bricks that the growth can reach (`gpu_nim.backends.shared.bricks`): two
+bits for compiled loops on all cores (`gpu_nim.backends.numpy.bit_table`), where numba is installed and the growth is large enough
+to gain by it, otherwise a byte (`gpu_nim.backends.numpy.byte_table`). Newborns near a wall of the domain push together with their
+halo (`gpu_nim.backends.numpy.halo`), and their targets beyond a wall are left out. All others are in the table: the growth reaches
+them.
 
-Ranks. `gpu_nim.backends.shared.layers` defines the layers of the domain and the places of their cells. A rank owns some of the
-layers: its table has places for their cells alone, and it decides these. Newborns push together with their halo
-(`gpu_nim.backends.numpy.halo`), and what a newborn and its halo touch in the domain is no more than reach layers away. So
-before a step each newborn is sent to the owners of all layers that near; a rank makes their halo itself, and so receives every
-touch of the cells that it owns, once each. Touches in layers of other ranks are left to them: where they are many, as those of the
-newborns that are received, they are left out, and few go to places that are never free. No table has room for cells of others.
+Ranks. A rank's table has the bricks that it owns, and it decides their cells. What a newborn and its halo touch in the domain is no
+more than the reach of the bricks away. So before a step each newborn is sent to the owners of all slabs that near; a rank makes
+their halo itself, and so receives every touch of the cells that it owns, once each. It leaves out touches of others.
 
-Places. Layers have different boxes, so an offset is no fixed difference of places. It is one along x_0, and a step along x_2 is the
-layer's stride: a block of newborns has its places in row (o_1, o_2) computed once for all offsets there.
-
-Disk. A table that does not fit in memory is a file that is mapped to it (`gpu_nim.backends.numpy.tables`). Then a step takes
-newborns in the order of their layers, and decides cells as soon as no later newborn touches their layer: a generation goes through
-the file once, with few layers in use at a time.
-
-Touches that leave the domain are pushed like others. Their targets are in a margin of the table, and are discarded when they
-would be born; so are cells outside of the universe. Being SEALED by then, each is discarded once.
+Cells outside of the universe are touched like others, and discarded when they would be born: once each, being decided by then.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.numpy.byte_table import ByteTable
 from gpu_nim.backends.numpy.halo import Boundary, Mirrors
-from gpu_nim.backends.numpy.tables import zeros
+from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
-from gpu_nim.backends.shared.domain import Box
-from gpu_nim.backends.shared.layers import AXIS, Layers, Places, index_bytes, table_bytes
-from gpu_nim.backends.shared.states import touched_cells
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.rule import Cells, Rule, Symmetry
+from gpu_nim.model.rule import Cells, Rule
 
-_FRESH, _SEALED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
-_BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
-_MOST = 0.8  # of the touches of a block, if no more are in layers of this rank, the others are left out
-_PART = 1 << 18  # newborns whose touches are decided together, where layers are taken in order
+_COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more than it takes to load them
+_SAVED = 1 << 12  # bricks of a state that are packed or unpacked at a time
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
+_COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
 
 
 def supports(rule: Rule) -> bool:
@@ -65,38 +52,89 @@ def supports(rule: Rule) -> bool:
     return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
 
 
-def planned_newborns(rule: Rule, last: int, ranks: int = 1) -> int:
-    """Return the planned number of newborns of a generation of the domain on one rank: its share of the box's surface.
+class Table(Protocol):
+    """What is known of the cells of some bricks; see `ByteTable` for what each method takes and returns."""
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the table."""
+
+    def decide(self, at: Ints) -> None:
+        """Mark cells as decided."""
+
+    def words(self, numbers: range) -> NDArray[np.uint32]:
+        """Return the rows of bricks."""
+
+    def restore(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
+        """Take back the rows of bricks."""
+
+    def born(self, at: Ints, near: NDArray[np.intp], halo: Ints) -> Ints:
+        """Return the cells that are born, and decide all that are touched."""
+
+    def checksum(self, at: Ints) -> int:
+        """Return the checksum of cells."""
+
+
+def compiled(bricks: Bricks, disk: Path | None = None, threads: int = 1) -> bool:
+    """Return whether a growth in these bricks gains by compiled loops, if there are threads, and numba is installed for them."""
+    return disk is None and threads > 0 and CELLS * bricks.total >= _COMPILED_FROM and find_spec("numba") is not None
+
+
+def lacks_numba(rule: Rule, last: int) -> bool:
+    """Return whether a growth would gain by compiled loops, but numba is not installed."""
+    return find_spec("numba") is None and supports(rule) and CELLS * Bricks(rule, last).total >= _COMPILED_FROM
+
+
+def table_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = None, threads: int = 1) -> int:
+    """Return the bytes of the largest table among this many ranks.
+
+    >>> from gpu_nim.model.rule import Symmetry
+    >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 55e6
+    True
+    """
+    bricks = Bricks.of_busiest(rule, last, ranks)
+    return _table_bytes(bricks, compiled(bricks, disk, threads))
+
+
+def _table_bytes(bricks: Bricks, bits: bool) -> int:
+    return CELLS * max(1, bricks.count) >> 2 * bits
+
+
+def planned_newborns(bricks: Bricks) -> int:
+    """Return how many newborns a rank is planned to have in a generation: as if its cells were born one generation after another.
 
     Births have no better bound than the volume, which cubic8 approaches in some generations.  A step with more newborns checks
     its memory before it starts.
     """
-    box = Box(rule, last)
-    widths = [high - low + 1 for low, high in zip(box.lower, box.upper, strict=True)]
-    surface = sum(2 * math.prod(widths) // width for width in widths) >> box.even
-    newborns = surface if rule.symmetry is Symmetry.NONE else surface // (2 * rule.dimension)
-    return newborns if ranks == 1 else newborns * 5 // (4 * ranks)
+    return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
 
 
-def required_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
-    """Return the planned bytes of growing `rule` to generation `last` on one of some ranks: the table, and a step's arrays.
+def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = None, threads: int = 1) -> int:
+    """Return the planned bytes of memory for growing `rule` to generation `last` on one of some ranks.
 
+    Args:
+        rule: the rule.
+        last: the last generation.
+        ranks: the number of ranks.
+        disk: the folder of the table, which takes no memory then.
+        threads: of compiled loops, 0 for NumPy alone.
+
+    >>> from gpu_nim.model.rule import Symmetry
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
     True
     """
-    return table_bytes(rule, last, ranks) + bytes_beside_table(rule, last, ranks)
-
-
-def bytes_beside_table(rule: Rule, last: int, ranks: int = 1) -> int:
-    """Return the planned bytes of all but the table: what a growth takes of memory whose table is on a disk."""
-    return index_bytes(rule, last, ranks) + _NEWBORN_BYTES * planned_newborns(rule, last, ranks)
+    bricks = Bricks.of_busiest(rule, last, ranks)
+    index = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v + 4 * bricks.count
+    table = 0 if disk is not None else _table_bytes(bricks, compiled(bricks, disk, threads))
+    return index + table + _NEWBORN_BYTES * planned_newborns(bricks)
 
 
 class ExactlyOneEngine(CellEngine):
     """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
 
-    `newborns`: those of the domain that this rank owns, shape (dimension, N).
+    `at`: the (u, v, w) of the newborns of the domain that this rank owns, shape (3, N).
 
     On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
     `gpu_nim.backends.communicator`.
@@ -104,13 +142,20 @@ class ExactlyOneEngine(CellEngine):
     UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available,
     and before a step that needs more than was planned and is available.
 
+    >>> from gpu_nim.model.rule import Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
     >>> ExactlyOneEngine(square, 10).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
 
     def __init__(
-        self, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE, disk: Path | None = None
+        self,
+        rule: Rule,
+        last: int,
+        state: State | None = None,
+        ranks: Communicator = ALONE,
+        disk: Path | None = None,
+        threads: int = 1,
     ) -> None:
         super().__init__(rule, last)
         if not supports(rule):
@@ -119,20 +164,15 @@ class ExactlyOneEngine(CellEngine):
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
         self._ranks = ranks
-        needed = (required_bytes if disk is None else bytes_beside_table)(rule, last, self._ranks.size)
-        require_memory(needed, host_memory(), f"a growth to generation {last}")
-        self._in_order = disk is not None
-        self._planned = planned_newborns(rule, last, self._ranks.size)
+        require_memory(required_bytes(rule, last, self._ranks.size, disk, threads), host_memory(), f"a growth to generation {last}")
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
-        self._mirrors = Mirrors(rule)
-        self._layers = layers = Layers(rule, last)
+        self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
+        self._planned = planned_newborns(bricks)
+        self._mirrors = Mirrors(bricks)
         if self._ranks.size > 1:
-            self._boundary = Boundary(layers, self._ranks.rank, self._ranks.size)
-        self._places = Places(layers, layers.numbers[layers.owners(self._ranks.size) == self._ranks.rank], lookup=True)
-        self._jumps = list(_jumps(rule))
-        self._table = zeros(self._places.size, disk)
-        self._table[self._places.stop :] = _SEALED
-        self._take(np.zeros((rule.dimension, 0), np.int64))
+            self._boundary = Boundary(bricks)
+        self._table = _table(bricks, disk, threads)
+        self._take(np.zeros((3, 0), np.int64))
         if state is not None:
             self._restore(state)
 
@@ -144,149 +184,81 @@ class ExactlyOneEngine(CellEngine):
         return Batch(own.first, births, checksums, own.cells, *sections)
 
     def state(self) -> State:
-        """Return the rank's part: its newborns' representatives, its layers, and their tables as bits."""
+        """Return the rank's part (`gpu_nim.backends.shared.states`)."""
+        bricks, found, words = self._bricks, [np.zeros(0, np.int64)], [np.zeros((0, ROWS), np.uint32)]
+        for numbers in bricks.slices(_SAVED):
+            part = self._table.words(numbers)
+            some = np.flatnonzero(part.any(axis=1))
+            found.append(some + numbers.start)
+            words.append(part[some])
         return {
             "generation": np.array(self.generation),
-            "newborns": self.newborns.T.astype(self._dtype),
+            "newborns": self.newborns.astype(self._dtype),
             "last": np.array(self.last),
-            "layers": self._places.held.astype(np.int32),
-            "sealed": np.packbits(self._table[: self._places.stop]),
+            "bricks": bricks.corners(np.concatenate(found)),
+            "sealed": np.concatenate(words),
         }
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
-        places = self._places
-        if "layers" in state and not np.array_equal(np.sort(state["layers"]), Layers(self.rule, int(state["last"])).numbers):
-            raise ValueError("a state must have each layer once")
-        if "layers" in state and int(state["last"]) == self.last:
-            packed, sizes = state["sealed"].view(np.uint8), self._layers.sizes
-            stops = dict(zip(state["layers"].tolist(), np.cumsum(sizes[state["layers"]]).tolist(), strict=True))
-            for layer, start in zip(places.held.tolist(), places.starts.tolist(), strict=True):
-                size, stop = int(sizes[layer]), stops[layer]
-                self._table[start : start + size] = np.unpackbits(packed[(stop - size) // 8 : stop // 8])
-        else:
-            for cells in touched_cells(self.rule, state):
-                here = cells[:, self._layers.cover(cells)]
-                self._table[places.encode(here[:, self._owned(here)])] = _SEALED
-        newborns = state["newborns"]
-        if newborns.shape[1] != self.rule.dimension:
-            raise ValueError("newborns must have the dimension of the rule")
-        own = newborns[self._places.holds[newborns[:, AXIS].astype(np.int64) - self._layers.first]]
-        self._take(np.ascontiguousarray(own.T).astype(np.int64))
+        for numbers, words in self._bricks.touched(state):
+            self._table.restore(numbers, words)
+        if self.generation >= 0:
+            self._take(self._own(state["newborns"]))
 
     def _seed(self) -> None:
-        seeds = np.array(self.rule.seeds, np.int64)
-        folded = np.unique(self.rule.symmetry.representative(seeds), axis=0).T
-        self._take(folded[:, self._owned(folded)])
-        self._table[self._places.encode(self.newborns)] = _SEALED
+        folded = np.unique(self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64)), axis=0)
+        self._take(self._own(folded))
+        self._table.decide(self.at)
 
-    def _owned(self, cells: Ints) -> NDArray[np.bool_]:
-        """Whether this rank owns the layers of these cells, which are layers of the domain."""
-        owned: NDArray[np.bool_] = self._places.holds[cells[AXIS] - self._layers.first]
-        return owned
+    def _own(self, representatives: Cells) -> Ints:
+        """Where those of these cells are that the rank owns, shape (3, N)."""
+        at = self._bricks.locate(representatives)
+        return np.ascontiguousarray(at[self._bricks.owns(at >> np.array(self._bricks.logs))].T)
 
     def _step(self) -> None:
-        table, newborns, near = self._table, self.newborns, self._near
+        at, near = self.at, self._near
         if self._ranks.size > 1:
-            received = self._boundary.newborns(self._ranks.exchange(self._boundary.parts(newborns)))
-            near = np.concatenate((near, self._mirrors.near(received) + newborns.shape[1]))
-            newborns = np.concatenate((newborns, received), axis=1)
-        pushers = np.concatenate((newborns, self._mirrors.halo(newborns[:, near])), axis=1)
-        if pushers.shape[1] > self._planned:
-            require_memory(_NEWBORN_BYTES * pushers.shape[1], host_memory(), f"generation {self.generation + 1}")
-        born: list[Ints] = []
-        waiting = np.zeros(0, np.int64)
-        for part, decided in self._parts(pushers):
-            candidates = np.concatenate((waiting, *self._touched(part)))
-            waiting = candidates[:0]
-            if decided < self._places.stop:
-                open_ = candidates >= decided
-                waiting, candidates = candidates[open_], candidates[~open_]
-            born.append(candidates[np.flatnonzero(table[candidates] == _ONCE)])
-            table[born[-1]] = _SEALED
-        cells = self._places.decode(np.concatenate(born))
-        kept = self.rule.symmetry.in_domain(cells.T) & self.rule.inside(cells.T)
-        self._take(cells if kept.all() else cells[:, kept])
+            received = self._boundary.newborns(self._ranks.exchange(self._boundary.parts(at)))
+            near = np.concatenate((near, self._mirrors.near(received) + at.shape[1]))
+            at = np.concatenate((at, received), axis=1)
+        halo = self._mirrors.halo(at[:, near])
+        if at.shape[1] > self._planned:
+            require_memory(_NEWBORN_BYTES * at.shape[1], host_memory(), f"generation {self.generation + 1}")
+        at = self._table.born(at, near, halo)
+        if self.rule.universe is not None:
+            at = at[:, self.rule.inside(self._bricks.cells(at.T.astype(np.int64)))]
+        self._take(at)
 
-    def _touched(self, pushers: Ints) -> Iterator[Ints]:
-        """Push, and yield the places that nothing had touched before, by offset and block."""
-        table = self._table
-        for targets in self._targets(pushers):
-            states = table[targets]
-            # An index by numbers takes fewer steps than one by a mask of no pattern.
-            fresh = targets.take((states == _FRESH).nonzero()[0])
-            table[fresh] = _ONCE
-            table[targets.take((states == _ONCE).nonzero()[0])] = _SEALED
-            yield fresh
+    def _take(self, at: Ints) -> None:
+        """Set the newborns, and which of them are near a wall."""
+        self.at, self._near = at, self._mirrors.near(at)
 
-    def _parts(self, pushers: Ints) -> Iterator[tuple[Ints, int]]:
-        """The pushers, or parts of them in the order of layers, each with the place before which later ones touch nothing."""
-        if not self._in_order:
-            yield pushers, self._places.stop
-            return
-        pushers = pushers[:, np.argsort(pushers[AXIS], kind="stable")]
-        for start in range(0, pushers.shape[1], _PART):
-            stop = start + _PART
-            # Later pushers are in layers from this one on, and touch those from reach before it on.
-            least = pushers[AXIS, stop] - self._layers.first - self._layers.reach if stop < pushers.shape[1] else None
-            yield pushers[:, start:stop], self._places.stop if least is None else self._places.before(least)
-        if not pushers.shape[1]:
-            yield pushers, 0
-
-    def _targets(self, pushers: Ints) -> Iterator[Ints]:
-        """The places that the pushers touch, by offset and block: each place of a layer at most once in an array."""
-        places, even = self._places, self._layers.even
-        for start in range(0, pushers.shape[1], _BLOCK):
-            block, x_0, x_2 = self._layers.split(pushers[:, start : start + _BLOCK])
-            halves = [x_0 >> 1, x_0 + 1 >> 1] if even else [x_0]
-            for step, rows in self._jumps:
-                entry, across, forward = block + step, x_2, halves
-                if self._ranks.size > 1:
-                    held = places.holds.take(entry).nonzero()[0]
-                    if len(held) < _MOST * len(entry):
-                        entry, across, *forward = (each.take(held) for each in (entry, x_2, *halves))
-                stride = places.strides.take(entry)
-                row = stride * across
-                row += places.origins.take(entry)
-                for rise, shifts in rows:
-                    along = _risen(row, stride, rise)
-                    for odd, shift in shifts:
-                        targets = along + forward[odd]
-                        if shift:
-                            targets += shift
-                        yield targets
-
-    def _take(self, newborns: Ints) -> None:
-        """Set the newborns, which of them are near a mirror, and the sizes of their orbits."""
-        self.newborns = newborns
-        self._near = self._mirrors.near(newborns)
-        self._weights = np.full(newborns.shape[1], self.rule.symmetry.order(self.rule.dimension))
-        self._weights[self._near] = self.rule.symmetry.orbit_size(newborns[:, self._near].T)
+    @property
+    def newborns(self) -> Cells:
+        """The newborns of the domain that this rank owns, shape (N, dimension)."""
+        cells: Cells = self._bricks.cells(self.at.T)
+        return cells
 
     def _count_and_checksum(self) -> tuple[int, int]:
-        return int(self._weights.sum()), checksum(self.newborns.T, self._weights)
+        # Only those near a wall can have smaller orbits than the group has elements.
+        near, order = self._bricks.cells(self.at[:, self._near].T), self.rule.symmetry.order(self.rule.dimension)
+        fewer = order - self.rule.symmetry.orbit_size(near)
+        births = order * self.at.shape[1] - int(fewer.sum())
+        return births, (order * self._table.checksum(self.at) - checksum(near, fewer)) % 2**64
 
     def _cells(self) -> Cells:
         # Unfolding sorts, and short integers are sorted several times faster.
-        cells: Cells = self.rule.symmetry.unfold(self.newborns.T.astype(self._dtype)).astype(self._cell_dtype, copy=False)
+        cells: Cells = self.rule.symmetry.unfold(self.newborns.astype(self._dtype)).astype(self._cell_dtype, copy=False)
         return cells
 
     def _section(self, axis: int, value: int) -> int:
-        return int(self.rule.symmetry.section_size(self.newborns.T, axis, value).sum())
+        return int(self.rule.symmetry.section_size(self.newborns, axis, value).sum())
 
 
-def _risen(row: Ints, stride: Ints, rise: int) -> Ints:
-    """The places rise strides on; most rises are steps of one, which take no product."""
-    if not rise:
-        return row
-    return row + stride if rise == 1 else row - stride if rise == -1 else row + rise * stride
+def _table(bricks: Bricks, disk: Path | None, threads: int) -> Table:
+    if not compiled(bricks, disk, threads):
+        return ByteTable(bricks, disk)
+    from gpu_nim.backends.numpy.bit_table import BitTable  # here, for numba's start-up time
 
-
-def _jumps(rule: Rule) -> Iterator[tuple[int, list[tuple[int, list[tuple[int, int]]]]]]:
-    """The offsets as (o_1, [(o_2, [(odd, shift)])]): x_0 + o_0 is at x_0 + shift, or, halved, at (x_0 + odd) / 2 + shift."""
-    for step in sorted({offset[AXIS] for offset in rule.offsets}):
-        layer = [(offset[2] if rule.dimension == 3 else 0, offset[0]) for offset in rule.offsets if offset[AXIS] == step]
-        rises = sorted({rise for rise, _ in layer})
-        along = {rise: sorted(shift for row, shift in layer if row == rise) for rise in rises}
-        halved = rule.even_sum
-        yield step, [(rise, [(shift & halved, shift >> halved) for shift in along[rise]]) for rise in rises]
+    return BitTable(bricks, threads)

@@ -1,4 +1,4 @@
-"""The halo of exactly-one growth: what touches the fundamental domain, or the layers of a rank, from outside.
+"""The halo of exactly-one growth: what touches the fundamental domain, or the bricks of a rank, from outside.
 
 Let G be the rule's group of signed permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for CUBE). The growth is
 invariant under G, so its cells in D determine it, and D can be grown alone if each cell of D receives every touch that it would
@@ -19,10 +19,10 @@ Let y = g r and t = y + o in D, and let reach = max |o_i|. Then r and t are the 
 
     |t_k - r_k| <= reach  for every k,  and  |y_k - r_k| <= |y_k - t_k| + |t_k - r_k| <= 2 reach.
 
-So an image that is further than 2 reach from its newborn is no halo cell, all that a newborn and its halo cells touch is within 3
-reach of it, and what they touch in D within reach: whoever owns some layers of D needs no newborns but those within reach of them.
+So an image that is further than 2 reach from its newborn is no halo cell, and what a newborn and its halo cells touch in D is
+within reach of the newborn: whoever owns some slabs of bricks needs no newborns but those within reach of them.
 
-A rank receives the newborns that near of the layers of others before each generation, packed: ascending numbers as bits of their
+A rank receives the newborns that near of the slabs of others before each generation, packed: ascending numbers as bits of their
 range, or as the differences of neighbours, whichever is shorter.
 """
 
@@ -34,35 +34,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Bytes
-from gpu_nim.backends.shared.layers import AXIS, Layers, Places, spread
+from gpu_nim.backends.shared.bricks import Bricks, within
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.rule import Symmetry
 
 _BITS = 0  # the first byte: bits follow, or differences of this many bytes
 _DIFFERENCES = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class Mirrors:
-    """The mirrors of a rule's symmetry. Cells are of shape (dimension, N).
+    """The walls of the domain, and the mirrors of its symmetry. Cells are given by their (u, v, w), of shape (3, N).
 
+    >>> from gpu_nim.model.rule import Rule
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> Mirrors(square).halo(np.array([[9, 9], [8, 1]])).tolist()  # of (9, 8) and (9, 1)
-    [[8, 9], [9, -1]]
+    >>> mirrors = Mirrors(Bricks(square, 20))
+    >>> mirrors.halo(np.array([[0, 0], [0, 8], [9, 1]])).tolist()  # of (9, 9) and (9, 1): (9, -1), where u is 0
+    [[0], [10], [-1]]
     """
 
-    def __init__(self, rule: Rule) -> None:
-        self._symmetry, self._dimension = rule.symmetry, rule.dimension
-        self._reach = rule.reach
+    def __init__(self, bricks: Bricks) -> None:
+        self._bricks, rule = bricks, bricks.rule
+        self._symmetry, self._dimension, self._reach = rule.symmetry, rule.dimension, rule.reach
         self._group = rule.symmetry.transformations(rule.dimension)
 
-    def near(self, cells: Ints) -> NDArray[np.intp]:
-        """Return the indices of the cells of the domain that are near a mirror: those on one among them."""
-        if self._symmetry is Symmetry.NONE:
-            return np.zeros(0, np.intp)
-        return np.flatnonzero((self._heights(cells) <= 2 * self._reach).any(axis=0))
+    def near(self, at: Ints) -> NDArray[np.intp]:
+        """Return the indices of the cells that are near a wall: those on a mirror among them."""
+        near = np.zeros(at.shape[1], np.bool_)
+        for wall, corner, x in zip(self._bricks.walls, self._bricks.origin, at, strict=True):
+            if wall:
+                near |= x <= 2 * self._reach - corner
+        return near.nonzero()[0]
 
-    def halo(self, near: Ints) -> Ints:
-        """Return the halo cells of cells that are near a mirror; images that touch nothing in the domain may be among them."""
+    def halo(self, at: Ints) -> Ints:
+        """Return the halo cells of cells that are near a wall; images that touch nothing in the domain may be among them."""
+        if self._symmetry is Symmetry.NONE:
+            return at[:, :0]
+        near = self._bricks.cells(at.T).T
         heights = self._heights(near)
         close = heights <= 2 * self._reach
         several = np.count_nonzero(close, axis=0) > 1
@@ -78,7 +85,7 @@ class Mirrors:
                 image[[wall, wall + 1]] = image[[wall + 1, wall]]
             found.append(image)
         found.append(self._images(near[:, several]))
-        return np.concatenate(found, axis=1)
+        return self._bricks.locate(np.concatenate(found, axis=1).T).T
 
     def _images(self, cells: Ints) -> Ints:
         """The images outside of the domain and within 2 reach of their cells, each once."""
@@ -102,34 +109,32 @@ class Mirrors:
 
 
 class Boundary:
-    """The layers of other ranks that are within reach of a rank's own.
+    """The values of u, in the plane of v, of a rank's cells that are within reach of another rank's.
 
     Args:
-        layers: the boxes of the layers.
-        rank: the rank.
-        ranks: the number of ranks.
+        bricks: those of the rank.
     """
 
-    def __init__(self, layers: Layers, rank: int, ranks: int) -> None:
-        self._layers, self._places = layers, Places(layers, layers.numbers)
-        self._sent = np.zeros((ranks, len(layers.sizes)), np.bool_)
-        owners = layers.owners(ranks)
-        for other in range(ranks):
-            if other != rank:
-                self._sent[other, layers.numbers] = spread((owners == other).astype(np.int64), layers.reach) > 0
+    def __init__(self, bricks: Bricks) -> None:
+        self._whole, self._axis = Bricks(bricks.rule, bricks.last), bricks.axis
+        owner = bricks.owner_of_coordinates
+        self._sent = np.zeros((bricks.ranks, len(owner)), np.bool_)
+        for other in range(bricks.ranks):
+            if other != bricks.rank:
+                self._sent[other] = within(owner == other, bricks.reach[bricks.axis])
         self._near: NDArray[np.bool_] = np.logical_or.reduce(self._sent)
 
-    def parts(self, newborns: Ints) -> list[Bytes]:
-        """Return what each rank is sent of these newborns of the rank, shape (dimension, N): the places of some, in one table."""
-        near = newborns[:, self._near[newborns[AXIS] - self._layers.first]]
-        numbers = self._places.encode(near)
-        order = np.argsort(numbers)
-        entry = near[AXIS, order] - self._layers.first
-        return [pack(numbers[order[sent[entry]]]) for sent in self._sent]
+    def parts(self, at: Ints) -> list[Bytes]:
+        """Return what each rank is sent of these newborns of the rank, shape (3, N): the places of some, in one table of all."""
+        near = at[:, self._near[at[self._axis]]]
+        places = self._whole.encode(near)
+        order = np.argsort(places)
+        along = near[self._axis, order]
+        return [pack(places[order[sent[along]]]) for sent in self._sent]
 
     def newborns(self, received: Sequence[Bytes]) -> Ints:
-        """Return the newborns in what all ranks sent, shape (dimension, N)."""
-        return self._places.decode(np.concatenate([unpack(part) for part in received]))
+        """Return the newborns in what all ranks sent, shape (3, N)."""
+        return self._whole.decode(np.concatenate([unpack(part) for part in received]))
 
 
 def pack(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:

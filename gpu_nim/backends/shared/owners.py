@@ -1,7 +1,7 @@
-"""Which rank owns which layers of a growth.
+"""Which rank, or thread, owns which slabs of a growth.
 
-Births follow powers of two: a generation has most of them in layers whose numbers agree with its own in some binary digits.
-Contiguous slabs, even of equal births, are idle by turns, and blocks dealt out in turn to an even number of ranks meet those
+Births follow powers of two: a generation has most of them in slabs whose numbers agree with its own in some binary digits.
+Contiguous parts, even of equal births, are idle by turns, and blocks dealt out in turn to an even number of ranks meet those
 digits. Dealt out by the sum of a block's digits to the base of that number, as the sequence of Thue and Morse does for two ranks,
 every aligned run of blocks is shared evenly. An odd number of ranks is in no step with powers of two, and there dealing out in turn
 is more even. The figures are counted by `gpunim bench ranks`.
@@ -11,23 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCKS = 32
-"""The layers are cut into at least so many blocks for each rank: fewer send less, more are spread more evenly."""
+"""The slabs are cut into at least so many blocks for each rank: fewer send less, more are spread more evenly."""
 
 
-def owners(layers: int, narrowest: int, ranks: int, blocks: int = BLOCKS) -> NDArray[np.int64]:
-    """Return the owner of each layer, shape (layers,).
+def owners(slabs: int, narrowest: int, ranks: int, blocks: int = BLOCKS) -> NDArray[np.int64]:
+    """Return the owner of each slab, shape (slabs,).
 
     Args:
-        layers: the number of layers.
-        narrowest: no block has fewer layers; the last one may.
+        slabs: the number of slabs.
+        narrowest: no block has fewer slabs; the last one may.
         ranks: the number of ranks.
         blocks: how many blocks for each rank there are at least, where that leaves them wide enough.
 
     >>> owners(128, 1, 2)[::2][:8].tolist(), owners(96, 1, 3)[:8].tolist()
     ([0, 1, 1, 0, 1, 0, 0, 1], [0, 1, 2, 0, 1, 2, 0, 1])
     """
-    width = max(narrowest, 1 << (max(1, layers // (blocks * ranks)).bit_length() - 1))
-    block = np.arange(layers, dtype=np.int64) // width
+    width = max(narrowest, 1 << (max(1, slabs // (blocks * ranks)).bit_length() - 1))
+    block = np.arange(slabs, dtype=np.int64) // width
     if ranks % 2:
         return block % ranks
     digits, rest = np.zeros_like(block), block

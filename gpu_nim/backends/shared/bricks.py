@@ -1,0 +1,456 @@
+"""The bricks in which every engine grows on exactly one touch: their coordinates, which a growth can reach, and their owners.
+
+Coordinates. A growth that is symmetric under permutations is stored in u = x_0 - x_1, v = x_1 - x_2, w = x_2, in the plane v =
+x_0 - x_1, w = x_1: there the walls of the fundamental domain are u = 0, v = 0 and, where signs are symmetries too, w = 0. Others
+are stored in their own coordinates, in the plane v and w. Where sums of coordinates are even, the parity of w follows from u and
+v, and every second w has a bit. A brick has 32 rows, 4 x 8 in space and 1 x 32 in the plane, of 32 bits along w.
+
+Places. Bricks above one another in w are a column, and follow one another. Only those are numbered that the growth can reach.
+
+Ranks. A rank owns slabs of bricks: all bricks with one u or, in the plane, one v, so that every brick is decided by one rank. They
+are dealt out by digits (`gpu_nim.backends.shared.owners`): for `edge` to generation 511 the busiest of 8 ranks has 1.09 times the
+mean of the bricks with births, and 1.17 times along v, where bricks are twice as wide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, reduce
+from itertools import compress, product
+from operator import add
+from types import ModuleType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.interface import State
+from gpu_nim.backends.shared.owners import owners
+from gpu_nim.model.digest import COEFFICIENTS
+from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.rule import Cell, Cells, Rule, Symmetry
+
+ROWS = BITS = 32
+"""Of a brick: its rows, and the bits of each."""
+_LOG_CELLS = 10
+CELLS = 1 << _LOG_CELLS
+"""The cells of a brick."""
+_SLICE = 1 << 12  # bricks of a state that are read at a time
+_MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
+_COLUMN_BYTES = 24  # of `columns`
+_COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
+
+
+class BrickGrid:
+    """Where the cells of a rule lie in bricks.
+
+    Attributes:
+        size: of a brick in u, v and w, shape (3,).
+        logs: the binary logarithms of these.
+        origin: the (u, v, w) from which places are counted, even numbers: 0.
+        walls: for each of u, v and w, whether the growth has nothing below 0 of it.
+
+    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
+    >>> grid = BrickGrid(square)
+    >>> grid.locate(np.array([[70, 30]])).tolist()  # u = 0, v = 70 - 30, w = 30
+    [[0, 40, 30]]
+    >>> grid.cells(np.array([[0, 40, 30]])).tolist()
+    [[70, 30]]
+    """
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.spatial = rule.dimension == 3
+        self.folded = rule.symmetry is not Symmetry.NONE
+        self.signed = rule.symmetry is Symmetry.CUBE
+        self.packed = int(self.spatial and rule.even_sum)
+        # Rows of `unfold` are coordinates of a cell as sums of u, v and w; `fold` takes them back.
+        unfold = np.triu(np.ones((3, 3), np.int64)) if self.folded else np.eye(3, dtype=np.int64)
+        fold = np.triu(np.where(np.eye(3, k=1), -1, np.eye(3)).astype(np.int64)) if self.folded else unfold
+        if not self.spatial:
+            unfold = unfold[1:] * np.array([0, 1, 1])
+            fold = np.concatenate((np.zeros((1, 2), np.int64), fold[1:, 1:]))
+        self._unfold, self._fold = unfold, fold
+        self.log_v = 3 if self.spatial else 5
+        self.logs = (5 - self.log_v, self.log_v, 5 + self.packed)
+        self.size = 1 << np.array(self.logs, np.int64)
+        self.origin = np.zeros(3, np.int64)
+        self.walls = (self.folded, self.folded, self.signed or rule.octant) if self.folded else (rule.octant,) * 3
+
+    def locate(self, cells: Cells) -> NDArray[np.int64]:
+        """Return the (u, v, w) of cells, shape (N, 3)."""
+        return cells.astype(np.int64) @ self._fold.T - self.origin
+
+    def cells(self, places: Any, xp: ModuleType = np) -> Any:
+        """Return the cells at these (u, v, w), arrays of `xp`, shape (N, dimension)."""
+        moved = [places[:, axis] + corner for axis, corner in enumerate(self.origin.tolist())]
+        # Sums, where a matrix product would do: CuPy hands products to cuBLAS, which the extras do not install.
+        return xp.stack([reduce(add, compress(moved, row)) for row in self._unfold.tolist()], axis=1)
+
+    def parity(self, u: Any, v: Any) -> Any:
+        """Return the least w of a row."""
+        return ((u + v * (not self.folded)) & 1) * self.packed
+
+    def split(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return, for cells at (u, v, w), their bricks' places in bricks, their rows in the brick, their bits in the row."""
+        u, v, w = places.T
+        row = (u & self.size[0] - 1) << self.log_v | v & self.size[1] - 1
+        # Every second w has a bit, and the parity of those of a row is left out with the lowest digit.
+        return places >> np.array(self.logs), row, w >> self.packed & BITS - 1
+
+    def join(self, bricks: Any, row: Any, bit: Any, xp: ModuleType = np) -> Any:
+        """Return the (u, v, w) of cells given by bricks, rows and bits, arrays of `xp`: the inverse of `split`."""
+        u = bricks[:, 0] * self.size[0] + (row >> self.log_v)
+        v = bricks[:, 1] * self.size[1] + (row & (1 << self.log_v) - 1)
+        return xp.stack((u, v, bricks[:, 2] * self.size[2] + bit * (1 << self.packed) + self.parity(u, v)), axis=1)
+
+    def cells_of(self, bricks: NDArray[np.int64], words: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the cells whose bits are set.
+
+        Args:
+            bricks: their places in bricks, shape (N, 3).
+            words: their rows, shape (N, 32).
+
+        Returns:
+            Shape (cells, dimension), in no order.
+        """
+        filled = np.flatnonzero(words)
+        bits = np.unpackbits(words.reshape(-1)[filled].astype("<u4").view(np.uint8), bitorder="little").reshape(-1, BITS)
+        index, bit = np.nonzero(bits)
+        brick, row = np.divmod(filled[index], ROWS)
+        cells: NDArray[np.int64] = self.cells(self.join(bricks[brick], row, bit))
+        return cells
+
+
+class Bricks(BrickGrid):
+    """The bricks that a growth to generation `last` can reach, those that one of some ranks owns and those beside them.
+
+    Places are counted from `origin`, a corner of a brick. Bricks that the rank owns are numbered from 0 to `count` - 1, and those
+    beside them from there to `held` - 1.
+
+    >>> from gpu_nim.model.rule import Symmetry
+    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
+    >>> Bricks(square, 100).count  # of 32 by 32 cells, in 0 <= w <= u / 2 + w <= 50
+    6
+    >>> [(part.count, part.held) for part in (Bricks(square, 100, rank, 2) for rank in range(2))]
+    [(3, 6), (3, 6)]
+    """
+
+    def __init__(self, rule: Rule, last: int, rank: int = 0, ranks: int = 1) -> None:
+        super().__init__(rule)
+        self.last, self.rank, self.ranks = last, rank, ranks
+        low = [-self._support(-functional) for functional in self._fold]
+        high = [self._support(functional) for functional in self._fold]
+        low = [max(0, value) if wall else value for value, wall in zip(low, self.walls, strict=True)]
+        if self.folded:
+            low[:2] = 0, 0
+        if self.signed:
+            low[2] = 0
+        if low[2] >= 0:
+            # A folded cell's coordinates are sums of u, v and w, and no less than any of them where none is negative.
+            for place, axis in enumerate(np.eye(rule.dimension, dtype=np.int64), start=3 - rule.dimension):
+                high[place] = min(high[place], self._support(axis))
+        # Corners of bricks, so that a state has the same bricks whatever it was planned for.
+        self.origin = np.array(low, np.int64) // self.size * self.size
+        self._top = np.array(high, np.int64)
+        self._bottom = low[2]
+        self.columns_u, self.columns_v = (max(1, int((self._top[i] - self.origin[i]) // self.size[i] + 1)) for i in (0, 1))
+        self.reach = self._reach()
+
+    @classmethod
+    def of_busiest(cls, rule: Rule, last: int, ranks: int = 1) -> Self:
+        """Return the bricks of the rank that owns most.
+
+        >>> rule = Rule(2, ((1, 1), (1, -1), (-1, 1), (-1, -1)), frozenset({1}), ((0, 0),))
+        >>> Bricks.of_busiest(rule, 1000, 4).count < Bricks.of_busiest(rule, 1000).count / 3
+        True
+        """
+        bricks = cls(rule, last, 0, ranks)
+        sizes = bricks._sizes  # before all else: it refuses what is too large
+        busiest = int(np.bincount(bricks.owners, sizes, ranks).argmax())
+        return cls(rule, last, busiest, ranks) if busiest else bricks
+
+    def _support(self, functional: NDArray[np.int64]) -> int:
+        """The maximum of a linear functional over all cells alive at `last`."""
+        coefficients = functional.tolist()
+
+        def value(cell: tuple[int, ...]) -> int:
+            return sum(f * x for f, x in zip(coefficients, cell, strict=True))
+
+        return max(map(value, self.rule.seeds)) + self.last * max(0, *map(value, self.rule.offsets))
+
+    def _reach(self) -> tuple[int, int, int]:
+        """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
+        offsets = np.abs(np.array(self.rule.offsets, np.int64))
+        most = int(offsets.max())
+        if self.folded:
+            # Folding brings no two points further apart, neither in the largest coordinate nor in their sum.
+            difference = min(2 * most, int(offsets.sum(axis=1).max()))
+            u, v, w = (difference if self.spatial else 0), difference, most
+        else:
+            u, v, w = (int(x) for x in np.abs(self._fold @ offsets.T).max(axis=1))
+        return u, v, (w + 2) // 2 if self.packed else w
+
+    @property
+    def longest(self) -> int:
+        """The most bricks along an axis."""
+        return max(self.columns_u, self.columns_v, int((self._top[2] - self.origin[2]) // self.size[2]) + 1)
+
+    @property
+    def axis(self) -> int:
+        """The axis along which slabs follow one another: 0 for u, or 1 for v."""
+        return 0 if self.spatial else 1
+
+    @property
+    def slabs(self) -> int:
+        """How many slabs of bricks there are."""
+        return (self.columns_u, self.columns_v)[self.axis]
+
+    @property
+    def slab_reach(self) -> int:
+        """How many slabs away a newborn's touches, folded, can be."""
+        return int(-(-self.reach[self.axis] // self.size[self.axis]))
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The rank that owns each slab, shape (slabs,)."""
+        return owners(self.slabs, self.slab_reach, self.ranks)
+
+    @property
+    def owner_of_coordinates(self) -> NDArray[np.int64]:
+        """The rank that owns the cells with each value of u, in the plane of v."""
+        return np.repeat(self.owners, self.size[self.axis])
+
+    def _ranges(self, slabs: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first w, and the last w + 1, of the bricks in each column of some slabs, on all ranks, shape (columns_u, columns_v).
+
+        A growth lies within f.x <= most f.seed + generations * most f.offset for each f, taken here from {-1, 0, 1}^d.
+        """
+        u0, v0, w0 = self.origin.tolist()
+        starts_u = u0 + self.size[0] * np.arange(self.columns_u)[slabs if self.spatial else slice(None)]
+        starts_v = v0 + self.size[1] * np.arange(self.columns_v)[slice(None) if self.spatial else slabs]
+        shape = (len(starts_u), len(starts_v))
+        low, high = np.full(shape, self._bottom), np.full(shape, self._top[2])
+        for f in product((-1, 0, 1), repeat=self.rule.dimension):
+            # In the fundamental domain a functional is largest with its coefficients in the domain's order.
+            if not any(f) or (self.folded and sorted(f, reverse=True) != list(f)) or (self.signed and min(f) < 0):
+                continue
+            along = np.array(f, np.int64) @ self._unfold
+            least_u = np.minimum(along[0] * starts_u, along[0] * (starts_u + self.size[0] - 1))
+            least_v = np.minimum(along[1] * starts_v, along[1] * (starts_v + self.size[1] - 1))
+            room = self._support(np.array(f, np.int64)) - least_u[:, None] - least_v[None, :]
+            if along[2] > 0:
+                np.minimum(high, room // along[2], out=high)
+            elif along[2] < 0:
+                np.maximum(low, -(room // -along[2]), out=low)
+            else:
+                high[room < 0] = self._bottom - 1
+        span = int(self.size[2])
+        first, stop = (low - w0) // span, np.where(high < low, (low - w0) // span, (high - w0) // span + 1)
+        return first, stop
+
+    @cached_property
+    def _held(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each slab is the rank's own, and whether it is only beside one of these."""
+        own = self.owners == self.rank
+        beside = np.zeros_like(own)
+        beside[1:] = own[:-1]
+        beside[:-1] |= own[1:]
+        return own, beside & ~own
+
+    @cached_property
+    def columns(self) -> NDArray[np.int64]:
+        """For each column of bricks: the number of brick w less w, the first w and the last w + 1, shape (columns, 3).
+
+        Columns that the rank neither owns nor has beside its own have no bricks.
+        """
+        first, stop = self._ranges(slice(None))
+        along = (slice(None), None) if self.spatial else (None, slice(None))
+        own, beside = (np.broadcast_to(part[along], first.shape) for part in self._held)
+        stop = np.where(own | beside, stop, first)
+        sizes, starts, before = stop - first, np.zeros_like(first), 0
+        for part in (own, beside):
+            stops = np.cumsum(sizes[part]) + before
+            starts[part] = stops - sizes[part]
+            before = int(stops[-1]) if len(stops) else before
+        return np.stack((starts - first, first, stop), axis=-1).reshape(-1, 3)
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        """The bricks of each slab, shape (slabs,)."""
+        columns = self.columns_u * self.columns_v
+        if columns > _MAX_COLUMNS or self.slabs > _MAX_SLABS:
+            raise InsufficientMemoryError(
+                f"a growth to generation {self.last} needs {_COLUMN_BYTES * columns:,} bytes, for {columns:,} columns of bricks "
+                f"alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
+            )
+        some = max(1, _COLUMNS * self.slabs // columns)
+        sizes = []
+        for start in range(0, self.slabs, some):
+            first, stop = self._ranges(slice(start, start + some))
+            sizes.append((stop - first).sum(axis=1 - self.axis))
+        return np.concatenate(sizes)
+
+    @property
+    def total(self) -> int:
+        """The number of bricks on all ranks."""
+        return int(self._sizes.sum())
+
+    @cached_property
+    def count(self) -> int:
+        """The number of bricks that the rank owns."""
+        return int(self._sizes[self.owners == self.rank].sum())
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the bricks that the rank owns."""
+        return range(self.count)
+
+    @cached_property
+    def held(self) -> int:
+        """The number of bricks that it owns or has beside these."""
+        own, beside = self._held
+        return int(self._sizes[own | beside].sum())
+
+    def place(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The (u, v, w) of these bricks, which the rank owns, counted in bricks, shape (N, 3)."""
+        columns = np.flatnonzero(self.owned)
+        _, first, stop = self.columns[columns].T
+        column = columns[np.searchsorted(np.cumsum(stop - first) + self.numbers.start, numbers, side="right")]
+        return np.stack((*np.divmod(column, self.columns_v), numbers - self.columns[column, 0]), axis=1)
+
+    @cached_property
+    def owned(self) -> NDArray[np.bool_]:
+        """Whether the rank owns each column, shape (columns,)."""
+        slab = np.arange(self.columns_u * self.columns_v) // (self.columns_v if self.spatial else 1)
+        owned: NDArray[np.bool_] = self.owners[slab] == self.rank
+        return owned
+
+    def owns(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether the rank owns a brick at each of these (u, v, w), counted in bricks."""
+        u, v, w = places.T
+        inside = (u >= 0) & (u < self.columns_u) & (v >= 0) & (v < self.columns_v)
+        column = np.where(inside, u * self.columns_v + v, 0)
+        inside &= self.owners[np.where(inside, u if self.spatial else v, 0)] == self.rank
+        owned: NDArray[np.bool_] = inside & (self.columns[column, 1] <= w) & (w < self.columns[column, 2])
+        return owned
+
+    def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the bricks at these (u, v, w), counted in bricks."""
+        column = places[:, 0] * self.columns_v + places[:, 1]
+        numbers: NDArray[np.int64] = self.columns[column, 0] + places[:, 2]
+        return numbers
+
+    def mixing(self) -> tuple[int, int, int, int]:
+        """The digest's linear mix of a representative in u, v and w, and that of the corner."""
+        coefficients = COEFFICIENTS[: self.rule.dimension]
+        weights = [sum(k * int(x) for k, x in zip(coefficients, axis, strict=True)) % 2**64 for axis in self._unfold.T]
+        corner = self.cells(np.zeros((1, 3), np.int64))[0].tolist()
+        return (*weights, sum(k * x for k, x in zip(coefficients, corner, strict=True)) % 2**64)
+
+    def corners(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return where these bricks, which the rank owns, are whatever was planned for: in bricks from (0, 0, 0), shape (N, 3)."""
+        return (self.place(numbers) + self.origin // self.size).astype(np.int32)
+
+    def touched(self, state: State) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32]]]:
+        """Yield the numbers of bricks in a state that the rank owns, shape (n,), and their rows, shape (n, 32), slice by slice."""
+        for start in range(0, len(state["bricks"]), _SLICE):
+            places = state["bricks"][start : start + _SLICE].astype(np.int64) - self.origin // self.size
+            own = self.owns(places)
+            yield self.number(places[own]), state["sealed"][start : start + _SLICE].view(np.uint32)[own]
+
+    # A table of cells has `CELLS` places for each brick that the rank owns: row after row, bit after bit.
+
+    @cached_property
+    def origins(self) -> NDArray[np.int64]:
+        """The place of each column's first cell, if it had a brick w = 0, shape (columns,)."""
+        return CELLS * self.columns[:, 0]
+
+    @cached_property
+    def _column_of(self) -> NDArray[np.int32]:
+        own = np.flatnonzero(self.owned)
+        return np.repeat(own.astype(np.int32), self.columns[own, 2] - self.columns[own, 1])
+
+    def divide(self, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the columns of cells at these (u, v, w), shape (3, N), the place of their bricks there, and that in the brick."""
+        u, v, w = at
+        log_u, log_v, log_w = self.logs
+        column = (u >> log_u) * self.columns_v + (v >> log_v)
+        row = (u & self.size[0] - 1) << log_v | v & self.size[1] - 1
+        return column, (w >> log_w) * CELLS, row * BITS + (w >> self.packed & BITS - 1)
+
+    def encode(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""
+        column, brick, within = self.divide(at)
+        places: NDArray[np.int64] = self.origins[column] + brick + within
+        return places
+
+    def decode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the (u, v, w) of the cells at these places, shape (3, N)."""
+        number, within = places >> _LOG_CELLS, places & CELLS - 1
+        column = self._column_of[number].astype(np.int64)
+        at = np.empty((3, len(places)), np.int64)
+        u, v = np.divmod(column, self.columns_v)
+        row, bit = within >> 5, within & BITS - 1
+        at[0] = (u << self.logs[0]) + (row >> self.log_v)
+        at[1] = (v << self.logs[1]) + (row & self.size[1] - 1)
+        at[2] = (number - self.columns[column, 0] << self.logs[2]) + (bit << self.packed) + self.parity(at[0], at[1])
+        return at
+
+    def jump(self, offset: Cell) -> Jump:
+        """Return where the cells of a brick touch by an offset."""
+        within = np.arange(CELLS)
+        cells = self.join(np.zeros((1, 3), np.int64), within // BITS, within % BITS)
+        moved = self._fold @ np.array(offset, np.int64)
+        column, brick, place = self.divide((cells + moved).T)
+        return Jump(moved, column, brick + place)
+
+    def within_walls(self, at: NDArray[np.int64], moved: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether cells at (u, v, w), shape (3, N), are on this side of all walls once they are moved."""
+        inside: NDArray[np.bool_] = np.ones(at.shape[1], np.bool_)
+        for wall, corner, x, step in zip(self.walls, self.origin, at, moved, strict=True):
+            if wall:
+                inside &= x >= -corner - step
+        return inside
+
+    def before(self, least: int) -> int:
+        """Return the place of the first cell that the rank owns of a slab with this u, or v, or a greater one."""
+        slab = max(0, least >> self.logs[self.axis])
+        return int(CELLS * (self._sizes * (self.owners == self.rank))[:slab].sum())
+
+    @property
+    def bordering(self) -> float:
+        """The share of the rank's cells within reach of another rank's."""
+        own = self.owner_of_coordinates == self.rank
+        cells = np.repeat(self._sizes, self.size[self.axis])
+        return float(cells[own & within(~own, self.reach[self.axis])].sum() / max(1, cells[own].sum()))
+
+    def slices(self, size: int) -> Iterator[range]:
+        """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
+        for start in self.numbers[::size]:
+            yield range(start, min(start + size, self.numbers.stop))
+
+
+class Jump(NamedTuple):
+    """What an offset is in a table of cells.
+
+    Attributes:
+        offset: in u, v and w, shape (3,).
+        columns: the difference between the columns of each of a brick's cells and of what it touches, shape (CELLS,).
+        places: the place of what it touches, from that of the cell's brick in the other column, shape (CELLS,).
+    """
+
+    offset: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+def within(slabs: NDArray[np.bool_], distance: int) -> NDArray[np.bool_]:
+    """Return whether each slab is within this distance of one of those that are marked.
+
+    >>> within(np.array([False, False, False, True, False]), 1).tolist()
+    [False, False, True, True, True]
+    """
+    marked = np.concatenate(([0], np.cumsum(slabs)))
+    places = np.arange(len(slabs))
+    return marked[np.minimum(places + distance + 1, len(slabs))] > marked[np.maximum(places - distance, 0)]
