@@ -3,6 +3,7 @@
 import doctest
 from collections import defaultdict
 from collections.abc import Generator
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,8 @@ from hypothesis import settings
 from gpu_nim.model.errors import MissingDependency
 
 _FEW_EXAMPLES = 5
+# A module that is imported only where its package is installed has no examples without it.
+collect_ignore = [] if find_spec("numba") else ["gpu_nim/backends/numpy/bit_table.py"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
