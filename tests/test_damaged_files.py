@@ -286,7 +286,7 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
         pass
     for change in (
         {"newborns": np.zeros((2, 2), np.int8)},
-        {"last": np.array([1, 2])},
+        {"bricks": np.zeros((2, 2), np.int32)},
         {"generation": np.array([9, 9])},
     ):
         snapshot = growing.snapshot()

@@ -168,7 +168,8 @@ _SCANNED = {
 def _print_scan(rows: list[dict[str, Any]]) -> None:
     """Print the facts of a scan as a table, with the parameter as the first column."""
     parameter = next(iter(rows[0]))
-    header = {parameter: parameter} | {key: name for key, name in _SCANNED.items() if key in rows[0]}
+    known = {key for key in rows[0] if key != "largest_grundy" or rows[0][key] is not None}
+    header = {parameter: parameter} | {key: name for key, name in _SCANNED.items() if key in known}
     cells = [["none" if row[key] is None and key.endswith("difference") else row[key] for key in header] for row in rows]
     print_table(cells, [*header.values()])
 

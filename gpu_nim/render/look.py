@@ -34,7 +34,7 @@ _UNPRINTED = dict.fromkeys(map(ord, f"\n{JOINERS}"))
 LARGEST_SIDE = 16384
 """The most pixels along a side of a picture, OpenGL's limit."""
 
-OPENGL_BYTES = 350 << 20
+OPENGL_BYTES = 380 << 20
 """Memory of VTK and its driver."""
 
 
