@@ -233,7 +233,7 @@ def test_profile_wraps_nsight_compute(tmp_path: Path, monkeypatch: pytest.Monkey
     assert CliRunner().invoke(main, ["bench", "device", "--profile", "--work", "D_4"]).exit_code == 3
     said = capfd.readouterr().out
     assert said.startswith("--nvtx --print-nvtx-rename kernel ")
-    assert said.endswith(f"{sys.executable} -m gpu_nim bench device --runs 1 --work D_4\n")
+    assert said.endswith(f"{sys.executable} -P -m gpu_nim bench device --runs 1 --work D_4\n")
     (tmp_path / "ncu").unlink()
     result = CliRunner().invoke(main, ["bench", "device", "--profile"])
     expected = "gpunim: --profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself\n"
@@ -246,15 +246,17 @@ def test_without_nvtx_there_are_no_ranges() -> None:
             pass
 
 
-def test_the_cold_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cold_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(command: tuple[str, ...], env: dict[str, str], **_: object) -> subprocess.CompletedProcess:
-        assert command[1:] == ("-m", "gpu_nim", "grow", "nim", "--gen", "15", "--backend", "cuda", "--json")
+        assert command[1:] == ("-P", "-m", "gpu_nim", "grow", "nim", "--gen", "15", "--backend", "cuda", "--json")
         assert list(Path(env["CUPY_CACHE_DIR"]).iterdir()) == []
         return done(tuple("numpy" if word == "cuda" else word for word in command), env=env, capture_output=True, text=True)
 
     done = subprocess.run
     monkeypatch.setattr(device_works, "_COLD_GENERATIONS", 15)
     monkeypatch.setattr(subprocess, "run", run)
+    (tmp_path / "click.py").write_text("raise RuntimeError('a module of the working directory was run')\n")
+    monkeypatch.chdir(tmp_path)
     assert device_works._cold().ours() == 256
 
 

@@ -8,7 +8,6 @@ predictions are texts, for an H200: no figure in this module was measured on a G
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.count import doubling, longest
 from gpu_nim.bench.floors import Floor, exactly_one_floor, nim_floor, range_floor
-from gpu_nim.bench.harness import Contender
+from gpu_nim.bench.harness import GPUNIM, Contender
 from gpu_nim.bench.peers import convolve, dense_cube
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import ByTotal
@@ -146,7 +145,7 @@ def _cold() -> Work:
     def ours() -> int:
         with tempfile.TemporaryDirectory() as cache:  # where nothing has been compiled yet
             environment = {**os.environ, "CUPY_CACHE_DIR": cache, "CUDA_CACHE_PATH": cache}
-            command = (sys.executable, "-m", "gpu_nim", *arguments, "--backend", "cuda", "--json")
+            command = (*GPUNIM, *arguments, "--backend", "cuda", "--json")
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise BackendError(f"gpunim {' '.join(arguments)}: {done.stderr.strip()[:300]}")

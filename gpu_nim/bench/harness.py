@@ -6,6 +6,7 @@ measured in the same process: how fast memory is filled and copied there.
 """
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ import numpy as np
 
 from gpu_nim.model.errors import VerificationError
 from gpu_nim.model.work import OnStep, unreported
+
+GPUNIM = (sys.executable, "-P", "-m", "gpu_nim")
+"""Starts the command line, with no module of the working directory in place of Python's own or a package's."""
 
 _CEILING_BYTES = 1 << 28  # well beyond every cache of a processor, quick to write
 

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -138,12 +137,14 @@ def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
 
 def _profile(chosen: tuple[str, ...]) -> int:
     """Run the works once under Nsight Compute, which measures a few launches of each kernel, named by the work."""
+    from gpu_nim.bench.harness import GPUNIM
+
     ncu = shutil.which("ncu")
     if ncu is None:
         raise BackendError("--profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself")
     options = ("--nvtx", "--print-nvtx-rename", "kernel", "--target-processes", "application-only", "--kernel-id", ":::2|20|200")
     works = [word for text in chosen for word in ("--work", text)]
-    command = (ncu, *options, sys.executable, "-m", "gpu_nim", "bench", "device", "--runs", "1", *works)
+    command = (ncu, *options, *GPUNIM, "bench", "device", "--runs", "1", *works)
     return subprocess.run(command, check=False).returncode
 
 
