@@ -28,8 +28,8 @@ from gpu_nim.render.geometry import CUTS, Cut
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
+from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.motions.sweep import Sweep
-from gpu_nim.render.motions.turntable import Turntable
 from gpu_nim.render.page import page
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles import STYLES

@@ -27,8 +27,8 @@ from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import DrawnBody, render, save
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
+from gpu_nim.render.motions.flights import FlyIn, flight, orbit
 from gpu_nim.render.motions.sweep import sweep_values
-from gpu_nim.render.motions.turntable import FlyIn, flight, orbit
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights

@@ -21,8 +21,8 @@ from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
+from gpu_nim.render.motions.flights import fixed_point
 from gpu_nim.render.motions.growth import GrowthInTime
-from gpu_nim.render.motions.zoom import fixed_point
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.trace import CutTracer
@@ -335,7 +335,7 @@ def test_populations_of_earlier_generations_are_exact():
 
 
 def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeypatch):
-    monkeypatch.setattr("gpu_nim.render.packed_growth.MOST_BLOCKS", 40)
+    monkeypatch.setattr("gpu_nim.render.traced_body.MOST_BLOCKS", 40)
     blocks = blocks_of("fcc:9")
     outline = traced_body("fcc:9", Look(), growing=True).until(6).outline
     assert 1 < len(outline) <= 40

@@ -27,11 +27,6 @@ Body = TypeVar("Body", Blocks, TracedBody, Blocks | TracedBody)
 """What is drawn as blocks, or traced."""
 
 
-def outline_of(body: Blocks | TracedBody) -> Blocks:
-    """Return the blocks that hold a body: its own, or those that frame it."""
-    return body.outline if isinstance(body, TracedBody) else body
-
-
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
     wanted = look.view if look.view is not None else (FLAT_VIEW if blocks.flat else DEFAULT_VIEW)
@@ -79,7 +74,7 @@ def aim(
         view: where to look from; by default the look's view.
         margins: the space; by default that of `annotations`.
     """
-    blocks = outline_of(body)
+    blocks = body.outline
     if camera := standpoint(look, *blocks.bounds()):
         return camera
     space = margins or annotations(body, look, running).margins

@@ -112,6 +112,20 @@ class Blocks:
             note="; ".join(filter(None, (self.note, note))),
         )
 
+    @property
+    def outline(self) -> "Blocks":
+        """The blocks that frame the body: these. A body that is traced has others."""
+        return self
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last generation."""
+        return int(self.generations.min()), int(self.generations.max())
+
+    def until(self, generation: int) -> "Blocks":
+        """Return the blocks without the generations after one."""
+        return self.take(self.generations <= generation)
+
     def bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the least corner and the corner beyond the greatest, int64 (3,) each."""
         high = (self.corners.astype(np.int64) + self.sizes[:, None]).max(axis=0)

@@ -1,5 +1,6 @@
 """One picture: from a source and a look to an image and a file."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -18,7 +19,7 @@ from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import defined_scene, population
-from gpu_nim.render.framing import aim, annotations, cut_open, outline_of
+from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect, style_options
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
@@ -99,53 +100,37 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     require_effect(*style_options(look), look)
     require_words(look)
     made = call("render", name_of(source), look)
-    blocks = _blocks_to_draw(source, look, on_step)
-    body: Blocks | TracedBody
-    if blocks is None:
-        require_traceable(look)
-        require_picture_memory(look, "trace", name_of(source))
-        body = traced_body(source, look, on_step)
-        engine, how, reason = "trace", "" if look.traced else "traced cell by cell", ""
-    else:
-        body, how, (engine, reason) = blocks, "", choose_engine(look, len(blocks))
-        if issubclass(look.drawn_style, LaidOutStyle):
-            image = look.drawn_style.lay_out(blocks, base_colours(blocks, look.colour, THEMES[look.theme]), look)
-            return Picture(image, engine, len(blocks), blocks.population, blocks.note, made)
-    camera = aim(body, look)
-    body = cut_open(body, look, camera.basis[2])
+    body, engine, reason = _body_to_draw(source, look, on_step)
+    if isinstance(body, Blocks) and issubclass(look.drawn_style, LaidOutStyle):
+        image = look.drawn_style.lay_out(body, base_colours(body, look.colour, THEMES[look.theme]), look)
+        return Picture(image, engine, len(body), body.population, body.note, made)
     on_step("light", 0, 1)
-    drawn = DrawnBody(body, look, engine)
+    drawn, camera = still_of(body, look, engine)
     image = drawn.frame(camera, on_step=on_step, partly=True)
+    how = "traced cell by cell" if engine == "trace" and not look.traced else ""
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     count = len(body) if isinstance(body, Blocks) else body.population
     return Picture(image, engine, count, body.population, note, made)
 
 
-def _blocks_to_draw(source: Source, look: Look, on_step: OnStep) -> Blocks | None:
-    """Return the blocks of a still, or None where it is traced."""
-    if traced_at_once(source, look):
-        return None
-    require_picture_memory(look, choose_engine(look)[0], name_of(source))
-    try:
-        blocks = prepare(source, look, on_step, merge=not may_trace(look))
-    except TooManyCells:
-        return None
-    if blocks.flat:
-        require_effect(*style_options(look, flat=True), look)
-    return blocks
+def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks | TracedBody, str, str]:
+    """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
+    scene = defined_scene(source) if may_trace(look) else None
+    if not (look.traced or (scene is not None and population(scene) > CELLS_LIMIT)):
+        require_picture_memory(look, choose_engine(look)[0], name_of(source))
+        with suppress(TooManyCells):
+            blocks = prepare(source, look, on_step, merge=not may_trace(look))
+            if blocks.flat:
+                require_effect(*style_options(look, flat=True), look)
+            return blocks, *choose_engine(look, len(blocks))
+    require_traceable(look)
+    require_picture_memory(look, "trace", name_of(source))
+    return traced_body(source, look, on_step), "trace", ""
 
 
 def may_trace(look: Look) -> bool:
     """Return whether a picture is traced where its cells would otherwise be merged."""
     return look.engine == "auto" and "trace" in look.drawn_style.costs and look.colour in BY_GENERATION
-
-
-def traced_at_once(source: Source, look: Look) -> bool:
-    """Return whether a picture is traced, as far as can be told before its source is grown."""
-    if look.traced:
-        return True
-    scene = defined_scene(source) if may_trace(look) else None
-    return scene is not None and population(scene) > CELLS_LIMIT
 
 
 def require_traceable(look: Look) -> None:
@@ -217,7 +202,7 @@ class DrawnBody:
         *,
         running: str = "",
     ) -> None:
-        self.blocks = blocks = outline_of(body)
+        self.blocks = blocks = body.outline
         self.look = look
         self.engine = engine
         self.theme = THEMES[look.theme]
@@ -275,6 +260,15 @@ class DrawnBody:
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
         behind = background(self.theme, width, height) * self._style.background_weight(alpha)
         return Image.fromarray(quantise(pixels[..., :3] + behind))
+
+
+def still_of(body: Blocks | TracedBody, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
+    """Return a body, cut open as the look says, and the camera of a still of it."""
+    if camera := standpoint(look, *body.outline.bounds()):
+        return DrawnBody(cut_open(body, look, camera.basis[2]), look, engine), camera
+    view = view_of(body.outline, look)
+    drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)
+    return drawn, aim(body, look, view=view, margins=drawn.annotations.margins)
 
 
 def save(picture: Picture, path: str | Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.framing import aim, annotations, cut_open, outline_of, view_of
+from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.look import Look
@@ -39,15 +39,15 @@ class Pullback:
     """
 
     def __init__(self, body: Blocks | TracedBody, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
-        first, last = first_and_last(body)
+        first, last = body.span
         self.stops = growth_stops(first, last)
         self.schedule = scheduled(len(self.stops), frames, hold)
-        view = view_of(outline_of(body), look)
-        shown = [until(body, max(stop, first + _NEAREST)) for stop in self.stops]
+        view = view_of(body.outline, look)
+        shown = [body.until(max(stop, first + _NEAREST)) for stop in self.stops]
         space = annotations(body, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
         self._ways = [
-            _ways_out(outline_of(part), span, cameras, look.aspect)
+            _ways_out(part.outline, span, cameras, look.aspect)
             for part, span, cameras in zip(shown[1:], pairwise(self.stops), pairwise(self._cameras), strict=True)
         ]
 
@@ -66,21 +66,6 @@ class Pullback:
         time = (first + 1) * ((last + 1) / (first + 1)) ** eased - 1
         way_out = float(np.interp(time, *self._ways[stop]))
         return min(int(time + 1e-9), last), between(self._cameras[stop], self._cameras[stop + 1], way_out)
-
-
-def first_and_last(body: Blocks | TracedBody) -> tuple[int, int]:
-    """Return the first and the last generation of a body."""
-    if isinstance(body, TracedBody):
-        return body.generations
-    return int(body.generations.min()), int(body.generations.max())
-
-
-def until(body: Blocks | TracedBody, generation: int) -> Blocks | TracedBody:
-    """Return a body without the generations after one."""
-    if isinstance(body, TracedBody):
-        assert body.until is not None
-        return body.until(generation)
-    return body.take(body.generations <= generation)
 
 
 def growth_stops(first: int, last: int) -> list[int]:
@@ -156,7 +141,7 @@ def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
     if (count := body.population_until) is not None:
         whole = count(generation)
         words.append(f"population {whole:,}")
-        if _power(generation) and generation < first_and_last(body)[1]:
+        if _power(generation) and generation < body.span[1]:
             words.append(f"{whole - count(generation - 1):,} born, then {count(generation + 1) - whole:,}")
     return "    ".join(words)
 
@@ -181,7 +166,7 @@ class GrowingBody:
         base: NDArray[np.float32] | None = None,
     ) -> None:
         self._whole, self._look, self._caption = body, look, caption
-        self._longest = max((caption(body, generation) for generation in growth_stops(*first_and_last(body))), key=len)
+        self._longest = max((caption(body, generation) for generation in growth_stops(*body.span)), key=len)
         self.pullback = Pullback(body, look, motion.movie.frames, motion.movie.values["hold"], self._longest)
         self._toward = self.pullback.frame(0)[1].basis[2]
         self._drawn: DrawnBody | None = None
@@ -194,7 +179,7 @@ class GrowingBody:
         words = self._caption(self._whole, generation)
         if self._drawn is not None:
             return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
-        part = cut_open(until(self._whole, generation), self._look, self._toward)
+        part = cut_open(self._whole.until(generation), self._look, self._toward)
         return DrawnBody(part, self._look, "trace", running=self._longest).frame(camera, None, words, on_step=on_step)
 
 

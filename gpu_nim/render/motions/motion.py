@@ -10,9 +10,9 @@ from gpu_nim.games.entries import Integer, Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.framing import aim, cut_open, framed, outline_of
+from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, Frame, choose_engine, may_trace, prepare, require_traceable
+from gpu_nim.render.image import Frame, choose_engine, may_trace, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import only_traced
 from gpu_nim.render.traced_body import TracedBody, traced_body
@@ -151,7 +151,7 @@ class Motion(ABC):
             UsageError: it is flat, and the motion needs a body in space, or the look an option that has no effect on it.
         """
         body = traced_body(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
-        if outline_of(body).flat:
+        if body.outline.flat:
             if not self.draws_flat:
                 raise UsageError(f"a {self.name} movie needs a body in space, and {self.movie.source} is flat")
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)
@@ -169,14 +169,9 @@ class CameraMotion(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        whole = self.body_of(movie.source)
-        self.still = aim(whole, self.look)
-        """The camera of a still."""
-        body = cut_open(whole, self.look, self.still.basis[2])
-        self.outline = outline_of(body)
+        self._drawn, self.still = still_of(self.body_of(movie.source), self.look, self.engine)
+        self.outline, self.margins = self._drawn.blocks, self._drawn.annotations.margins
         self.hull = framed(self.outline, self.look)
-        self._drawn = DrawnBody(body, self.look, self.engine)
-        self.margins = self._drawn.annotations.margins
 
     @abstractmethod
     def camera(self, number: int) -> Camera:

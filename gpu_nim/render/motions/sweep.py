@@ -11,7 +11,7 @@ from gpu_nim.games.entries import Parameter, Rational
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.framing import aim, cut_open, outline_of
+from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read, hold_option, scheduled
@@ -47,12 +47,11 @@ class Sweep(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the source, and the values of its parameter."""
         super().check(movie)
-        _, first, last = cls._range(movie)
-        sweep_values(first, last, movie.frames, movie.values["hold"])
+        cls._swept(movie)
 
     @classmethod
-    def _range(cls, movie: Movie) -> tuple[str, Fraction, Fraction]:
-        """Return the parameter's name, and its first and last value."""
+    def _swept(cls, movie: Movie) -> tuple[str, list[Fraction]]:
+        """Return the parameter's name, and its value in each frame."""
         game, _, arguments = movie.source.partition(":")
         rational = _rational_parameters(game)
         if not rational:
@@ -64,14 +63,13 @@ class Sweep(Motion):
         name = name or rational[0]
         if any(part.startswith(f"{name}=") for part in arguments.split(",")):
             raise UsageError(f"a sweep goes through values of {name}, got the source {movie.source!r} with one")
-        return name, first, last
+        return name, sweep_values(first, last, movie.frames, movie.values["hold"])
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self.parameter, first, last = self._range(movie)
-        self.sweep = sweep_values(first, last, movie.frames, movie.values["hold"])
+        self.parameter, self.sweep = self._swept(movie)
         ends = map(self._body, (self.sweep[0], self.sweep[-1]))
-        self.largest = max(ends, key=lambda body: np.subtract(*outline_of(body).bounds()[::-1]).sum())
+        self.largest = max(ends, key=lambda body: np.subtract(*body.outline.bounds()[::-1]).sum())
         """The body that frames all others."""
         self._running = self._caption(max(self.sweep), self.largest)
         self._camera = aim(self.largest, self.look, self._running)
