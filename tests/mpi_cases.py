@@ -243,9 +243,10 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             signal.signal(signal.SIGXFSZ, before)
-        status, sentence = ranks.agree(outcome)
+        agreed = ranks.agree(outcome)
         ranks._knows_failure = False
-        assert status == 1
+        assert agreed.status == 1
+        sentence = agreed.sentence
         assert sentence is not None
         assert "cannot write the checkpoint" in sentence
         assert "File too large" in sentence

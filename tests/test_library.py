@@ -19,7 +19,7 @@ import pytest
 
 import gpu_nim
 from gpu_nim import Growth, Solution, count, grow, jobs, load, render, save, solve
-from gpu_nim.automata import cell_sources, formulas, neighbourhoods
+from gpu_nim.automata import cell_sources, formulas, growth_process, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
@@ -289,7 +289,7 @@ def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> No
 
 @pytest.mark.parametrize("budget", [1 << 28, 3000, 0])
 def test_generations_one_by_one_are_one_growth(budget: int, monkeypatch) -> None:
-    monkeypatch.setattr(cell_sources, "_REMEMBERED", budget)
+    monkeypatch.setattr(growth_process, "_REMEMBERED", budget)
     expected = [cells.tolist() for _, cells in grow("edge", 60, backend="numpy", cells=True)]
     growth = grow("edge", 60, backend="numpy")
     steps = []

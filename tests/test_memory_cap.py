@@ -102,7 +102,7 @@ def test_a_growth_asks_for_what_is_planned(name: str, backend: NumpyBackend | Cu
         for module in ("numpy", "numpy.exactly_one", "cuda", "cuda.exactly_one"):
             patch.setattr(f"gpu_nim.backends.{module}.require_memory", lambda needed, *_: asked.append(needed))
         growing = GrowthProcess(name, 200, backend)
-        growing._start()
+        growing.begin()
     assert asked[0] == growing.planned_memory() > 0
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.counting.families import ByTotal, UpToTotal
-from gpu_nim.model.arguments import is_a_number, shown
+from gpu_nim.model.arguments import argument, is_a_number, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule, Symmetry
@@ -26,6 +26,9 @@ Lattice = Literal["square", "hexagonal", "triangular"]
 
 AUTOMATON, GENERATIONS = "nim", 1024
 """What is grown by default, and to which generation."""
+
+OWN = "own"
+"""The name of an automaton that is not in the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -349,3 +352,27 @@ def find(name: str) -> Automaton:
     'A130665'
     """
     return CATALOGUE.find(name)
+
+
+def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
+    """Return the automaton of a name, or of a rule the catalogue's that has it or else a user-defined one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if isinstance(automaton, Automaton):
+        return automaton
+    if isinstance(automaton, Rule):
+        return next((known for known in CATALOGUE.values() if known.rule is automaton), None) or user_defined(automaton)
+    if not isinstance(automaton, str):
+        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
+    if (last := automaton.rpartition(":")[2]).isdigit():
+        given = f"the last generation is given by {argument('generations')} {last}"
+        raise UsageError(f"automaton must be a name, got {automaton!r}: {given}")
+    return find(automaton)
+
+
+def user_defined(rule: Rule, name: str = OWN) -> Automaton:
+    """Return an automaton that is not in the catalogue."""
+    space = "orthant of " * rule.octant + f"Z^{rule.dimension}"
+    return Automaton(name, "an automaton of your own", space, "user-defined", rule)

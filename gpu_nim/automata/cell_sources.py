@@ -1,15 +1,14 @@
 """Sources of a growth's cells: memory, a file, or a repeated growth."""
 
-from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch
-from gpu_nim.backends.shared.cells import cell_dtype, coordinate_dtype
+from gpu_nim.backends.shared.cells import coordinate_dtype
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.rule import Cells, Rule
+from gpu_nim.model.rule import Cells
 
 Newborns = tuple[int, NDArray[np.integer]]
 """A generation's number and the cells born in it, shape (births, d), in lexicographic order.
@@ -24,8 +23,6 @@ ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
 
 Ancestry = Callable[[Iterator[Newborns]], Iterator[tuple[int, NDArray[np.integer]]]]
 """Takes the newborns of generations 0, 1, ..., and yields their parents as such indices: `gpu_nim.automata.ancestry` for a rule."""
-
-_REMEMBERED = 1 << 28  # bytes of cells that were grown again, kept for further requests
 
 
 def by_generation(cells: NDArray[np.integer], births: NDArray[np.uint64]) -> list[NDArray[np.integer]]:
@@ -60,23 +57,12 @@ def is_ascending(cells: NDArray[np.integer]) -> bool:
     return bool(below.all())
 
 
-def _packed(cells: Cells) -> Cells:
-    """Cells in the shortest integers that hold them, for storage."""
+def packed(cells: Cells) -> Cells:
+    """Return cells in the shortest integers that hold them, for storage."""
     if not len(cells):
         return cells
     dtype = coordinate_dtype(tuple(cells.min(axis=0).tolist()), tuple(cells.max(axis=0).tolist()))
     return cells.astype(dtype, copy=dtype == cells.dtype)  # a copy, since a part of a batch would keep all of it
-
-
-def widened(source: CellSource, rule: Rule | None, generations: int) -> CellSource:
-    """The source with cells in integers that are wide enough for calculations."""
-    dtype = np.dtype(np.int64) if rule is None else cell_dtype(*rule.box(generations))
-
-    def read(first: int, stop: int) -> Iterator[Newborns]:
-        for generation, cells in source(first, stop):
-            yield generation, cells.astype(dtype, copy=False)
-
-    return read
 
 
 class CellsInMemory:
@@ -98,7 +84,7 @@ class CellsInMemory:
             InsufficientMemoryError: the cells exceed the limit.
         """
         for _, cells in split(batch):
-            self._generations.append(_packed(cells))
+            self._generations.append(packed(cells))
             self._bytes += self._generations[-1].nbytes
         if self._bytes > self._limit:
             raise InsufficientMemoryError(
@@ -113,61 +99,3 @@ class CellsInMemory:
     def packed(self) -> Cells:
         """Return all cells, shape (N, d), in the shortest integers that hold them: for files."""
         return np.concatenate(self._generations)
-
-
-class RegrownCells:
-    """A source of cells that grows them again, for growths whose cells were not kept.
-
-    Generations from 0 on are grown while they are read.  Any other request continues from the last one, and cells on the way are
-    kept, up to `_REMEMBERED` bytes, so that reading the generations one by one takes a single growth.  The engine is kept until it
-    has reached the last generation.
-
-    Args:
-        grow: gives the batches of a growth to some generation, with their cells.
-        last: the growth's last generation.
-    """
-
-    def __init__(self, grow: Callable[[int], Iterator[Batch]], last: int) -> None:
-        self._grow = grow
-        self._last = last
-        self._batches: Iterator[Batch] = iter(())
-        self._remembered: deque[Cells] = deque()
-        self._reached = 0  # the generation after the last one remembered
-        self._bytes = 0
-        self._forget()
-
-    def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
-        """Yield the newborns of generations first to stop - 1."""
-        if first == 0:
-            for batch in self._grow(stop - 1):
-                yield from split(batch)
-            return
-        for generation in range(first, stop):
-            yield generation, self._newborns(generation)
-
-    def _newborns(self, generation: int) -> Cells:
-        if generation < self._reached - len(self._remembered):
-            self._forget()
-        while generation >= self._reached:
-            self._go_on()
-        return self._remembered[generation - self._reached]
-
-    def _go_on(self) -> None:
-        try:
-            batch = next(self._batches)
-        except BaseException:  # an interrupted growth cannot continue
-            self._forget()
-            raise
-        born = [_packed(cells) for _, cells in split(batch)]
-        self._remembered.extend(born)
-        self._reached += len(born)
-        self._bytes += sum(cells.nbytes for cells in born)
-        while self._bytes > _REMEMBERED and len(self._remembered) > len(born):
-            self._bytes -= self._remembered.popleft().nbytes
-        if self._reached > self._last:
-            self._batches = iter(())  # this releases the engine's memory
-
-    def _forget(self) -> None:
-        self._batches = self._grow(self._last)
-        self._remembered.clear()
-        self._reached = self._bytes = 0

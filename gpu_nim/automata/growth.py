@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
-from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource, widened
+from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
 from gpu_nim.automata.table import Table
+from gpu_nim.backends.shared.cells import cell_dtype
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError
@@ -71,7 +72,14 @@ class Growth(Presentable):
         if not self.table:
             births: list[int] = self.births.tolist()
             self.table = Table({"births": births, "population": list(accumulate(births))})
-        self.source = widened(self.source, self.rule, self.generations)
+        source, rule = self.source, self.rule
+        dtype = np.dtype(np.int64) if rule is None else cell_dtype(*rule.box(self.generations))
+
+        def widened(first: int, stop: int) -> Iterator[Newborns]:
+            for generation, cells in source(first, stop):
+                yield generation, cells.astype(dtype, copy=False)
+
+        self.source = widened
 
     def __repr__(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"

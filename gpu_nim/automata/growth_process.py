@@ -2,28 +2,29 @@
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, find
-from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, RegrownCells
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton, find
+from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, packed, split
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.snapshot import Snapshot, damage_refused
+from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.table import ColumnRecorder, Table
-from gpu_nim.automata.user_defined import as_automaton, describe
+from gpu_nim.automata.user_defined import describe
 from gpu_nim.backends.communicator import Alone, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine
 from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, integer, shown
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.rule import Rule
+from gpu_nim.model.rule import Cells, Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.03, 0.15
@@ -31,6 +32,7 @@ _TESTED = 127  # generations whose cells are checked against the theorem even wi
 _GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
+_REMEMBERED = 1 << 28  # bytes of cells that were grown again, kept for further requests
 
 
 class GrowthProcess:
@@ -123,7 +125,7 @@ class GrowthProcess:
     def __iter__(self) -> Iterator[Batch]:
         """Grow to the last generation, a batch of generations at a time."""
         engine = self.begin()
-        stride = 1
+        stride, several = 1, self.ranks.size > 1
         while engine.generation < self.generations:
             began = time.perf_counter()
             pause = (engine.generation // self._every + 1) * self._every
@@ -131,7 +133,10 @@ class GrowthProcess:
             tests = not self._cells and self._tests_more(engine.generation)
             if tests:
                 to = min(to, _TESTED)
-            batch = self._advance(engine, to, cells=self._cells or tests)
+            wanted = self._cells or tests
+            # Of several ranks each has some cells of a generation, which are told apart from those of others by their number alone.
+            alone = engine.generation + 1 if several and wanted else to
+            batch = engine.advance(alone, cells=wanted, section=self.recorder.section)
             self._record(batch)
             elapsed = self._agreed(time.perf_counter() - began)
             self._seconds += elapsed
@@ -146,19 +151,35 @@ class GrowthProcess:
 
     def begin(self) -> Engine:
         """Make the engine, with the memory or the disk that it needs, if there is none yet, and return it."""
-        if self._engine is None:
-            began = time.perf_counter()
-            with damage_refused(self.resumed):
-                self._engine = self._start()
-            if self.resumed is not None:
-                self.resumed = replace(self.resumed, state={})  # the engine has it
-            self._seconds += time.perf_counter() - began
+        if self._engine is not None:
+            return self._engine
+        began = time.perf_counter()
+        rule, last, backend = self.automaton.rule, self.generations, self._backend
+        require_memory(_GENERATION_BYTES * last, host_memory(), f"the table of {last:,} generations", "fewer generations take less")
+        if self.resumed is not None:
+            # A state goes to an engine of the kind that it came from: the general one counts touches.
+            with _damage_refused():
+                state = self.resumed.state
+                by_planes = self._by_planes and "words" in state
+                self._engine = (
+                    backend.nim(last, state) if by_planes else backend.automaton(rule, last, state, general="touches" in state)
+                )
+            self.resumed = replace(self.resumed, state={})  # the engine has it
+        elif self._by_planes:
+            self._engine = backend.nim(last)
+        else:
+            try:
+                self._engine = backend.automaton(rule, last, general=self._general)
+            except InsufficientMemoryError:
+                # The dense box of the automaton does not fit.  A table of the cells may, where offsets are long and few.
+                if self._general or _TOUCHED_BYTES * most_touched(rule, last) > backend.free_memory():
+                    raise
+                with suppress(UsageError):  # it has no disk and no other ranks
+                    self._engine = backend.automaton(rule, last, general=True)
+                if self._engine is None:
+                    raise
+        self._seconds += time.perf_counter() - began
         return self._engine
-
-    def _advance(self, engine: Engine, to: int, *, cells: bool) -> Batch:
-        """The next batch; on several ranks that of a generation alone where cells are wanted, since each has some of them."""
-        alone = engine.generation + 1 if cells and self.ranks.size > 1 else to
-        return engine.advance(alone, cells=cells, section=self.recorder.section)
 
     def _record(self, batch: Batch) -> None:
         """Add a batch to the columns, on rank 0 alone where they need all cells."""
@@ -172,26 +193,6 @@ class GrowthProcess:
         if self.ranks.size == 1:
             return seconds
         return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
-
-    def _start(self) -> Engine:
-        needed = _GENERATION_BYTES * self.generations
-        require_memory(needed, host_memory(), f"the table of {self.generations:,} generations", "fewer generations take less")
-        state = None if self.resumed is None else self.resumed.state
-        if self._by_planes and (state is None or "words" in state):
-            return self._backend.nim(self.generations, state)
-        # A state goes to an engine of the kind that it came from: the general one counts touches.
-        general = self._general if state is None else "touches" in state
-        rule = self.automaton.rule
-        try:
-            return self._backend.automaton(rule, self.generations, state, general=general)
-        except InsufficientMemoryError:
-            # The dense box of the automaton does not fit.  A table of the cells may, where offsets are long and few.
-            needed = _TOUCHED_BYTES * most_touched(rule, self.generations)
-            if general or state is not None or needed > self._backend.free_memory():
-                raise
-            with suppress(UsageError):  # it has no disk and no other ranks
-                return self._backend.automaton(rule, self.generations, general=True)
-            raise
 
     @property
     def _by_planes(self) -> bool:
@@ -216,7 +217,7 @@ class GrowthProcess:
             raise UsageError(f"automaton must be the one that is resumed, {begun.name}, got {self.automaton.name}")
         if self.generations < snapshot.generation:
             raise UsageError(f"generations must be at least {snapshot.generation}, where this resumes, got {self.generations}")
-        with damage_refused(snapshot):
+        with _damage_refused():
             self.recorder.restore(snapshot.measured, snapshot.columns)
         self._births, self._checksums = [snapshot.births], [snapshot.checksums]
         self.mismatch, self.tested = snapshot.mismatch, snapshot.tested
@@ -284,6 +285,75 @@ class GrowthProcess:
                 self.tested = int(numbers[-1])
         if wrong.any():
             self.mismatch = int(numbers[np.argmax(wrong)])
+
+
+@contextmanager
+def _damage_refused() -> Iterator[None]:
+    """Raise UsageError in place of the errors that a snapshot with wrong contents causes."""
+    try:
+        yield
+    except GpunimError:
+        raise
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        raise UsageError("resume must be a snapshot of a growth, got one whose state is damaged") from error
+
+
+class RegrownCells:
+    """A source of cells that grows them again, for growths whose cells were not kept.
+
+    Generations from 0 on are grown while they are read.  Any other request continues from the last one, and cells on the way are
+    kept, up to `_REMEMBERED` bytes, so that reading the generations one by one takes a single growth.  The engine is kept until it
+    has reached the last generation.
+
+    Args:
+        grow: gives the batches of a growth to some generation, with their cells.
+        last: the growth's last generation.
+    """
+
+    def __init__(self, grow: Callable[[int], Iterator[Batch]], last: int) -> None:
+        self._grow = grow
+        self._last = last
+        self._batches: Iterator[Batch] = iter(())
+        self._remembered: deque[Cells] = deque()
+        self._reached = 0  # the generation after the last one remembered
+        self._bytes = 0
+        self._forget()
+
+    def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
+        """Yield the newborns of generations first to stop - 1."""
+        if first == 0:
+            for batch in self._grow(stop - 1):
+                yield from split(batch)
+            return
+        for generation in range(first, stop):
+            yield generation, self._newborns(generation)
+
+    def _newborns(self, generation: int) -> Cells:
+        if generation < self._reached - len(self._remembered):
+            self._forget()
+        while generation >= self._reached:
+            self._go_on()
+        return self._remembered[generation - self._reached]
+
+    def _go_on(self) -> None:
+        try:
+            batch = next(self._batches)
+        except BaseException:  # an interrupted growth cannot continue
+            self._forget()
+            raise
+        born = [packed(cells) for _, cells in split(batch)]
+        self._remembered.extend(born)
+        self._reached += len(born)
+        self._bytes += sum(cells.nbytes for cells in born)
+        while self._bytes > _REMEMBERED and len(self._remembered) > len(born):
+            self._bytes -= self._remembered.popleft().nbytes
+        if self._reached > self._last:
+            self._batches = iter(())  # this releases the engine's memory
+
+    def _forget(self) -> None:
+        self._batches = self._grow(self._last)
+        self._remembered.clear()
+        self._reached = self._bytes = 0
 
 
 def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:

@@ -1,7 +1,5 @@
 """Snapshots of a growth, to resume from."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +8,6 @@ from numpy.typing import NDArray
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.backends.interface import State
 from gpu_nim.model.arrays import ArrayValue
-from gpu_nim.model.errors import GpunimError, UsageError
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +42,3 @@ class Snapshot(ArrayValue):
     def generation(self) -> int:
         """The last generation done."""
         return len(self.births) - 1
-
-
-@contextmanager
-def damage_refused(snapshot: Snapshot | None) -> Iterator[None]:
-    """Raise UsageError in place of the errors that a snapshot with wrong contents causes."""
-    try:
-        yield
-    except GpunimError:
-        raise
-    except (LookupError, TypeError, ValueError, OverflowError) as error:
-        if snapshot is None:
-            raise
-        raise UsageError("resume must be a snapshot of a growth, got one whose state is damaged") from error

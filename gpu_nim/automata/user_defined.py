@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
-from gpu_nim.model.arguments import integers, shown, vectors
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton, user_defined
+from gpu_nim.model.arguments import integers, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Rule, Symmetry
 
-NAME = "own"
-"""The name of an automaton that is not in the catalogue."""
 
-
-def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell], *, octant: bool = False) -> Automaton:
+def define(
+    offsets: Iterable[Cell], births: Iterable[int] | None = None, seeds: Iterable[Cell] | None = None, *, octant: bool = False
+) -> Automaton:
     """Return the automaton with these offsets, births and seeds.
 
     Its dimension is the number of their coordinates, its symmetry the largest group that maps offsets and seeds to themselves.
@@ -20,8 +19,8 @@ def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell]
 
     Args:
         offsets: as for `Rule`.
-        births: as for `Rule`.
-        seeds: as for `Rule`.
+        births: as for `Rule`; by default on one touch.
+        seeds: as for `Rule`; by default the origin.
         octant: as for `Rule`.
 
     Raises:
@@ -33,7 +32,9 @@ def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell]
     <Symmetry.CUBE: 'cube'>
     """
     cells = vectors("offsets", offsets)
-    fields = (len(cells[0]) if cells else 1, cells, frozenset(integers("births", births)), vectors("seeds", seeds))
+    dimension = len(cells[0]) if cells else 1
+    born = frozenset((1,) if births is None else integers("births", births))
+    fields = (dimension, cells, born, ((0,) * dimension,) if seeds is None else vectors("seeds", seeds))
     rule = Rule(*fields, octant=octant)
     for automaton in CATALOGUE.values():
         if _same(automaton.rule, rule):
@@ -44,63 +45,7 @@ def define(offsets: Iterable[Cell], births: Iterable[int], seeds: Iterable[Cell]
             break
         except UsageError:  # not a symmetry of this rule
             continue
-    return _user_defined(rule)
-
-
-def asked_automaton(
-    name: str | None,
-    offsets: Iterable[Cell] | None,
-    births: Iterable[int] | None,
-    seeds: Iterable[Cell] | None,
-    *,
-    octant: bool = False,
-) -> Automaton | str | None:
-    """Return what is grown: a name, None for the default, or the automaton with these offsets, born by default on one touch.
-
-    Args:
-        name: as a command has it.
-        offsets: as for `define`; None for an automaton that has a name.
-        births: as for `define`.
-        seeds: as for `define`; by default the origin.
-        octant: as for `Rule`.
-
-    Raises:
-        UsageError: a name is given together with a rule, or a part of a rule without offsets.
-
-    >>> asked_automaton(None, [(1, 0), (0, 1)], None, None).rule.seeds
-    ((0, 0),)
-    """
-    generations = (name or "").rpartition(":")[2]
-    if name is not None and generations.isdigit():
-        raise UsageError(f"automaton must be a name, got {name!r}: the last generation is given by --gen {generations}")
-    if offsets is None:
-        if births is not None or seeds is not None or octant:
-            raise UsageError("--birth, --seed and --octant describe an automaton of your own, which needs --offsets.")
-        return name
-    if name is not None:
-        raise UsageError(f"--offsets describes an automaton of your own: leave out the name {name!r}.")
-    cells = vectors("offsets", offsets)
-    return define(cells, births or (1,), seeds or ((0,) * len(cells[0]),), octant=octant)
-
-
-def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
-    """Return the automaton of a name, or of a rule the catalogue's that has it or else a user-defined one.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if isinstance(automaton, Automaton):
-        return automaton
-    if isinstance(automaton, Rule):
-        return next((known for known in CATALOGUE.values() if known.rule is automaton), None) or _user_defined(automaton)
-    if not isinstance(automaton, str):
-        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
-    return find(automaton)
-
-
-def _user_defined(rule: Rule, name: str = NAME) -> Automaton:
-    space = "orthant of " * rule.octant + f"Z^{rule.dimension}"
-    return Automaton(name, "an automaton of your own", space, "user-defined", rule)
+    return user_defined(rule)
 
 
 def _same(known: Rule, rule: Rule) -> bool:
@@ -156,4 +101,4 @@ def from_description(name: str, description: dict[str, Any] | None) -> Automaton
         octant=bool(description["octant"]),
         symmetry=Symmetry(description["symmetry"]),
     )
-    return _user_defined(rule, name)
+    return user_defined(rule, name)

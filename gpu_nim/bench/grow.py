@@ -9,11 +9,10 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.shared.host_counting import cores
 from gpu_nim.bench.harness import Contender, Timing, race
 from gpu_nim.bench.peers import python_set, scipy_convolve
 from gpu_nim.model.rule import Rule, Symmetry
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, cores, unreported
 
 SCIPY, COMPILED = "scipy convolve", "compiled loops"
 

@@ -12,7 +12,6 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import copy_context
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -108,55 +107,70 @@ class LazyGroup(Group):
 
             sys.exit(complete(self, asked, os.environ.get(_SCRIPT, "gpunim")))
         words = sys.argv[1:] if args is None else args
-        if (here := place()) is not None:
-            from gpu_nim.cli.ranks import run_as_rank
-
-            run_as_rank(here, lambda: self._outcome(words))
-        outcome = copy_context().run(self._outcome, words)
-        report(outcome)
+        with ended(words) as outcome, terminations_raised(), self.make_context("gpunim", list(words)) as context:
+            outcome.status = self.invoke(context) or 0
+            sys.stdout.flush()
         sys.exit(outcome.status)
 
-    def _outcome(self, words: Sequence[str]) -> Outcome:
-        """Run the command line and return how it ended."""
-        status = None
-        COMMAND.set(shlex.join(("gpunim", *words)))
-        try:
-            with terminations_raised(), self.make_context("gpunim", list(words)) as context:
-                status = self.invoke(context)
-                sys.stdout.flush()
-        except Terminated as error:
-            return Outcome(128 + error.number, error.sentence)
-        except BrokenPipeError:  # the reader of what it prints has ended, such as `head`: SIGPIPE, which Python ignores
-            return Outcome(128 + signal.SIGPIPE)
-        except (KeyboardInterrupt, EOFError):
+
+@contextmanager
+def ended(words: Sequence[str]) -> Iterator[Outcome]:
+    """Yield the outcome of a command line, and report an error of the block there and, in one sentence, on stderr.
+
+    On several ranks the outcome of rank 0 is that of all, and the others succeed.
+    """
+    outcome, here = Outcome(), place()
+    if here is not None and here.rank:
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    written = COMMAND.set(shlex.join(("gpunim", *words)))
+    try:
+        yield outcome
+    except (Exception, KeyboardInterrupt, Terminated) as error:
+        outcome.status, outcome.sentence = _explained(error, words)
+    finally:
+        COMMAND.reset(written)
+    if here is None:
+        report(outcome)
+    else:
+        from gpu_nim.cli.ranks import end_as_rank
+
+        outcome.status = end_as_rank(here, outcome)
+
+
+def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | None]:
+    """The exit status for an error, and the sentence that says what it is; the error itself is raised if it is to be debugged."""
+    match error:
+        case Terminated():
+            return 128 + error.number, error.sentence
+        case BrokenPipeError():  # the reader of what it prints has ended, such as `head`: SIGPIPE, which Python ignores
+            return 128 + signal.SIGPIPE, None
+        case KeyboardInterrupt() | EOFError():
             click.echo(err=True)  # ends the line on which a terminal shows ^C
-            return Outcome(_INTERRUPTED, "interrupted")
-        except click.exceptions.Abort:  # at a question
-            return Outcome(_INTERRUPTED, "interrupted")
-        except click.exceptions.Exit as error:
-            return Outcome(error.exit_code)
-        except click.NoSuchOption as error:
-            return Outcome(error.exit_code, _one_line(_no_such_option(error, words)))
-        except click.MissingParameter as error:
-            return Outcome(error.exit_code, _one_line(f"{error.format_message()} --help has examples."))
-        except click.ClickException as error:
-            return Outcome(error.exit_code, _one_line(error.format_message()))
-        except RankFailed:
-            return Outcome(1)  # the other rank says why
-        except GpunimError as error:
+            return _INTERRUPTED, "interrupted"
+        case click.exceptions.Abort():  # at a question
+            return _INTERRUPTED, "interrupted"
+        case click.exceptions.Exit():
+            return error.exit_code, None
+        case click.NoSuchOption():
+            return error.exit_code, _one_line(_no_such_option(error, words))
+        case click.MissingParameter():
+            return error.exit_code, _one_line(f"{error.format_message()} --help has examples.")
+        case click.ClickException():
+            return error.exit_code, _one_line(error.format_message())
+        case RankFailed():
+            return 1, None  # the other rank says why
+        case GpunimError():
             if isinstance(error, MissingDependency) and place() is None:
                 _restart(error)
-            return Outcome(error.exit_status, _one_line(str(error)))
-        except Exception as error:
-            if (sentence := _of_the_machine(error)) is not None:
-                return Outcome(1, _one_line(sentence))
-            if os.environ.get(_DEBUG):
-                if place() is None:
-                    raise
-                traceback.print_exc(file=sys.__stderr__)  # the other ranks wait for this one's outcome
-            defect = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
-            return Outcome(1, _one_line(defect))
-        return Outcome(status if isinstance(status, int) else 0)
+            return error.exit_status, _one_line(str(error))
+    sentence = _of_the_machine(error)
+    if sentence is None:
+        if os.environ.get(_DEBUG):
+            if place() is None:
+                raise error
+            traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome
+        sentence = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
+    return 1, _one_line(sentence)
 
 
 def _restart(error: MissingDependency) -> None:
@@ -174,7 +188,7 @@ def _restart(error: MissingDependency) -> None:
     os.execve(script, [script, *sys.argv[1:]], {**os.environ, _MISSING: extras})
 
 
-def _of_the_machine(error: Exception) -> str | None:
+def _of_the_machine(error: BaseException) -> str | None:
     """The message for an error that the machine causes, such as a full disk; None for a defect of gpunim."""
     if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
         return f"this needs the package {error.name}, which is not installed: reinstall the environment"

@@ -84,12 +84,6 @@ class _Helpful(click.Command):
         """Return the options made from catalogues and then the command's own."""
         return [*self._options(), *super().get_params(ctx)]
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; messages of the library name its options, by the names of the arguments that they are in Python."""
-        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
-        with arguments_written({param.name: max(param.opts, key=len) for param in options if param.name is not None}):
-            return super().invoke(ctx)
-
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lists and the examples."""
         assert isinstance(formatter, Formatter)
@@ -105,6 +99,13 @@ class _Helpful(click.Command):
 
 class Command(_Helpful):
     """A command with examples, and perhaps with lists and options made from catalogues."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; from then on messages of the library name options, by the names that these have in Python."""
+        rest = super().parse_args(ctx, args)
+        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        ctx.with_resource(arguments_written({param.name: max(param.opts, key=len) for param in options if param.name is not None}))
+        return rest
 
 
 class Group(_Helpful, click.Group):

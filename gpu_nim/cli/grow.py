@@ -7,7 +7,6 @@ import click
 
 from gpu_nim.automata.catalogue import GENERATIONS
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
-from gpu_nim.automata.user_defined import asked_automaton
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, Command, json_option
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
 
 _SHOWN = 5  # last generations in the summary
-
-Cells = tuple[tuple[int, ...], ...]
-
 
 _EXAMPLES = {
     "gpunim grow edge --gen 256": "Grow the automaton edge to generation 256.",
@@ -82,26 +78,12 @@ _EXAMPLES = {
 @click.option("--ranks", type=AMOUNT, help="With --plan: of each of this many ranks, as `mpirun -n RANKS` starts them.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
-def grow(
-    automaton: str | None,
-    offsets: Cells | None,
-    births: tuple[int, ...] | None,
-    seeds: Cells | None,
-    octant: bool,
-    columns: str | None,
-    section: str | None,
-    no_verify: bool,
-    plan: bool,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> int:
+def grow(columns: str | None, section: str | None, no_verify: bool, plan: bool, as_json: bool, quiet: bool, **options: Any) -> int:
     """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation.
 
     With `mpirun -n RANKS` before it, ranks divide the growth among themselves.
     """
-    chosen = asked_automaton(automaton, offsets, births, seeds, octant=octant)
-    job = GrowthJob(chosen, columns=_columns(columns, section), verify=not no_verify, **options)
+    job = GrowthJob(columns=_columns(columns, section), verify=not no_verify, **options)
     if plan:
         planned = job.plan()
         emit_json(planned.summary()) if as_json else say(str(planned))

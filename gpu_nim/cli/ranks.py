@@ -1,11 +1,9 @@
-"""A command on several ranks: rank 0 prints, with one exit status and one sentence for all."""
+"""The end of a command on several ranks: rank 0 prints, with one exit status and one sentence for all."""
 
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
-from typing import NoReturn
 
 from gpu_nim.cli.output import report
 from gpu_nim.jobs.mpi import joined
@@ -15,16 +13,13 @@ from gpu_nim.model.errors import UsageError
 _GRACE = 10  # seconds by which rank 0 may be later on a busy machine
 
 
-def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
-    """Run a command as one of several ranks, and exit: rank 0 with the status, others with 0, so that mpirun ends none of them.
+def end_as_rank(here: Place, outcome: Outcome) -> int:
+    """Return the exit status of a command on one of several ranks: of rank 0 that of all, else 0, so that mpirun ends none of them.
 
     Args:
         here: which of them.
-        run: the command.
+        outcome: how the command ended on this one.
     """
-    if here.rank:
-        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    outcome = run()
     communicator = joined()
     if communicator is not None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -36,7 +31,7 @@ def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
         if outcome.status != UsageError.exit_status:  # it has the same arguments
             sys.stderr = sys.__stderr__
             report(outcome)
-        sys.exit(outcome.status)
+        return outcome.status
     if here.rank == 0:
         report(outcome)
     status = 0 if here.rank else outcome.status
@@ -44,4 +39,4 @@ def run_as_rank(here: Place, run: Callable[[], Outcome]) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
-    sys.exit(status)
+    return status

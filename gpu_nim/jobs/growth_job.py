@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_nim.automata.ancestry import ancestry, require_one_parent
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, find
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, as_automaton, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.user_defined import as_automaton
+from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy.exactly_one import lacks_numba, table_bytes
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, sent_bytes
 from gpu_nim.jobs.ranks import place
-from gpu_nim.model.arguments import argument, integer
+from gpu_nim.model.arguments import argument, integer, shown
 from gpu_nim.model.errors import FileError, RanksLost, UsageError, missing
 from gpu_nim.model.memory import require_memory
-from gpu_nim.model.rule import Rule
+from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush, scratch_folder
 from gpu_nim.storage.growth_files import load_growth
 from gpu_nim.storage.growth_formats import (
@@ -64,6 +64,10 @@ class GrowthJob:
     Args:
         automaton: the automaton.
         generations: the last generation.
+        offsets: those of an automaton of your own, in place of `automaton` (see `gpu_nim.automata.user_defined.define`).
+        births: with `offsets`: the numbers of touches that give birth, by default 1.
+        seeds: with `offsets`: the cells of generation 0, by default the origin.
+        octant: with `offsets`: whether only cells without a negative coordinate may live.
         backend: "auto", "cuda", "numpy", or a backend object, which has its ranks, its disk and its threads.
         disk: a folder that keeps the table of the growth in a file, where it does not fit in memory; on NumPy.
         threads: by how many threads numba's compiled loops grow, 0 for NumPy alone, by default one for each core; on NumPy.
@@ -93,6 +97,10 @@ class GrowthJob:
     automaton: str | Automaton | Rule | None = None
     generations: int | None = None
     _: KW_ONLY
+    offsets: Iterable[Cell] | None = None
+    births: Iterable[int] | None = None
+    seeds: Iterable[Cell] | None = None
+    octant: bool = False
     backend: str | Backend = "auto"
     disk: str | Path | None = None
     threads: int | None = None
@@ -109,6 +117,12 @@ class GrowthJob:
     ranks: int | None = None
 
     def __post_init__(self) -> None:
+        if self.offsets is None and (self.births is not None or self.seeds is not None or self.octant):
+            parts = f"{argument('births')}, {argument('seeds')} and {argument('octant')}"
+            raise UsageError(f"{parts} describe an automaton of your own, which needs {argument('offsets')}")
+        if self.offsets is not None and self.automaton is not None:
+            own = f"{argument('offsets')} describes an automaton of your own"
+            raise UsageError(f"{own}: leave out the name {shown(self.automaton)}")
         if self.checkpoint is not None and self.resume is not None:
             makes, uses = argument("checkpoint"), argument("resume")
             raise UsageError(f"{makes} makes a new folder and {uses} uses an existing one: only one may be given")
@@ -125,6 +139,13 @@ class GrowthJob:
             raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
         if not isinstance(self.backend, str) and not (self.disk is None and self.threads is None):
             raise UsageError("disk and threads must be left out with a backend object, which has its own")
+
+    @property
+    def _chosen(self) -> Automaton | None:
+        """The automaton that is asked for, if any is."""
+        if self.offsets is not None:
+            return define(self.offsets, self.births, self.seeds, octant=self.octant)
+        return None if self.automaton is None else as_automaton(self.automaton)
 
     @property
     def files(self) -> list[Path]:
@@ -160,7 +181,7 @@ class GrowthJob:
         if ranks > 1:
             backend = backend.on_rank(Planned(ranks))
         generations = GENERATIONS if self.generations is None else self.generations
-        growing = GrowthProcess(self.automaton or AUTOMATON, generations, backend, general=self.general)
+        growing = GrowthProcess(self._chosen or AUTOMATON, generations, backend, general=self.general)
         rule, memory = growing.automaton.rule, growing.planned_memory()
         if ranks > 1 and memory is None:
             raise UsageError(
@@ -204,7 +225,7 @@ class GrowthJob:
         ranks, folder = backend.communicator, self._folder
         notes: list[str] = []
         with ExitStack() as held:
-            chosen = None if self.automaton is None else as_automaton(self.automaton)
+            chosen = self._chosen
             job, snapshot, checkpoints = self, None, None if folder is None else Checkpoints(folder, ranks)
             if checkpoints is not None and self.resume is not None:
                 if ranks.rank == 0:
@@ -363,28 +384,25 @@ class OpenGrowth:
             RanksLost: another rank was ended; the message says what is left to resume from.
         """
         try:
-            return self._grow(on_batch)
+            with ExitStack() as stack:
+                store = self._open_store(stack)
+                limits = [Limits(chosen) for _, chosen in self._files]
+                for batch in self.growing:
+                    if store is not None and batch.cells is not None:
+                        for limit in limits:
+                            limit.add(batch.first + len(batch.births) - 1, batch.cells)
+                        self._write(partial(store.append, batch))
+                    on_batch(batch)
+                    self._save(store)
+                growth = self.growing.growth()
+                if store is not None:
+                    self._write(partial(store.finish, growth))
+                if self._writes:
+                    self._write_files(growth, store)
         except RanksLost as error:
             if self._checkpoints is None:
                 raise
             raise RanksLost(f"{error}; {self._checkpoints.left}") from error
-
-    def _grow(self, on_batch: Callable[[Batch], None]) -> Growth:
-        with ExitStack() as stack:
-            store = self._open_store(stack)
-            limits = [Limits(chosen) for _, chosen in self._files]
-            for batch in self.growing:
-                if store is not None and batch.cells is not None:
-                    for limit in limits:
-                        limit.add(batch.first + len(batch.births) - 1, batch.cells)
-                    self._write(partial(store.append, batch))
-                on_batch(batch)
-                self._save(store)
-            growth = self.growing.growth()
-            if store is not None:
-                self._write(partial(store.finish, growth))
-            if self._writes:
-                self._write_files(growth, store)
         return growth
 
     @property

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import NamedTuple
 
 # What Open MPI, and MPICH or Intel MPI, tell the processes that they start.
 _VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
@@ -22,10 +21,11 @@ class Place:
     size: int
 
 
-class Outcome(NamedTuple):
+@dataclass
+class Outcome:
     """How a command ended: its exit status, and the sentence that says why it failed."""
 
-    status: int
+    status: int = 0
     sentence: str | None = None
 
 

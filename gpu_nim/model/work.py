@@ -1,8 +1,9 @@
-"""Long work: reports of its progress, and signals that are deferred while it must not be interrupted.
+"""Long work: reports of its progress, and signals that are deferred while it must not be interrupted, cores.
 
 The library itself shows no progress bars.
 """
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +18,11 @@ def unreported(what: str, done: int, total: int) -> None:
 
     >>> unreported("generation", 3, 1024)
     """
+
+
+def cores() -> int:
+    """Return how many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
 from gpu_nim.backends.numpy.halo import Boundary, Mirrors
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
@@ -157,13 +157,12 @@ class ExactlyOneEngine(CellEngine):
         disk: Path | None = None,
         threads: int = 1,
     ) -> None:
-        super().__init__(rule, last)
+        super().__init__(rule, last, ranks)
         if not supports(rule):
             raise UsageError(
                 f"rule must have births {{1}}, 2 or 3 dimensions and no touches, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
-        self._ranks = ranks
         require_memory(required_bytes(rule, last, self._ranks.size, disk, threads), host_memory(), f"a growth to generation {last}")
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
@@ -175,13 +174,6 @@ class ExactlyOneEngine(CellEngine):
         self._take(np.zeros((3, 0), np.int64))
         if state is not None:
             self._restore(state)
-
-    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to`, as `CellEngine.advance` does: the births of all ranks, and the cells of this one."""
-        own = super().advance(to, cells=cells, section=section)
-        counts = [own.births, own.checksums, *([] if own.section is None else [own.section])]
-        births, checksums, *sections = self._ranks.sum(np.stack(counts))
-        return Batch(own.first, births, checksums, own.cells, *sections)
 
     def state(self) -> State:
         """Return the rank's part (`gpu_nim.backends.shared.states`)."""
@@ -208,7 +200,7 @@ class ExactlyOneEngine(CellEngine):
 
     def _seed(self) -> None:
         folded = np.unique(self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64)), axis=0)
-        self._take(self._own(folded))
+        self._take(self._own(folded) if self._ranks.size > 1 else self._bricks.locate(folded).T)
         self._table.decide(self.at)
 
     def _own(self, representatives: Cells) -> Ints:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, reduce
 from itertools import compress, product
-from operator import add
+from operator import add, mul
 from types import ModuleType
 from typing import Any, NamedTuple, Self
 
@@ -173,11 +173,9 @@ class Bricks(BrickGrid):
     def _support(self, functional: NDArray[np.int64]) -> int:
         """The maximum of a linear functional over all cells alive at `last`."""
         coefficients = functional.tolist()
-
-        def value(cell: tuple[int, ...]) -> int:
-            return sum(f * x for f, x in zip(coefficients, cell, strict=True))
-
-        return max(map(value, self.rule.seeds)) + self.last * max(0, *map(value, self.rule.offsets))
+        seeds: list[int] = [sum(map(mul, coefficients, seed)) for seed in self.rule.seeds]
+        offsets: list[int] = [sum(map(mul, coefficients, offset)) for offset in self.rule.offsets]
+        return max(seeds) + self.last * max(0, *offsets)
 
     def _reach(self) -> tuple[int, int, int]:
         """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
@@ -214,6 +212,8 @@ class Bricks(BrickGrid):
     @cached_property
     def owners(self) -> NDArray[np.int64]:
         """The rank that owns each slab, shape (slabs,)."""
+        if self.ranks == 1:
+            return np.zeros(self.slabs, np.int64)
         return owners(self.slabs, self.slab_reach, self.ranks)
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
@@ -92,13 +93,17 @@ class Keys:
 class CellEngine(ABC):
     """A growth in progress: batches of generations, made of single steps that a subclass implements."""
 
-    def __init__(self, rule: Rule, last: int) -> None:
+    def __init__(self, rule: Rule, last: int, ranks: Communicator = ALONE) -> None:
         self.rule = rule
         self.last = last
         self.generation = -1
+        self._ranks = ranks
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
+        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`.
+
+        Births, checksums and sections are those of all ranks, cells those of this one.
+        """
         check_request(self.generation, to, self.last, section, self.rule.dimension)
         first, size = self.generation + 1, to - self.generation
         births, checksums, sections = (np.zeros(size, np.uint64) for _ in range(3))
@@ -115,6 +120,8 @@ class CellEngine(ABC):
             if cells:
                 grown.append(self._cells())
         newborns = np.concatenate(grown) if cells else None
+        if self._ranks.size > 1:
+            births, checksums, sections = self._ranks.sum(np.stack((births, checksums, sections)))
         return Batch(first, births, checksums, newborns, None if section is None else sections)
 
     @abstractmethod

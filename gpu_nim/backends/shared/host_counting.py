@@ -6,7 +6,6 @@ threads share the work without synchronization: each has its own part of the out
 The CUDA backend counts by it, too, where values have more limbs than its kernels take.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import Lengths, Rows
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.work import cores
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
@@ -39,11 +39,6 @@ class HostTable(NamedTuple):
     columns: Integers
     limbs: int
     digits: list[list[U64]] | None
-
-
-def cores() -> int:
-    """Return how many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class NumpyCounting:
