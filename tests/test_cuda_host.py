@@ -329,15 +329,6 @@ def test_no_test_of_kernels_is_kept_from_the_sanitizers_and_the_gpu(request: pyt
     assert marked <= set(files_that_run_kernels())
 
 
-@pytest.mark.thorough
-def test_each_sanitizer_runs_one_order() -> None:
-    command = [sys.executable, "scripts/check-sanitizers", "tests/test_trace.py", "--collect-only"]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    _, *outputs = done.stdout.split("== kernels on the CPU under ")
-    found = [set(re.findall(r"host-\w+", output)) for output in outputs]
-    assert found == [{"host-forward"}, {"host-shuffle2"}]
-
-
 def test_asan_and_tsan_must_be_loaded_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     with pytest.raises(BackendError, match="scripts/check-sanitizers"):

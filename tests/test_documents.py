@@ -1,18 +1,28 @@
-"""The documents are correct: each command and each block of Python runs as printed, and each link and path exists.
+"""The documents are correct: commands and Python run, print what is shown, and each link and path exists.
 
-A command is a line of an indented block or of a fenced one without a language, or a span of code that begins with the name of a
-script of the project. The commands of a document run in order in one folder with the checkout's scripts and pictures: the first
-of all, and those with the shell's syntax, under the shell, the others in this process. `tests/shown_commands.py` makes a few sizes
-smaller, and lists the commands that cannot run here with the reason.
+Each document runs by itself, in order, in one folder with the checkout's scripts and pictures:
+
+* a line of an indented block, or of a fenced one without a language, is a command;
+* in `console` blocks a line `$ gpunim ...` is one, and the lines after it, if there are any, are all that it prints. `...` stands
+  for any text, such as a time or a device;
+* `pycon` blocks are doctests, and `python` and `{code-cell}` blocks run; the build of the site shows what the latter print;
+* a span of code that begins with the name of a script of the project is a command, if no block has run it.
+
+The first command of all, and those with the shell's syntax, run under the shell, the others in this process.
+`tests/shown_commands.toml` makes a few sizes smaller, without output then, and lists the commands that cannot run here with the
+reason.
 """
 
+import doctest
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +30,7 @@ from gpu_nim.papers import statements
 from gpu_nim.render.metadata import read_provenance
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
+from tests.test_help import EXAMPLES
 
 CHECKOUT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -30,10 +41,16 @@ PAGES = [
     *(CHECKOUT / "docs" / f"{page}.md" for page in ("index", "tour", "glossary", "formats", "faq", "performance")),
     *(path for folder in ("tutorials", "howto", "theory") for path in sorted((CHECKOUT / "docs" / folder).glob("*.md"))),
 ]
-"""The pages of the site: `tests/test_site.py` runs them, and the build checks their links."""
+"""Pages that show what commands print."""
+FIRST = "./scripts/gpunim grow --gen 1024"
+"""The first command of README.md."""
+FENCED = re.compile(r"^(`{3,})([^\s`]*)[^\n`]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
+PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b|\.\.\.")
 PATH = re.compile(r"(?:gpu_nim|tests|scripts|cuda|docs|\.ci)/[\w./-]*")
 
-OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
+Command = tuple[str, str]
+"""A command, and what is shown as its output; "" where nothing is."""
 
 
 def name(path: Path) -> str:
@@ -41,29 +58,34 @@ def name(path: Path) -> str:
 
 
 @cache
-def fences(path: Path) -> list[tuple[str, str, str]]:
-    """The fenced blocks of a document: language or {directive}, text, and the whole block with its fences."""
-    found = re.finditer(r"^(`{3,})([^\s`]*)[^\n`]*\n(.*?)^\1$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return [(block[2], block[3], block[0]) for block in found]
-
-
-@cache
 def blocks(path: Path) -> list[tuple[str, str]]:
-    """The blocks of code of a document: language, and text without its indentation."""
+    """The blocks of code of a document: language or {directive}, and text without its indentation."""
     text = path.read_text(encoding="utf-8")
-    fenced = [(language, block) for language, block, _ in fences(path)]
-    rest = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    indented = re.findall(r"(?:^ {4}.*\n)+", rest, re.MULTILINE)
+    indented = [] if path in PAGES else re.findall(r"(?:^ {4}.*\n)+", FENCED.sub("", text), re.MULTILINE)
+    fenced = [(block[2], block[3]) for block in FENCED.finditer(text)]
     return fenced + [("", re.sub(r"^ {4}", "", block, flags=re.MULTILINE)) for block in indented]
 
 
+def written(language: str, text: str) -> list[Command]:
+    """The commands of a block; a line that ends in a backslash goes on in the next one."""
+    text = text.replace("\\\n", "")
+    if language == "console":
+        before, *entries = re.split(r"^\$ ", text, flags=re.MULTILINE)
+        assert not before.strip(), "a console block begins with a command"
+        split = [entry.partition("\n") for entry in entries]
+    else:
+        split = [(re.sub(r"\s+# .*", "", line), "", "") for line in text.splitlines() if not language]
+    return [(re.sub(r" +", " ", line).strip(), shown.strip("\n")) for line, _, shown in split if line.strip()]
+
+
+def spans(path: Path) -> list[str]:
+    found = re.findall(r"`([^`\n]+)`", FENCED.sub("", path.read_text(encoding="utf-8")))
+    return [span for span in dict.fromkeys(found) if OURS.match(span) and " " in span and not PLACEHOLDER.search(span)]
+
+
 def commands(path: Path) -> list[str]:
-    """The commands of a document, in its order, each once."""
-    lines = [line for language, text in blocks(path) if not language for line in text.replace("\\\n", "").splitlines()]
-    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    spans = [span for span in re.findall(r"`([^`\n]+)`", text) if OURS.match(span) and " " in span]
-    lines = [re.sub(r"\s+# .*", "", re.sub(r" +", " ", line)).strip() for line in lines]
-    return list(dict.fromkeys([*filter(None, lines), *spans]))
+    """The commands of a document."""
+    return [line for block in blocks(path) for line, _ in written(*block)] + spans(path)
 
 
 def anchors(path: Path) -> set[str]:
@@ -72,25 +94,26 @@ def anchors(path: Path) -> set[str]:
 
 
 def links(path: Path) -> list[str]:
-    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = FENCED.sub("", path.read_text(encoding="utf-8"))
     return [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not re.match(r"\w+:", link)]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A checkout in which scripts/gpunim runs the gpunim that is tested."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout in which scripts/gpunim runs the gpunim that is tested, as the working directory."""
     made = shutil.ignore_patterns("examples")  # by the build of the site, which may be under way
     shutil.copytree(CHECKOUT / "docs", tmp_path / "docs", ignore=made)
     scripts = tmp_path / "scripts"
     scripts.mkdir()
     (scripts / "gpunim").write_text(f'#!/bin/sh\nPYTHONPATH="{CHECKOUT}" exec "{sys.executable}" -P -m gpu_nim "$@"\n')
     (scripts / "gpunim").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def test_something_is_read() -> None:
     read = [command for path in DOCUMENTS for command in commands(path)]
-    assert "./scripts/gpunim grow --gen 1024" in read
+    assert FIRST in read
     assert "gpunim nim 13 12 8" in read
     assert sum("./scripts/gpunim render" in command for command in read) >= 20
     assert len([link for path in DOCUMENTS for link in links(path)]) >= 30
@@ -104,36 +127,85 @@ def needs_no_shell(command: str) -> bool:
     return first in ("gpunim", "./scripts/gpunim") and plain and "$" not in command
 
 
-def failure(command: str, folder: Path, in_a_process: bool) -> str | None:
-    """What went wrong with a command in a folder, or None."""
-    if not in_a_process and needs_no_shell(command):
-        result = run_shown(command)
-        return result.output + repr(result.exception) if result.exit_code or result.exception else None
-    # An alias lasts as long as the shell, which here runs one command.
-    program = f'shopt -s expand_aliases\nalias gpunim="$PWD/scripts/gpunim"\n{command}\n'
-    done = subprocess.run(["bash", "-c", program], cwd=folder, input=TYPED, capture_output=True, text=True, check=False)
-    return done.stderr if done.returncode or "Traceback" in done.stderr else None
+def execute(command: str, shown: str = "") -> None:
+    line = smaller(command)
+    if " movie " in line and not has_ffmpeg():
+        pytest.skip(f"ffmpeg is not installed, which this and what follows need: {line}")
+    if command != FIRST and needs_no_shell(line):
+        result = run_shown(line)
+        status, stdout, stderr = result.exit_code, result.stdout, result.stderr
+    else:
+        # An alias lasts as long as the shell, which here runs one command.
+        program = f'shopt -s expand_aliases\nalias gpunim="$PWD/scripts/gpunim"\n{line}\n'
+        done = subprocess.run(["bash", "-c", program], input=TYPED, capture_output=True, text=True, check=False)
+        status, stdout, stderr = done.returncode, done.stdout, done.stderr
+    if "install the extra" in stderr:
+        pytest.skip(stderr.strip())
+    assert status == 0, (line, stderr)
+    assert "Traceback" not in stderr, (line, stderr)
+    if shown and line == command:
+        printed = re.sub(r" +$", "", stdout, flags=re.MULTILINE)
+        assert doctest.OutputChecker().check_output(f"{shown}\n", printed, doctest.ELLIPSIS), f"{line}\n{printed}"
+
+
+def run_examples(path: Path, text: str, names: dict[str, Any]) -> None:
+    test = doctest.DocTestParser().get_doctest(text, names, name(path), str(path), None)
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append, clear_globs=False)
+    names.update(test.globs)
+    if "MissingDependency" in "".join(report):
+        pytest.skip(report[-1])
+    assert not report, "".join(report)
+
+
+def runs() -> Iterator[Any]:
+    """The documents with something to run."""
+    runnable = {"python", "pycon", "{code-cell}"}
+    for path in DOCUMENTS:
+        if {*commands(path)} - {*NOT_RUN} or runnable & {language for language, _ in blocks(path)}:
+            yield pytest.param(path, id=name(path))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [path for path in DOCUMENTS if path not in PAGES and set(commands(path)) - set(NOT_RUN)], ids=name)
-def test_every_command_runs(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    for command in commands(path):
-        if command in NOT_RUN:
-            continue
-        if " movie " in command and not has_ffmpeg():
-            pytest.skip(f"ffmpeg is not installed, which this and what follows need: {command}")
-        wrong = failure(smaller(command), folder, in_a_process=command == commands(DOCUMENTS[0])[0])
-        assert wrong is None, (command, wrong)
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("path", [*runs()])
+def test_a_document_shows_what_is_printed(path: Path) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    already = {*NOT_RUN}
+    for language, text in blocks(path):
+        for command, shown in written(language, text):
+            if command not in NOT_RUN:
+                execute(command, shown)
+            already.add(command)
+        if language == "pycon":
+            run_examples(path, text, names)
+        elif language in ("python", "{code-cell}"):
+            exec(re.sub(r"^(:.*\n)+", "", text), names)
+            for expression, number in re.findall(r"^(\S.*?) +# (\d+)\b", text, re.MULTILINE):
+                assert eval(expression, names) == int(number)
+    for span in spans(path):
+        if span not in already:
+            execute(span)
 
 
-@pytest.mark.parametrize("text", [text for path in DOCUMENTS for language, text in blocks(path) if language == "python"])
-def test_every_block_of_python_runs_and_says_true_numbers(text: str) -> None:
-    names: dict[str, object] = {}
-    exec(text, names)
-    for expression, number in re.findall(r"^(\S.*?) +# (\d+)\b", text, re.MULTILINE):
-        assert eval(expression, names) == int(number)
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_no_command_of_a_page_is_left_unseen(path: Path) -> None:
+    for language, text in blocks(path):
+        assert language not in ("", "text"), "a block names its language, so that it is run or known not to be"
+        lines = [line for line, _ in written(language, text)]
+        assert [line for line in lines if not re.match(r"(\./scripts/)?gpunim ", line) and line not in NOT_RUN] == []
+
+
+def test_what_is_not_run_is_shown_somewhere() -> None:
+    shown = {command for path in DOCUMENTS for command in commands(path)} | {*EXAMPLES}
+    assert NOT_RUN.keys() - shown == set()
+
+
+def test_what_a_page_shows_wrongly_is_noticed() -> None:
+    execute("gpunim count D --piles 3 --at 7", "27")
+    for line, shown in (("gpunim count D --piles 3 --at 7", "28"), ("gpunim count D --piles 3 --at -7", "")):
+        with pytest.raises(AssertionError):
+            execute(line, shown)
 
 
 def test_every_picture_of_the_gallery_holds_the_command_beside_it() -> None:

@@ -1,6 +1,5 @@
 """scripts/gpu-check: its report of parts that pass, fail, crash, hang or are interrupted. Parts of a few lines stand in."""
 
-import ctypes
 import importlib.util
 import os
 import re
@@ -11,7 +10,6 @@ from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -226,11 +224,6 @@ def test_wrong_use(gpu_check: ModuleType, capsys: pytest.CaptureFixture[str], ar
     assert said in capsys.readouterr().err
 
 
-def test_the_commit_is_unknown_without_git(gpu_check: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert gpu_check.commit() == "unknown"
-
-
 # The state of the device
 
 
@@ -259,26 +252,3 @@ def test_the_state_by_nvidia_smi(script: str, expected: dict[str, str], tmp_path
     state = device_state.device_state("0000:1B:00.0")
     assert state.items() >= expected.items()
     assert bool(state) == bool(expected)
-
-
-@pytest.mark.parametrize(("bus", "asked"), [("0000:1B:00.0", b"0000:1B:00.0"), (None, 0)])
-def test_the_state_by_the_driver_s_library(monkeypatch: pytest.MonkeyPatch, bus: str | None, asked: object) -> None:
-    seen: list[object] = []
-    values = {"nvmlDeviceGetClockInfo": 1980, "nvmlDeviceGetTemperature": 31, "nvmlDeviceGetPowerUsage": 120_500}
-
-    class Library:
-        def __getattr__(self, name: str) -> Callable[..., int]:
-            def function(*arguments: Any) -> int:
-                if "Handle" in name:
-                    seen.append(arguments[0])
-                elif arguments:
-                    arguments[-1]._obj.value = values.get(name, 1981)
-                return 0
-
-            return function
-
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
-    clocks = {"SM clock": "1980 MHz", "memory clock": "1980 MHz", "most": "1981 MHz"}
-    assert device_state.device_state(bus) == {**clocks, "temperature": "31", "power": "120.5 W"}
-    assert seen == [asked]

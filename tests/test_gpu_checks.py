@@ -9,9 +9,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
-from unittest.mock import Mock, call
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.host_counting import NumpyCounting
-from gpu_nim.bench.device import Row
 from gpu_nim.model.errors import InsufficientMemoryError
 from scripts.lib import gpu_checks as checks
 from scripts.lib.gpu_report import Part
@@ -83,29 +81,6 @@ def test_cuda_equals_numpy(gpu_checks: ModuleType, capsys: pytest.CaptureFixture
     assert "### D_4 over 1,000 indices equals NumPy's, and adds up: passed" in text
     assert "### Chocolate 3y <= x + z to 31 equals NumPy's: passed" in text
     assert "342 P-positions" in text
-
-
-def test_facts(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(gpu_checks, "cuda_obstacle", lambda: "there is no GPU")
-    assert not gpu_checks.facts()
-    assert capsys.readouterr().out == "obstacle: there is no GPU\n"
-    runtime = SimpleNamespace(
-        getDeviceProperties=lambda _: {"multiProcessorCount": 132},
-        memGetInfo=lambda: (1000, 2000),
-        driverGetVersion=lambda: 13000,
-        runtimeGetVersion=lambda: 12090,
-    )
-    device = SimpleNamespace(id=0, compute_capability="90", pci_bus_id="0000:1B:00.0")
-    cuda = SimpleNamespace(Device=lambda: device, runtime=runtime)
-    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda, __version__="14.0.1"))
-    monkeypatch.setattr(gpu_checks, "cuda_obstacle", lambda: None)
-    part = told("device", capsys)
-    assert part.passed
-    said = dict(line.split(": ", 1) for line in part.checks[0].lines)
-    assert said["device"] == "kernels on the CPU, compute capability 90"
-    assert said["PCI bus"] == "0000:1B:00.0"
-    assert said["memory"] == "1,000 bytes free of 2,000"
-    assert said["software"].startswith("CuPy 14.0.1, CUDA runtime 12090, Python 3.")
 
 
 def test_checks_end_after_one_that_fails(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,23 +222,6 @@ def test_the_gpu_s_tests_need_no_other_package() -> None:
     options = ["-m", "gpu", "--collect-only", "-q", "-o", "addopts=", "-p", "no:cacheprovider", "--import-mode=importlib"]
     files = [str(path) for path in files_that_run_kernels()]
     assert " tests collected " in alone(f"import pytest; sys.exit(pytest.main({options + files}))")
-
-
-def test_the_sanitizer_sees_arrays_without_a_pool(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    cuda = Mock()
-    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
-    gpu_checks.without_pool()
-    assert cuda.mock_calls == [call.set_allocator(None), call.set_pinned_memory_allocator(None)]
-
-
-def test_each_work_of_the_benchmark_is_a_check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    rate = Row("seven", "nim", "gpunim", 5, 0.25, 0.125, 28.0, "1 s", "2 s", 0.0625, "launches", 50.0)
-    monkeypatch.setattr(checks, "open_device", lambda: SimpleNamespace(cuda=None, naive=None))
-    monkeypatch.setattr(checks, "works", lambda *_: [SimpleNamespace(name="seven", kernel="nim")])
-    monkeypatch.setattr(checks, "rows", lambda *_: iter([rate]))
-    text = "\n".join(told("bench", capsys).markdown())
-    assert "| seven | nim | gpunim | 5 | 0.25 | 0.125 | 28 | 1 s | 2 s | 0.0625 | launches | 50.0 |  |" in text
-    assert "### seven (nim): passed in" in text
 
 
 @pytest.mark.parametrize(("status", "passed"), [(0, True), (9, False)])

@@ -3,168 +3,22 @@
 import os
 import random
 import shlex
+import tomllib
 from collections.abc import Iterator
 from functools import cache, partial
+from pathlib import Path
 
 import click
 from hypothesis import strategies as st
 
-# Lines that once ended badly, beside those of tests/test_refusals.toml.
-KNOWN = tuple(
-    shlex.split(line)
-    for line in """
-grow --offsets "2000000000,0;0,1" --gen 3 --out far.vti
-grow --offsets "2000000000,0;0,1" --gen 3 --out far.rle
-grow --offsets "2000000000,0;0,1" --gen 3 --out far.npz
-grow nim --gen 7 --checkpoint c --out missing/x.zarr
-grow nim --gen 7 --checkpoint c --out thesis.zarr
-count D --piles 4 --range 0:100 --scheduler ucx://127.0.0.1:1
-count D --piles 4 --range 0:10^30 --reduce sum
-count D --piles 4 --range 0:10^30 --reduce records --records 10^2
-count D --piles 4 --range 0:10^30 --plan
-count D --piles 4 --range 0:10^30 --out out.npy
-count D --piles 300 --at 10^18
-count D --piles 4 --at 10^20000
-count d --piles 100 --at 10^1000
-count A048883 --range 0:20 --json --out a.csv
-count D --piles 3 --range 0:20 --format json --out a.bin
-evolution --gen 10^6
-solve nim-pass
-solve nim --piles 1 --size 10^9
-render nim:7 -o p.webp --resolution 64x48 --engine numpy
-render nim:1073741823 -o p.png --resolution 64x48
-render nim:7 -o p.png --resolution 16384x16384
-render figure:V4.1 --title x --view axis -o p.png
-verify /dev/zero
-verify FIXTURES/fifo.npz
-verify FIXTURES/zero.npz
-verify FIXTURES/unreadable.npz
-guess ""
-bench
-""".strip().splitlines()
-)
-
-_HOSTILE = (
-    *("", " ", "-1", "-2^64", "2^64", "2^63", "2^31", "10^30", "10^999999", "1e400", "nan", "inf", "-inf", "²", "٣", "2²", "0x10"),
-    *("1.5", "1__0", "+5", "--", "9" * 5000, "1e-5", "5\n6", "\x1b[31m7", "NULL", "2^2^2", "10^18+", "1,2", "1,,2", ";", "0", "-0"),
-    *("1/0", "0/1", "2/3", "1:2", "3:1", "1:1", "::", "1,0;0,1", "a=3", "=", "z=0", "w=-1", "none", "None", "true", "all", "0.8"),
-    *("\x1b[31mred\x1b[0m", "\x9b31m", "a\nb", "a\tb", "a\x7f", "\u202ecod", "\udcff", "é", "😀", "日本語", "x" * 5000, "../.."),
-    *("*", "?", "~", "'", '"', "'; drop", "$(id)", "$HOME", "%s%n", "{}", "{0.__class__}", "<script>", "\\", "/", "y <= 10^400 x"),
-    *[
-        "nim:3",
-        "fcc:1",
-        "chocolate:size=3",
-        "figure:V4.1",
-        "D",
-        "a048833",
-        "A999999",
-        "kayles",
-        "0.77",
-        "4.",
-        "ucx://a:1",
-        "-h",
-        "-",
-    ],
-)
-# By command: endings of what it writes.
-_ENDINGS = {
-    "count": ("npy", "zarr", "csv", "txt"),
-    "evolution": ("graphml", "dot"),
-    "export": ("ply", "stl", "glb", "vtp", "html"),
-    "grow": ("zarr", "npz", "csv", "rle", "rle3", "vti", "vtp"),
-    "movie": ("gif", "gif", "mp4"),
-    "play": ("html",),
-    "render": ("png", "jpg", "webp", "tif", "svg", "pdf"),
-    "solve": ("zarr", "npz", "csv"),
-}
-_PATHS = (*dict.fromkeys(f"out.{end}" for ends in _ENDINGS.values() for end in ends), "b151776.txt", "b048883.txt", "folder")
-_HOSTILE_PATHS = (
-    *("", ".", "..", "/", "/dev/full", "/dev/null", "/dev/zero", "missing/out.zarr", "missing/out.png", "thesis.zarr"),
-    *("thesis.csv", "out", "out.xyz", "out.PNG", ".png", "-", "x" * 300 + ".npz", "a\nb.npz", "\x1b[31m.csv", "/proc/self/mem"),
-    *("/root/../proc/x.npz", "notes.txt", "notes.txt/out.csv", "FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz"),
-    *("FIXTURES/text.npz", "FIXTURES/nim.npz/", "thesis.npz"),
-    *(("FIXTURES/closed/out.csv",) if os.geteuid() else ()),  # root may write there
-)
-_SOURCES = (
-    *("nim", "nim-4:3", "nim:15", "nim:0", "edge:7", "fcc:3", "ulam-warburton:7", "hexagonal:5", "triangular:5", "square8:6"),
-    *("knight:4", "cubic6:4", "chocolate:a=3,size=15", "chocolate:a=5/2,size=7", "wythoff:size=15", "nim:piles=2,size=7"),
-    *("figure:V4.1", "figure:NF1", "figure:V4.3", "figure:d3"),
-    *("FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/chocolate.npz"),
-)
-_HOSTILE_SOURCES = (
-    *("nim", "nim:", "nim:-1", "nim:²", "nim:2^64", "nim:1e3000", ":", ":3", "figure:", "figure:X", "chocolate:", "nim:7:7"),
-    *("chocolate:a=0,size=5", "chocolate:a=-1,size=5", "chocolate:a=1/0,size=5", "chocolate:size=5,size=6", "chocolate:b=1"),
-    *("chocolate:a=1e999999999", "chocolate:size=2^64", "subtraction:take=1,2,size=5", "chocolate:a=3,size=²", "nim-8:2"),
-    *("FIXTURES/fifo.npz", "FIXTURES/zero.npz", "FIXTURES/unreadable.npz", "FIXTURES/text.npz", "missing.zarr", "edge:10^12"),
-)
-
-# By command: arguments, with options without which they are refused.
-_BEGINNINGS = {
-    "count": ("D --piles 3 --range 0:9", "a --piles 4 --at 5", "A048833 --range 0:9", "A237711 --at 3", "d --piles 3"),
-    "guess": ("1,2,3,4,5,6", "D --piles 4", "A237711", "fcc", "FIXTURES/b237711.txt", "FIXTURES/nim.npz --column population"),
-    "nim": ("3 5", "1 2 3"),
-    "play": ("3 5", "kayles 4 5"),
-    "position": ("nim 3 4 5", "chocolate 7 3 4", "kayles 4 4"),
-    "solve": (
-        *("nim", "chocolate", "bar", "kayles", "wythoff", "nim-pass", "octal", "octal --code 0.3F --size 60", "grundy"),
-        *("inequalities --where 'y <= x'", "'3y <= x + z'"),
-    ),
-    "verify": ("FIXTURES/nim.npz", "FIXTURES/edge.zarr", "nf-lemma-8", "b-first v-", "FIXTURES/b237711.txt --as A000027"),
-}
-# By the name of a parameter: good values, and some that are refused only after a first look.  Hostile ones are common to a kind.
-_GOOD: dict[str, tuple[str, ...]] = {
-    "generations": ("0", "1", "5", "12", "0:3", "2:6", "5:9", "2:2^64"),
-    "automaton": ("nim", "edge", "fcc", "ulam-warburton", "hexagonal", "triangular", "nim-4", "knight", "cubic18"),
-    "offsets": (
-        *("1,1,0;1,0,1;0,1,1", "1,0;0,1;-1,0", "1", "1,-1;2,0", "3,1,0,2;1,1,1,1", "1,0,0;0,1", "0,0", "1;-1", "2^70"),
-        *("2000000000,0;0,1", "1000000000,1;-1000000000,0"),
-    ),
-    "births": ("1", "1,3", "2", "0", "99", "1,1"),
-    "seeds": ("0,0", "0,0,0", "0;5", "0,0;3,4", "0,0;0,0", "2000000000,0", "2^62,0", "-1,-1"),
-    "columns": (
-        *("births", "births,population", "section z=0", "boxes 2", "dimension,density", "p-positions", "population/n^3"),
-        "births,births",
-    ),
-    "section": ("z=0", "x=1", "x=2^70", "x9=1"),
-    "every": ("1", "3", "2^62"),
-    "ranks": ("1", "3", "64", "2^62"),
-    "memory": ("1GiB", "500MB", "2^40", "1kB"),
-    "sequence": ("D", "A", "d", "a", "A237711", "A048883", "A151776", "A147562", "A130665"),
-    "piles": ("1", "2", "3", "4", "5", "7", "2^62"),
-    "n": ("0", "5", "63", "10^18+12345", "2^64", "10^400"),
-    "span": ("0:10", "5:100", "0:1", "0:2000", "10^18:10^18+20", "2^64:+3", "10^400:+3"),
-    "reduce_to": ("sum", "max,argmax", "sum,min", "residues:3", "residues:0", "records", "histogram", "sum,sum", "median"),
-    "records": ("1", "5"),
-    "resolution": ("64x48", "80x60", "6", "64x16"),
-    "size": ("1", "3", "6", "0"),
-    "a": ("1", "3", "5/2", "1:4", "1:3:1/2", "10^400", "1/10^400"),
-    "k": ("2", "4", "1:4", "1/2", "10^400", "1/10^400"),
-    "where": ("2y <= x + z", "y <= x + z/2; w <= 3y + 1", "x", "y <= x; x <= y", "y <= 10000000000000000000000 x"),
-    "code": ("0.77", "0.137", "0.07", "4.7", "4.0", "0."),
-    "take": ("1,2,3", "2,5", "2^62", "10^400"),
-    "quality": ("draft",),
-    "engine": ("numpy", "numpy", "numpy", "auto"),
-    "title": ("A title", ""),
-    "seconds": ("0.1", "0.2"),
-    "fps": ("5", "10"),
-    "sweep": ("1..3", "2..4", "1/2..2", "3..1", "1:3"),
-    "hold": ("auto", "1", "2", "2^62"),
-    "into": ("12", "0", "123", "0123"),
-    "position": ("1,2,3", "14,11,5", "0,0,0", "1,1,1", "2^62,2^62,0"),
-    "eye": ("1,2,3", "5/2,0,-1", "2^39,100,5/2", "2^62,0,0", "1,2"),
-    "look_at": ("0,0,0", "3,3,3", "2^62,0,0"),
-    "caption": ("A caption", "", "two\nlines"),
-    "print_size": ("100", "5", "0.5", "1e400"),
-    "runs": ("1",),
-    "upto": ("1", "4", "8"),
-    "paper": ("nim-in-3d", "game-theory"),
-    "what": ("b-first", "nf-lemma", "v-example", "FIXTURES/edge.zarr", "FIXTURES/nim.npz", "FIXTURES/b237711.txt"),
-    "name": ("A237711", "D", "A048833", "edge-births"),
-    "source": _SOURCES,
-    "workers": ("-1", "0", "1"),
-    "scheduler": ("tcp://127.0.0.1:1", "nowhere", "ucx://127.0.0.1:1"),
-    "port": ("0",),
-}
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+KNOWN = [shlex.split(line) for line in _DATA["known"].split("\n") if line]
+_HOSTILE = [*_DATA["hostile"], "\udcff", "9" * 5000, "x" * 5000]
+_ENDINGS, _BEGINNINGS, _SOURCES, _HOSTILE_SOURCES = (_DATA[key] for key in ("endings", "beginnings", "sources", "hostile_sources"))
+_PATHS = [*dict.fromkeys(f"out.{end}" for ends in _ENDINGS.values() for end in ends), "b151776.txt", "b048883.txt", "folder"]
+_HOSTILE_PATHS = [*_DATA["hostile_paths"], "x" * 300 + ".npz"]
+if os.geteuid():  # root may write there
+    _HOSTILE_PATHS.append("FIXTURES/closed/out.csv")
 _PATHLIKE = ("out", "voxels", "bfile", "checkpoint", "resume", "plot", "picture")
 _ENDLESS = ("show", "bench")  # they measure or wait: tried with something wrong in the line only
 _LEFT_OUT = ("help", "version", "web")  # click's own, and a server
@@ -190,7 +44,7 @@ def _parameters() -> dict[str, list[click.Parameter]]:
 
 
 @cache
-def _good_values() -> dict[str, tuple[str, ...]]:
+def _good_values() -> dict[str, list[str]]:
     """Good values by the name of a parameter, with the names of catalogues."""
     from gpu_nim.render.colourings import COLOURINGS
     from gpu_nim.render.geometry import CUTS
@@ -199,7 +53,8 @@ def _good_values() -> dict[str, tuple[str, ...]]:
     from gpu_nim.render.themes import THEMES
     from gpu_nim.render.views import INSIDE, VIEWS
 
-    return _GOOD | {
+    return _DATA["good"] | {
+        "source": _SOURCES,
         "colour": (*COLOURINGS,),
         "cut": ("none", *CUTS),
         "motion": (*MOTIONS,),

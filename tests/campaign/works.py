@@ -3,13 +3,12 @@
 import hashlib
 import json
 import shutil
+import tomllib
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
 from tests.campaign.runner import Outcome, Run, forked
-
-_PICTURE = "--quality=draft --engine=numpy --resolution=64x48"
 
 
 @dataclass(frozen=True)
@@ -29,58 +28,10 @@ class Work:
         return bool(self.resumed_by) or self.line.startswith("movie")
 
 
-_COUNTS = (("--piles=7", "t.npy"), ("--piles=5", "t.zarr"), ("--piles=4", "b.txt"))
-WORKS = (
-    Work(
-        "grow edge --gen=110 --checkpoint=c --every=10 --out=g.zarr --voxels=v.zarr --json",
-        "g.zarr v.zarr",
-        "grow --resume=c --json",
-    ),
-    Work(
-        "grow nim --gen=700 --checkpoint=c --every=50 --columns=births,population --bfile=b048883.txt --json",
-        "b048883.txt",
-        "grow --resume=c --json",
-    ),
-    Work("grow fcc --gen=50 --out=g.npz --json", "g.npz"),
-    *(Work(line := f"count D {k} --range=0:800000 --out={made} --quiet", made, f"{line} --resume") for k, made in _COUNTS),
-    Work("solve chocolate --size=60 --grundy --out=s.npz --json", "s.npz"),
-    Work(f"movie nim:7 --seconds=1 --fps=6 --workers=2 {_PICTURE} -o=film.gif --quiet", "film.gif"),
-    Work(f"render nim:15 {_PICTURE} -o=p.png", "p.png"),
-    Work("export nim:31 -o=m.ply", "m.ply"),
-)
-
-# Command lines with a size, and sizes from harmless to impossible.
-SIZED = {
-    "render nim:{} --resolution=64x48 --quality=draft -o=p.png": "63 1023 8191 1073741823",
-    "render nim:7 --resolution={0}x{0} --quality=draft -o=p.png": "64 2048 16384 60000",
-    "render nim:7 --resolution={0}x{0} --quality=draft --engine=numpy -o=p.png": "64 2048 16384 60000",
-    "render fcc:{} --resolution=64x48 --style=volume --quality=draft -o=p.png": "15 63 255 2000",
-    "render edge:{} --resolution=64x48 --engine=numpy --quality=draft -o=p.png": "15 63 511 5000",
-    "export nim:{} -o=m.ply": "15 255 2047 65535",
-    "export edge:{} -o=m.html": "15 127 1023 20000",
-    "export nim:{} --printable -o=m.stl": "15 63 1023 65535",
-    "movie nim:7 --resolution={0}x{0} --seconds=0.1 --quality=draft -o=m.gif": "64 8192 30000",
-    "grow edge --gen={}": "100 10000 1000000 2^31-1",
-    "grow fcc --gen={}": "100 10000 1000000 2^31-1",
-    "grow nim --gen={}": "100 200000 2^31-1",
-    "grow --offsets=1000000,0,0;0,1000000,0;0,0,1 --gen={}": "5 1000 1000000",
-    "grow fcc --gen={} --out=g.npz": "20 5000",
-    "grow cubic26 --gen={} --voxels=v.zarr": "20 5000",
-    "count D --piles=7 --range=0:{} --json": "1000 10^6",
-    "count D --piles=3 --range=0:{} --reduce=histogram --plan": "1000 10^10 10^30",
-    "count a --piles={} --at=10^100000": "3 1000",
-    "count A048833 --at={}": "100 2^40 2^70",
-    "count D --piles=6 --range=0:{} --method=enumerate --plan": "10 10^6 10^30",
-    "solve chocolate --size={}": "63 2047 100000 10^12",
-    "solve chocolate --size={} --grundy": "20 2047 100000 10^12",
-    "solve nim --piles=1 --size={}": "63 10^9 10^18",
-    "solve nim --piles={} --size=63": "1 8 1000",
-    "solve nim-pass --size={}": "7 10000 10^9",
-    "solve wythoff --size={}": "63 100000 10^9",
-    "solve kayles --size={}": "63 10^11 10^18",
-    "evolution --piles={} --gen=5": "3 60 10^6",
-    "evolution --gen={}": "5 10^7 2^64",
-}
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+WORKS = [Work(**work) for work in _DATA["works"]]
+SIZED: dict[str, str] = _DATA["sized"]
+"""Command lines with a size, and sizes from harmless to impossible."""
 
 
 def anew(folder: Path) -> None:

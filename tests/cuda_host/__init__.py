@@ -2,7 +2,6 @@
 
 from tests.cuda_host.cuda_host import (
     FLAVOURS,
-    ORDERS,
     HostLauncher,
     KernelDefect,
     compiler,
@@ -14,7 +13,6 @@ from tests.cuda_host.cuda_host import (
 
 __all__ = [
     "FLAVOURS",
-    "ORDERS",
     "HostLauncher",
     "KernelDefect",
     "compiler",
