@@ -363,7 +363,7 @@ def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.
         (("--offsets", "1,0;0,1"), "automaton must be the one that is resumed, edge, got own"),
         (("--columns", "boxes 2"), "'boxes 2' must be measured from the start"),
         (("--out", "a.npz"), "a.npz needs the cells of generations 0 to 30"),
-        (("--checkpoint", "other"), "only one may be given"),
+        (("--checkpoint", "other"), "--checkpoint must be given without --resume"),
         (("--every", 0), "at least 1, got 0"),
         (("--parents",), "parents are saved in the .zarr file of the growth, got no file"),
     ],
@@ -390,7 +390,7 @@ def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"every": 0, "checkpoint": "run"}, "every must be an integer of at least 1, got 0"),
-        ({"every": 5}, "needs a folder to checkpoint to or resume"),
+        ({"every": 5}, "every needs checkpoint or resume, the folder of the checkpoints"),
         ({"ranks": 0}, "ranks must be an integer from 1 to 16384, got 0"),
         ({"ranks": 2**62}, "ranks must be an integer from 1 to 16384, got 4611686018427387904"),
         ({"ranks": 2}, "ranks is for a plan: mpirun starts ranks, and has started 1, got 2"),
@@ -398,7 +398,7 @@ def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
         ({"threads": 1}, "disk and threads must be left out with a backend object"),
         ({"out": "a.zarr", "voxels": "a.zarr"}, "each file must have a name of its own, got a.zarr, a.zarr"),
         ({"parents": True}, "parents are saved in the .zarr file of the growth, got no file"),
-        ({"checkpoint": "run", "resume": "run"}, "only one may be given"),
+        ({"checkpoint": "run", "resume": "run"}, "checkpoint must be given without resume"),
     ],
 )
 def test_python_is_refused_what_the_command_is(options: dict[str, Any], words: str) -> None:

@@ -141,6 +141,6 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
     plan = GrowthJob("edge", last, backend=backend, ranks=3).plan()
-    assert 0 < max(sizes) <= plan.sent
-    assert plan.memory == device_bytes(EDGE, last, 3)
-    assert GrowthJob("nim", last, backend=backend, ranks=3).plan().memory == nim_bytes(last, 3)
+    assert 0 < max(sizes) <= plan.costs["sent"]
+    assert plan.costs["memory"] == device_bytes(EDGE, last, 3)
+    assert GrowthJob("nim", last, backend=backend, ranks=3).plan().costs["memory"] == nim_bytes(last, 3)

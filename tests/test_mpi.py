@@ -133,7 +133,7 @@ def test_the_plan_of_ranks_bounds_what_is_sent(name: str) -> None:
     last = 96
     for division in divisions(name, last):
         for ranks, sent in (division.sent or {}).items():
-            assert sent <= ranks * last * GrowthJob(name, last, backend=NumpyBackend(), ranks=ranks).plan().sent
+            assert sent <= ranks * last * GrowthJob(name, last, backend=NumpyBackend(), ranks=ranks).plan().costs["sent"]
 
 
 def test_the_plan_of_ranks() -> None:
@@ -166,7 +166,7 @@ def test_the_plan_of_ranks_says_what_is_on_a_disk(tmp_path: Path) -> None:
 
 def test_more_ranks_than_layers_have_a_plan() -> None:
     plan = GrowthJob("edge", 5, backend=NumpyBackend(), ranks=64).plan()
-    assert plan.sent <= 9 * 63 + 2 * planned_newborns(Bricks(find("edge").rule, 5))
+    assert plan.costs["sent"] <= 9 * 63 + 2 * planned_newborns(Bricks(find("edge").rule, 5))
 
 
 @on_ranks

@@ -14,7 +14,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess, most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth_plan import Planned
+from gpu_nim.jobs.growth_job import Planned
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests import helpers

@@ -23,7 +23,8 @@ def counts() -> None:
     on_device = assert_type(gpu_nim.count("D", range(8), piles=3, backend="numpy", device=True), jobs.DeviceArray)
     assert np.from_dlpack(on_device).tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
     n = range(1000)
-    assert assert_type(gpu_nim.count("D", n, piles=3, reduce="sum"), Any) == gpu_nim.count("A", 999, piles=3)
+    assert assert_type(gpu_nim.count("D", n, piles=3, reduce="sum"), Reduced) == gpu_nim.count("A", 999, piles=3)
+    assert_type(gpu_nim.count("D", n, piles=3, reduce=["max", "argmax"]), dict[str, Reduced])
     assert_type(jobs.CountJob("D", n, piles=3, reduce=["sum", "records"], records=5).reductions()[0].value, Reduced)
     assert_type(gpu_nim.count("D", range(4), piles=3, method="enumerate"), Exact)
     assert_type(counting.find_family("D", 3).value(5), int)
@@ -45,7 +46,7 @@ def growths(folder: Path) -> None:
     own = Rule(dimension=2, offsets=((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1}), seeds=((0, 0),))
     assert gpu_nim.grow(own, 3).population == 21
     job = jobs.GrowthJob("fcc", 8, out=folder / "edge.zarr", bfile=folder / "b151776.txt", checkpoint=folder / "run", every=4)
-    assert_type(job.plan(), jobs.GrowthPlan)
+    assert_type(job.plan(), jobs.Plan)
     assert_type(job.grow(), Growth)
     assert_type(jobs.GrowthJob(generations=12, resume=folder / "run").grow(), Growth)
     assert_type(automata.CATALOGUE["edge"], automata.Automaton)

@@ -9,7 +9,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
 from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command
-from gpu_nim.cli.output import digits, duration, emit_json, print_table, say, step_progress
+from gpu_nim.cli.output import digits, emit_json, print_table, say, step_progress
 from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
@@ -19,7 +19,7 @@ from gpu_nim.storage.tables import forms, printed
 
 if TYPE_CHECKING:
     from gpu_nim.counting.reductions import Result
-    from gpu_nim.jobs.count import CountJob, Plan
+    from gpu_nim.jobs.count import CountJob
     from gpu_nim.model.arrays import U64
     from gpu_nim.model.work import OnStep
 
@@ -85,7 +85,8 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
         if job.out is not None and form not in ("table", "json") and job.out.suffix != forms()[form].name:
             raise UsageError(f"--format {form} is written to a file ending in {forms()[form].name}, got --out {job.out}")
         if plan:
-            _print_plan(job, form)
+            planned = job.plan()
+            emit_json(planned.summary()) if form == "json" else say(str(planned))
         elif job.is_index:
             with step_progress(quiet) as step:
                 value = job.value(step)
@@ -97,9 +98,9 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
 def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
     is_printed = job.reduce is None and job.out is None
     notes = _no_notes if quiet else _note
-    with job, step_progress(quiet or (is_printed and job.method == "formula")) as step:
+    with job.open(), step_progress(quiet or (is_printed and job.method == "formula")) as step:
         if job.is_long:
-            notes(_cost(job.plan()))
+            notes(str(job.plan()))
         if job.first > job.indices.start:
             notes(f"resuming {job.out} at n = {job.first}")
         if job.reduce is not None:
@@ -122,27 +123,6 @@ def _note(text: str) -> None:
 
 def _no_notes(text: str) -> None:
     """Print nothing."""
-
-
-def _print_plan(job: "CountJob", form: str) -> None:
-    plan = job.plan()
-    if form == "json":
-        emit_json({**job.facts, "plan": plan.summary()})
-    elif plan.tuples is not None:
-        click.echo(f"{plan.tuples:,} tuples to check")
-    else:
-        click.echo(_cost(plan) + ("" if plan.memory is None else f", {plan.memory:,} bytes of memory at a time"))
-
-
-def _cost(plan: "Plan") -> str:
-    """The cost of the work in words."""
-    if plan.values is None or plan.seconds is None:
-        return f"checking {plan.tuples:,} tuples"
-    time = f"{duration(plan.seconds)} of one process with {plan.engine}"
-    if plan.bytes is None:
-        return f"{plan.values:,} values to visit, at least {time}"
-    each = plan.bytes // plan.values
-    return f"{plan.values:,} values of {each} bytes, {plan.bytes:,} bytes in all, {time}, writing not counted"
 
 
 def _print_value(job: "CountJob", value: int, form: str) -> None:

@@ -103,14 +103,6 @@ def digits(number: int) -> str:
         sys.set_int_max_str_digits(limit)
 
 
-def duration(seconds: float) -> str:
-    """Return seconds in words, in the largest unit of which there are at least two."""
-    for unit, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"about {seconds / length:,.0f} {unit}"
-    return f"about {seconds:,.1f} seconds"
-
-
 _GAP = "  "
 _READABLE = 16  # columns below which text is not wrapped for the sake of others
 

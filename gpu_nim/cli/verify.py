@@ -9,7 +9,8 @@ import click
 
 from gpu_nim.cli.catalogues import SEQUENCE_NAME, STATEMENT_NAME
 from gpu_nim.cli.command import AMOUNT, Command, json_option
-from gpu_nim.cli.output import duration, emit_json, print_table, say, step_progress
+from gpu_nim.cli.output import emit_json, print_table, say, step_progress
+from gpu_nim.model.work import duration
 
 if TYPE_CHECKING:
     from gpu_nim.jobs.verification import FileResult

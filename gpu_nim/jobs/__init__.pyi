@@ -3,11 +3,10 @@ from gpu_nim.jobs.clusters import Cluster as Cluster
 from gpu_nim.jobs.clusters import cluster as cluster
 from gpu_nim.jobs.count import CountJob as CountJob
 from gpu_nim.jobs.count import DeviceArray as DeviceArray
-from gpu_nim.jobs.count import Plan as Plan
 from gpu_nim.jobs.count import Values as Values
 from gpu_nim.jobs.growth_job import GrowthJob as GrowthJob
 from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
-from gpu_nim.jobs.growth_plan import GrowthPlan as GrowthPlan
+from gpu_nim.jobs.plan import Plan as Plan
 from gpu_nim.jobs.terms import find_terms as find_terms
 from gpu_nim.jobs.verification import Check as Check
 from gpu_nim.jobs.verification import FileResult as FileResult

@@ -7,13 +7,12 @@ in this process or on the workers of a cluster, and writes and draws what it has
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
-from dataclasses import KW_ONLY, dataclass, fields
+from contextlib import ExitStack, contextmanager
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +25,15 @@ from gpu_nim.counting.families import FAMILIES
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.limits import MAX_RECORDS
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, with_checked_sum
-from gpu_nim.counting.reductions import Reduction, Result, ValueScan, reduce_range, scanned_values
+from gpu_nim.counting.reductions import Reduced, Reduction, Result, ValueScan, reduce_range, scanned_values
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.model.arguments import Whole, argument, integer, items, shown
+from gpu_nim.jobs.plan import Plan
+from gpu_nim.model.arguments import Apart, Needs, Whole, argument, check_together, given_fields, integer, items, shown
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
 
 if TYPE_CHECKING:
@@ -50,11 +50,12 @@ Work: TypeAlias = Range | ValueScan | Enumeration
 
 _OF_FAMILIES = ("reduce", "method", "device", "scheduler", "workers")
 _OF_RANGES = ("out", "plot")
-_EXCLUDED = {
+_APART: Apart = {
     "reduce": ("device", "method", "out", "plot"),
     "device": ("method", "scheduler", "workers", "out", "plot"),
     "scheduler": ("workers",),
 }
+_NEEDS: Needs = {"resume": (("out",), "the file to resume")}
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG = 1 << 32  # values; about ten seconds
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
@@ -79,36 +80,43 @@ class DeviceArray(Protocol):
     def __dlpack__(self, *, stream: Any = None) -> Any: ...
 
 
+class _Anywhere(TypedDict, total=False):
+    """What every count takes."""
+
+    piles: Whole | None
+    backend: str | Backend
+
+
+class _Shared(_Anywhere, total=False):
+    """What counts of ranges take that can be divided among workers."""
+
+    scheduler: str | None
+    workers: Whole | None
+
+
+class _Listed(_Shared, total=False):
+    """What reductions take."""
+
+    records: Whole | None
+
+
+class _Made(_Shared, total=False):
+    """What values of ranges take."""
+
+    method: Method
+    device: Literal[False]
+
+
 @overload
-def count(sequence: str, n: Whole, *, piles: Whole | None = None, backend: str | Backend = "auto") -> int: ...
+def count(sequence: str, n: Whole, **options: Unpack[_Anywhere]) -> int: ...
 @overload
-def count(
-    sequence: str, n: range, *, piles: Whole | None = None, backend: str | Backend = "auto", device: Literal[True]
-) -> DeviceArray: ...
+def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_Anywhere]) -> DeviceArray: ...
 @overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: str | list[str] | tuple[str, ...],
-    records: Whole | None = None,
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> Any: ...
+def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Listed]) -> Reduced: ...
 @overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    method: Method = "formula",
-    backend: str | Backend = "auto",
-    device: Literal[False] = False,
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> Values: ...
+def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Listed]) -> dict[str, Reduced]: ...
+@overload
+def count(sequence: str, n: range, **options: Unpack[_Made]) -> Values: ...
 def count(
     sequence: str,
     n: Whole | range,
@@ -183,48 +191,18 @@ def count(
     )
     if job.is_index:
         return job.value()
-    with job:
+    with job.open():
         if reduce is not None:
             results = {str(result.reduction): result.value for result in job.reductions()}
             return results.popitem()[1] if isinstance(reduce, str) else results
         return job.device_values() if device else job.values()
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The cost of a count.
-
-    Attributes:
-        values: how many values are counted, or visited for reductions; None where tuples are tried.
-        tuples: how many tuples are tried; None where none are.
-        bytes: the size of the values; None for reductions and tuples.
-        seconds: about how long one process takes, without writing; None for tuples.
-        memory: the bytes that are needed at a time; None for reductions and tuples.
-        engine: the counting engine.
-    """
-
-    values: int | None = None
-    tuples: int | None = None
-    bytes: int | None = None
-    seconds: float | None = None
-    memory: int | None = None
-    engine: str = ""
-
-    def summary(self) -> dict[str, float]:
-        """Return the costs that apply, by name.
-
-        >>> Plan(tuples=64).summary()
-        {'tuples': 64}
-        """
-        costs = {"values": self.values, "tuples": self.tuples, "bytes": self.bytes, "seconds": self.seconds, "memory": self.memory}
-        return {name: cost for name, cost in costs.items() if cost is not None}
-
-
 @dataclass(eq=False)
 class CountJob:
     """A count with its options, which are refused here where they contradict each other.
 
-    The count of a range is done in a `with` block, which opens the file, reserves its name, and starts or connects to the workers.
+    The count of a range is done in the block of `open`, which has the file, its name and the workers.
 
     Args:
         sequence: as for `gpu_nim.count`, like the following ones.
@@ -245,8 +223,8 @@ class CountJob:
         UsageError: an argument is wrong or contradicts another.
         BackendError: the backend cannot run here.
 
-    >>> CountJob("D", range(10**9), piles=4, reduce="sum").plan().values  # none has to be visited
-    0
+    >>> print(CountJob("D", range(10**9), piles=4, reduce="sum").plan())
+    0 values to visit, at least about 0.0 seconds of one process with ...
     >>> CountJob("D", 5, piles=4, workers=2)
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: workers is for a range of D, A, d or a or of an entry that equals one, got D at 5
@@ -275,9 +253,7 @@ class CountJob:
         self.out, self.plot = (None if path is None else Path(path) for path in (self.out, self.plot))
         names = [] if self.reduce is None else [self.reduce] if isinstance(self.reduce, str) else self.reduce
         self._wanted = [Reduction.parse(name) for name in items("reduce", names, "reductions")]
-        given = [field.name for field in fields(self) if _differs(getattr(self, field.name), field.default)]
-        self._check({name: getattr(self, name) for name in given})
-        self._held = ExitStack()
+        self._check(given_fields(self))
         self._cluster: Cluster | None = None
         self._table: TableWriter | None = None
 
@@ -298,11 +274,7 @@ class CountJob:
                 raise UsageError(f"{argument(name)} is for a range, got {self._asked}")
             if (self.is_index or self.entry.family is None) and name in _OF_FAMILIES:
                 raise self._not_of_family(name)
-            for other in _EXCLUDED.get(name, ()):
-                if other in given:
-                    raise UsageError(f"{argument(name)} must be given without {argument(other)}")
-        if "resume" in given and self.out is None:
-            raise UsageError(f"{argument('resume')} needs {argument('out')}, the file to resume")
+        check_together(given, _APART, _NEEDS)
         if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
             raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
         if self.entry.family is None and self.out is not None:
@@ -389,12 +361,18 @@ class CountJob:
             raise self._not_of_family("plan")
         self._check_files()
         if self.method == "enumerate":
-            return Plan(tuples=self._enumeration.tuples)
-        engine = self._backend.counting().name
+            tuples = self._enumeration.tuples
+            return Plan(self.facts, {"tuples": tuples}, f"{tuples:,} tuples to check")
+        scanned = self.size if self.reduce is None else self.visited
+        seconds = seconds_for(self._range, scanned) if scanned else 0.0
+        time = f"{duration(seconds)} of one process with {self._backend.counting().name}"
         if self.reduce is not None:
-            return Plan(values=self.visited, seconds=seconds_for(self._range, self.visited) if self.visited else 0.0, engine=engine)
-        size, memory = 8 * self.limbs * self.size, self._range.planned_memory()
-        return Plan(values=self.size, bytes=size, seconds=seconds_for(self._range, self.size), memory=memory, engine=engine)
+            costs: dict[str, float] = {"values": scanned, "seconds": seconds}
+            return Plan(self.facts, costs, f"{scanned:,} values to visit, at least {time}")
+        size, memory = 8 * self.limbs * scanned, self._range.planned_memory()
+        words = f"{scanned:,} values of {8 * self.limbs} bytes, {size:,} bytes in all, {time}, writing not counted"
+        costs = {"values": scanned, "bytes": size, "seconds": seconds, "memory": memory}
+        return Plan(self.facts, costs, f"{words}, {memory:,} bytes of memory at a time")
 
     def _check_files(self) -> None:
         """Raise UsageError or FileError where a file could not be written."""
@@ -407,26 +385,31 @@ class CountJob:
 
             check(self.plot, self.size)
 
-    def __enter__(self) -> CountJob:
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Check, reserve and open the files, and start or connect to the workers, for the duration of the block.
+
+        Raises:
+            UsageError: a file cannot hold the values.
+            FileError: a file cannot be written.
+            BackendError: there are no workers.
+        """
         self._check_files()
-        with ExitStack() as held:
-            if self.scheduler is not None or self.workers is not None:
-                number = None if self.workers is None else integer("workers", self.workers)
-                self._cluster = held.enter_context(cluster(self.scheduler, number, gpus=self._backend.name == "cuda"))
-            if self.plot is not None:
-                from gpu_nim.storage.atomic import claim
+        try:
+            with ExitStack() as held:
+                if self.scheduler is not None or self.workers is not None:
+                    number = None if self.workers is None else integer("workers", self.workers)
+                    self._cluster = held.enter_context(cluster(self.scheduler, number, gpus=self._backend.name == "cuda"))
+                if self.plot is not None:
+                    from gpu_nim.storage.atomic import claim
 
-                held.enter_context(claim(self.plot))
-            if self.out is not None:
-                from gpu_nim.storage.tables import open_table
+                    held.enter_context(claim(self.plot))
+                if self.out is not None:
+                    from gpu_nim.storage.tables import open_table
 
-                self._table = held.enter_context(open_table(self.out, self.facts, self.limbs, resume=self.resume))
-            self._held = held.pop_all()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._held.__exit__(kind, error, trace)
-        if isinstance(error, SchedulerLost):
+                    self._table = held.enter_context(open_table(self.out, self.facts, self.limbs, resume=self.resume))
+                yield
+        except SchedulerLost as error:
             resumable = self.out is not None and self.method == "formula"
             again = f"resume with {argument('resume')}" if resumable else "run this command again"
             raise SchedulerLost(f"{error}, then {again}") from error
@@ -559,11 +542,6 @@ class CountJob:
         for (_, stop), part in zip(chunks, parts, strict=True):
             on_step(unit, share * (stop - chunks[0][0]), share * (chunks[-1][1] - chunks[0][0]))
             yield part
-
-
-def _differs(value: object, default: object) -> bool:
-    """Whether an option was given; an array is never equal to a default."""
-    return type(value) is not type(default) or bool(value != default)
 
 
 def do_chunk(task: Task) -> NDArray[Any]:

@@ -17,12 +17,13 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
-from gpu_nim.backends.numpy.exactly_one import lacks_numba, table_bytes
+from gpu_nim.backends.numpy.exactly_one import lacks_numba, planned_newborns, table_bytes
 from gpu_nim.backends.selection import select
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_plan import GrowthPlan, Planned, sent_bytes
+from gpu_nim.jobs.plan import Plan
 from gpu_nim.jobs.ranks import place
-from gpu_nim.model.arguments import argument, integer, shown
+from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer
 from gpu_nim.model.errors import FileError, RanksLost, UsageError, missing
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Cell, Rule
@@ -45,9 +46,19 @@ if TYPE_CHECKING:
 
 EVERY = 100  # generations from one checkpoint to the next
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
+_MESSAGE_BYTES = 9  # of its own, for each rank
+_NUMBER_BYTES = 2  # of a newborn that is sent: mostly its difference from the one before
 _FILES = ("out", "voxels", "bfile")
 _STORED = (*_FILES, "parents", "every", "columns")
 """The options that a checkpoint keeps for the growth that resumes."""
+_APART: Apart = {"checkpoint": ("resume",), "offsets": ("automaton",)}
+_OWN = ("offsets",), "which describes an automaton of your own"
+_NEEDS: Needs = {
+    "births": _OWN,
+    "seeds": _OWN,
+    "octant": _OWN,
+    "every": (("checkpoint", "resume"), "the folder of the checkpoints between which it is the number of generations"),
+}
 
 
 @dataclass(frozen=True)
@@ -117,28 +128,18 @@ class GrowthJob:
     ranks: int | None = None
 
     def __post_init__(self) -> None:
-        if self.offsets is None and (self.births is not None or self.seeds is not None or self.octant):
-            parts = f"{argument('births')}, {argument('seeds')} and {argument('octant')}"
-            raise UsageError(f"{parts} describe an automaton of your own, which needs {argument('offsets')}")
-        if self.offsets is not None and self.automaton is not None:
-            own = f"{argument('offsets')} describes an automaton of your own"
-            raise UsageError(f"{own}: leave out the name {shown(self.automaton)}")
-        if self.checkpoint is not None and self.resume is not None:
-            makes, uses = argument("checkpoint"), argument("resume")
-            raise UsageError(f"{makes} makes a new folder and {uses} uses an existing one: only one may be given")
-        if self.every is not None and self._folder is None:
-            wanted = f"{argument('every')} is the number of generations between checkpoints"
-            raise UsageError(f"{wanted}: it needs a folder to checkpoint to or resume")
+        given = given_fields(self)
+        check_together(given, _APART, _NEEDS)
+        if self.parents and self.out is None:
+            raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
+        if not isinstance(self.backend, str) and not {"disk", "threads"}.isdisjoint(given):
+            raise UsageError("disk and threads must be left out with a backend object, which has its own")
         if self.every is not None:
             integer("every", self.every, 1)
         if self.ranks is not None:
             integer("ranks", self.ranks, 1, _MOST_RANKS)
         if len({*map(_whole, self.files)}) < len(self.files):
             raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.files))}")
-        if self.parents and self.out is None:
-            raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
-        if not isinstance(self.backend, str) and not (self.disk is None and self.threads is None):
-            raise UsageError("disk and threads must be left out with a backend object, which has its own")
 
     @property
     def _chosen(self) -> Automaton | None:
@@ -162,7 +163,7 @@ class GrowthJob:
         folder = self.checkpoint or self.resume
         return None if folder is None else Path(folder)
 
-    def plan(self) -> GrowthPlan:
+    def plan(self) -> Plan:
         """Return what the growth is planned to take, without starting it; on several ranks, of the one that has most.
 
         Raises:
@@ -182,25 +183,33 @@ class GrowthJob:
             backend = backend.on_rank(Planned(ranks))
         generations = GENERATIONS if self.generations is None else self.generations
         growing = GrowthProcess(self._chosen or AUTOMATON, generations, backend, general=self.general)
-        rule, memory = growing.automaton.rule, growing.planned_memory()
+        name, rule, memory = growing.automaton.name, growing.automaton.rule, growing.planned_memory()
         if ranks > 1 and memory is None:
             raise UsageError(
                 f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
                 "general engine"
             )
-        planned = ranks > 1 and rule is not find("nim").rule
-        return GrowthPlan(
-            growing.automaton.name,
-            growing.generations,
-            backend.name,
-            backend.device,
-            ranks,
-            memory,
-            backend.free_memory(),
-            sent_bytes(rule, growing.generations, backend.name, ranks) if planned else None,
-            None if disk is None else table_bytes(rule, growing.generations, ranks, disk),
-            disk,
-        )
+        facts = {"automaton": name, "generations": growing.generations, "backend": backend.name, "device": backend.device}
+        kept: dict[str, int] = {}
+        costs: dict[str, Any]
+        free, on_disk = backend.free_memory(), ""
+        if disk is not None:
+            kept = {"disk": table_bytes(rule, growing.generations, ranks, disk)}
+            on_disk = f"{kept['disk']:,} bytes of {disk}"
+        if ranks > 1:
+            counted = rule is not find("nim").rule
+            sent = sent_bytes(rule, growing.generations, backend.name, ranks) if counted else None
+            costs = {"ranks": ranks, "memory": memory, "sent": sent, "free_memory": free, **kept}
+            words = f"is planned to take {memory:,} bytes{on_disk and f', {on_disk}'} on each of {ranks} ranks"
+            if sent is not None:
+                words += f", and to send {sent:,} bytes in a generation as large as the last"
+        else:
+            costs = {"memory": memory, "free_memory": free, **kept}
+            needed = "takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"
+            unfit = ", which does not fit" if memory is not None and memory > free else ""
+            words = f"{needed}{on_disk and f', and {on_disk}'}{unfit}"
+        whole = f"{name} to generation {growing.generations} {words}: {free:,} bytes are free on {backend.device}"
+        return Plan(facts, costs, whole)
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
         """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone.
@@ -275,7 +284,7 @@ class GrowthJob:
                 notes.append(f"while it grows, {whose} are in {job.disk}")
             elif backend.name == "numpy" and not job.general and lacks_numba(chosen.rule, growing.generations):
                 notes.append(str(missing("this growth takes a fraction of the time and memory with numba", "numba")))
-            yield OpenGrowth(job, growing, checkpoints, stores, bfile, notes)
+            yield OpenGrowth(job, growing, notes, checkpoints, stores, bfile)
 
     def _on_ranks(self) -> tuple[Backend, MpiCommunicator | None]:
         """The backend, and where mpirun has started several ranks, these."""
@@ -333,35 +342,22 @@ class GrowthJob:
         return {**values, "every": self.every or EVERY, **paths}
 
 
+@dataclass(frozen=True)
 class OpenGrowth:
     """A growth whose files and folder are locked, as `GrowthJob.open` yields it.
 
-    Args:
+    Attributes:
         job: the job, with the options of the one that it resumes.
         growing: the growth in progress.
-        checkpoints: the folder of checkpoints, if there is one.
-        stores_cells: whether the folder keeps the cells.
-        bfile: the column of the b-file and its OEIS entry, if one is written.
-        notes: sentences on how it grows and what it writes.
+        notes: sentences on how it grows and what it writes, for who watches it.
     """
 
-    def __init__(
-        self,
-        job: GrowthJob,
-        growing: GrowthProcess,
-        checkpoints: Checkpoints | None,
-        stores_cells: bool,
-        bfile: tuple[str, GrowthEntry | None] | None,
-        notes: list[str],
-    ) -> None:
-        self.job, self.growing = job, growing
-        self.notes = notes
-        """Sentences on how it grows, for who watches it."""
-        self._checkpoints, self._stores_cells, self._bfile = checkpoints, stores_cells, bfile
-        self._ranks = growing.ranks
-        self._writes = self._ranks.rank == 0
-        self._out, self._voxels = (None if path is None else Path(path) for path in (job.out, job.voxels))
-        self._ancestry = partial(ancestry, growing.automaton.rule) if job.parents else None
+    job: GrowthJob
+    growing: GrowthProcess
+    notes: list[str]
+    _checkpoints: Checkpoints | None
+    _stores_cells: bool
+    _bfile: tuple[str, GrowthEntry | None] | None
 
     @property
     def passed_over(self) -> list[str]:
@@ -371,7 +367,8 @@ class OpenGrowth:
     @property
     def saves_columns(self) -> bool:
         """Whether its files have all columns that were asked for."""
-        in_table = self._out is not None and not _needs_cells(self._out)
+        out = self.job.out
+        in_table = out is not None and not _needs_cells(Path(out))
         return in_table or (self._bfile is not None and {*(self.job.columns or ())} <= {self._bfile[0]})
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
@@ -397,7 +394,7 @@ class OpenGrowth:
                 growth = self.growing.growth()
                 if store is not None:
                     self._write(partial(store.finish, growth))
-                if self._writes:
+                if self.growing.ranks.rank == 0:
                     self._write_files(growth, store)
         except RanksLost as error:
             if self._checkpoints is None:
@@ -408,24 +405,26 @@ class OpenGrowth:
     @property
     def _files(self) -> list[tuple[Path, GrowthFormat]]:
         """The files of the growth with their formats, but for the b-file."""
-        out = [] if self._out is None else [(self._out, GROWTH_FORMATS[self._out.suffix])]
-        return out if self._voxels is None else [*out, (self._voxels, VOXELS)]
+        out = [] if self.job.out is None else [Path(self.job.out)]
+        voxels = [] if self.job.voxels is None else [(Path(self.job.voxels), VOXELS)]
+        return [*((path, GROWTH_FORMATS[path.suffix]) for path in out), *voxels]
 
     def _open_store(self, stack: ExitStack) -> ZarrGrowthWriter | None:
         """Open the store of cells, if a file is written from them: with the checkpoints, or else beside that file until it is."""
-        checkpoints, snapshot = self._checkpoints, self.growing.resumed
+        checkpoints, snapshot, ranks = self._checkpoints, self.growing.resumed, self.growing.ranks
+        parents = partial(ancestry, self.growing.automaton.rule) if self.job.parents else None
         if checkpoints is None:
             files = [path for path, chosen in self._files if chosen.cells]
             if not files:
                 return None
-            cells = stack.enter_context(scratch_folder(files[0], self._ranks)) / "cells.zarr"
+            cells = stack.enter_context(scratch_folder(files[0], ranks)) / "cells.zarr"
         elif self._stores_cells:
             cells = checkpoints.cells
         else:
             return None
         if checkpoints is None or checkpoints.extent is None or snapshot is None:
-            return new_zarr_growth(cells, self._ranks, parents=self._ancestry)
-        return resumed_zarr_growth(cells, checkpoints.extent, snapshot, self._ranks, parents=self._ancestry)
+            return new_zarr_growth(cells, ranks, parents=parents)
+        return resumed_zarr_growth(cells, checkpoints.extent, snapshot, ranks, parents=parents)
 
     def _write(self, step: Callable[[], None]) -> None:
         try:
@@ -441,7 +440,7 @@ class OpenGrowth:
         if self._checkpoints is None or (growing.generation % every and growing.generation != growing.generations):
             return
         extent = None if store is None else store.extent()
-        if store is not None and self._writes:
+        if store is not None and growing.ranks.rank == 0:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, extent=extent)
 
@@ -481,3 +480,40 @@ def _require_memory_of_all(growing: GrowthProcess, backend: Backend, communicato
 def _way_between_gpus(communicator: MpiCommunicator) -> str:
     way = "directly" if communicator.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
     return f"newborns travel between GPUs {way}"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Rank 0 of some ranks that are not started, to ask a backend for its plan."""
+
+    size: int
+    rank: int = 0
+    device_buffers: bool = False
+
+    def exchange(self, *_: Any, **__: Any) -> Any:
+        """Raise NotImplementedError: there are no other ranks."""
+        raise NotImplementedError
+
+    sum = fail = exchange
+
+
+def sent_bytes(rule: Rule, generations: int, backend: str, ranks: int) -> int:
+    """Return the bytes that a rank sends in a generation as large as the last.
+
+    Args:
+        rule: a rule with births on exactly one touch.
+        generations: the last generation.
+        backend: the name of the backend.
+        ranks: how many ranks there are to be.
+
+    >>> from gpu_nim.automata.catalogue import find
+    >>> sent_bytes(find("edge").rule, 1024, "numpy", 8) < 10**6
+    True
+    """
+    if backend == "cuda":
+        from gpu_nim.backends.cuda.bricks import DeviceBricks
+
+        return DeviceBricks.of_busiest(rule, generations, ranks).sent_bytes
+    bricks = Bricks.of_busiest(rule, generations, ranks)
+    newborns = int(bricks.bordering * planned_newborns(bricks))
+    return _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1)

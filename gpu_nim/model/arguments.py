@@ -6,17 +6,22 @@ also accepts others, such as ² and ٣.
 
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import fields
 from fractions import Fraction
 from types import MappingProxyType
-from typing import SupportsIndex, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 from gpu_nim.model.errors import UsageError
 
 Whole: TypeAlias = int | SupportsIndex
 """An integer of Python or of NumPy."""
+
+Apart: TypeAlias = Mapping[str, Collection[str]]
+Needs: TypeAlias = Mapping[str, tuple[Collection[str], str]]
+"""What goes with what; see `check_together`."""
 
 _SHOWN = 80  # characters of an argument that a message quotes
 
@@ -42,6 +47,34 @@ def arguments_written(names: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         _written.reset(token)
+
+
+def given_fields(options: Any) -> dict[str, Any]:
+    """Return those fields of a dataclass that are not their defaults; an array is never equal to a default."""
+    values = {field.name: (getattr(options, field.name), field.default) for field in fields(options)}
+    return {name: value for name, (value, usual) in values.items() if type(value) is not type(usual) or bool(value != usual)}
+
+
+def check_together(given: Collection[str], apart: Apart, needs: Needs) -> None:
+    """Raise UsageError for options that exclude each other, and for one without another that it needs.
+
+    Args:
+        given: the options that are given.
+        apart: for some options, those that must not be given with them.
+        needs: for some options, those of which one must be given with them, and what that is.
+
+    >>> check_together(["reduce"], {"reduce": ["out"]}, {})
+    >>> check_together(["resume"], {}, {"resume": (["out"], "the file to resume")})
+    Traceback (most recent call last):
+    gpu_nim.model.errors.UsageError: resume needs out, the file to resume
+    """
+    for name in given:
+        for other in apart.get(name, ()):
+            if other in given:
+                raise UsageError(f"{argument(name)} must be given without {argument(other)}")
+        others, what = needs.get(name, ((), ""))
+        if others and not any(other in given for other in others):
+            raise UsageError(f"{argument(name)} needs {' or '.join(map(argument, others))}, {what}")
 
 
 def shown(value: object) -> str:

@@ -20,6 +20,18 @@ def unreported(what: str, done: int, total: int) -> None:
     """
 
 
+def duration(seconds: float) -> str:
+    """Return seconds in words, in the largest unit of which there are at least two.
+
+    >>> duration(7200)
+    'about 2 hours'
+    """
+    for unit, length in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"about {seconds / length:,.0f} {unit}"
+    return f"about {seconds:,.1f} seconds"
+
+
 def cores() -> int:
     """Return how many cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
