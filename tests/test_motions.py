@@ -196,34 +196,3 @@ def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
     # Each of the 15 cells was a tile of half the width before it was reached.
     assert pixels(seed, theme.dim) == pytest.approx(255 * tile / 4, rel=0.2)
     assert pixels(seed, theme.dim) - pixels(end, theme.dim) == pytest.approx(15 * tile / 4, rel=0.2)
-
-
-@pytest.mark.parametrize(
-    ("source", "motion", "options", "message"),
-    [
-        ("edge:7", "walk", {}, "a walk movie needs nim:GENERATION, got 'edge:7'"),
-        ("nim:size=7", "side-by-side", {}, "a side-by-side movie needs nim:GENERATION, got 'nim:size=7'"),
-        ("nim:7", "walk", {}, r"position must be among those of nim:7, got \(14, 11, 5\) of generation 15"),
-        ("nim:7", "walk", {"position": "1,2,4"}, "position must be a P-position of three piles such as 14,11,5, got '1,2,4'"),
-        ("nim:7", "walk", {"position": "1,2"}, "position must be a P-position"),
-        ("nim:7", "walk", {"position": "0,0,0", "hold": "99"}, "hold: .* frames, but the movie has 60"),
-        ("nim:7", "growth", {"hold": "0"}, "hold must be a number of frames, 1 or more, or auto, got '0'"),
-        ("chocolate:size=7", "sweep", {"hold": "100"}, "hold: .* pauses of 100 frames take"),
-        ("chocolate:size=7", "sweep", {"sweep": "0..3"}, "greater than 0"),
-        (
-            "chocolate:size=7",
-            "sweep",
-            {"sweep": "1..64"},
-            "needs 64 frames or more, one for each whole value, got 60",
-        ),
-        ("nim:7", "sweep", {}, "a sweep needs a game with a rational parameter, chocolate or bar, got 'nim:7'"),
-        ("nim", "zoom", {}, "engine must be auto or trace for a zoom movie, got 'numpy'"),
-        ("nim:255", "zoom", {"engine": "auto"}, "a zoom movie needs the source nim, got 'nim:255'"),
-        ("nim", "zoom", {"into": "0123"}, "all of one face"),
-        ("nim", "zoom", {"into": "4"}, "all of one face"),
-    ],
-)
-def test_a_movie_of_another_body_or_with_options_that_mean_nothing_is_refused(source, motion, options, message):
-    own = {name: text for name, text in options.items() if name != "engine"}
-    with pytest.raises(UsageError, match=message):
-        motion_of(Movie(source, motion, 60, options=own, look=replace(LOOK, engine=options.get("engine", "numpy"))))

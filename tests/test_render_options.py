@@ -15,7 +15,7 @@ from gpu_nim.render.page import PAGE_OPTIONS
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.window import WINDOW_OPTIONS, Window
 from tests.helpers import option_names, printed, refused
-from tests.render_files import needs_ffmpeg, needs_opengl
+from tests.render_files import needs_opengl
 
 pytestmark = pytest.mark.usefixtures("no_command")
 
@@ -133,34 +133,6 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
     for look, said in (({"transparent": True}, "transparent would have"), ({"style": "sections"}, "of sections|style would have")):
         with pytest.raises(UsageError, match=said):
             drawn(**look)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["render", "figure:NF1", "-o", "a.svg", "--resolution", "1920x1080"], "figure:NF1 as .svg takes only theme"),
-        (["render", "figure:V4.1", "-o", "a.png", "--title", "x", "--view", "axis"], "title, view would have no effect"),
-        (["render", "edge:3", "-o", "a.png", "--style", "sections", "--cut", "none"], "cut would have no effect"),
-        (["export", "edge:3", "-o", "a.stl", "--theme", "dark"], "an .stl file takes cut and generations"),
-        (
-            ["movie", "edge:3", "-o", "a.gif", "--sweep", "1..8"],
-            "sweep would have no effect on motion turntable: motion sweep takes it",
-        ),
-        (["movie", "chocolate:a=3,size=7", "-o", "a.gif", "--motion", "sweep"], "goes through values of a"),
-        pytest.param(
-            ["movie", "ulam-warburton:3", "-o", "a.gif", "--motion", "fly-in"], "needs a body in space", marks=needs_ffmpeg
-        ),
-        pytest.param(
-            ["movie", "ulam-warburton:3", "-o", "a.gif", "--cut", "half"],
-            "cut would have no effect: a turntable of a flat body takes",
-            marks=needs_ffmpeg,
-        ),
-    ],
-)
-def test_an_option_in_vain_is_refused_even_where_it_says_what_holds(arguments, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert message in refused(*arguments, "--json")
-    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_picture_takes_are_options_of_a_look():

@@ -28,7 +28,7 @@ from gpu_nim.render.source import blocks_of
 from gpu_nim.render.trace import CutTracer
 from gpu_nim.render.traced_body import opened, traced_body
 from gpu_nim.render.views import Camera
-from tests.helpers import facts, refused
+from tests.helpers import facts
 
 SMALL = {"resolution": (96, 72), "quality": "draft"}
 TINY = {"resolution": (32, 24), "quality": "draft"}
@@ -256,28 +256,6 @@ def test_grundy_values_are_traced_in_their_colours():
     assert len(np.unique(np.column_stack([found, values]), axis=0)) == len(np.unique(values)) == len(np.unique(found, axis=0))
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("render ulam-warburton:9", "needs a body in space"),
-        ("render nim:2^61", "generations 0 to 2^60"),
-        ("render nim:-1", "generations 0 to"),
-        ("render nim:31 --style points", "style points cannot be traced"),
-        ("render nim:2^40 --colour grundy", "needs a solved game"),
-        ("render chocolate:size=31 --colour branch", "colour branch needs a growth, and chocolate:size=31 is a solved game"),
-        ("render chocolate:size=31 --colour grundy", "colour grundy needs positions of several Grundy values"),
-        ("render chocolate:size=2^40 --colour grundy", "colour grundy can be traced of up to 2,097,152 cells"),
-        ("render edge:70000", "generations 0 to 65534"),
-        ("render chocolate:a=5,size=2^40", "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4"),
-        ("movie nim:15 --motion walk", "for a traced movie, got 'walk'"),
-    ],
-)
-def test_what_cannot_be_traced_is_said_in_a_sentence(command, message, tmp_path):
-    file = tmp_path / ("a.gif" if command.startswith("movie") else "a.png")
-    assert message in refused(*command.split(), "--engine", "trace", "-o", file)
-    assert not list(tmp_path.iterdir())
-
-
 def test_no_generation_of_a_growth_is_left_out_silently(monkeypatch):
     monkeypatch.setattr("gpu_nim.render.traced_body._LATEST", 6)
     with pytest.raises(UsageError, match="a growth can be traced to generation 6, got edge to 7"):
@@ -346,18 +324,6 @@ def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeyp
         assert early.generations[(of == corner).all(axis=1)].min() == generation
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--quality", "cinema", "--style", "points"), "style points cannot be traced, got quality 'cinema'"),
-        (("--view", "inside"), "view must be from outside for a movie, got 'inside'"),
-        (("--eye", "1,2,3"), "eye would have no effect: a turntable movie takes"),
-    ],
-)
-def test_movies_with_options_of_traced_stills_are_refused(options, message, tmp_path):
-    assert message in refused("movie", "nim:15", "-o", tmp_path / "a.gif", *options)
-
-
 def test_an_eye_keeps_the_fraction_of_its_cell():
     at = Camera(np.array([7.25, -0.5, 3.0]), np.eye(3), 1.0, False)
     assert trace.Eye.of(at) == trace.Eye((7, -1, 3), (0.25, 0.5, 0.0))
@@ -397,24 +363,6 @@ def test_a_fixed_point_is_kept_by_its_maps(word):
     for corner in reversed(word):
         moved = tuple((part + v) / 2 for part, v in zip(moved, corners[corner], strict=True))
     assert moved == point
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"eye": "1,2"}, "eye must be three coordinates in cells"),
-        ({"eye": "1,2,x"}, "eye must be three coordinates in cells"),
-        ({"eye": "2^62,0,0"}, "coordinates up to 2\\^61"),
-        ({"eye": "1,2,3", "view": "hero"}, "view would have no effect with an eye"),
-        ({"look_at": "1,2,3"}, "look-at needs an eye or view inside"),
-        ({"eye": "1,2,2", "look_at": "1,2,2"}, "another place than the eye"),
-        ({"eye": "20,20,20", "engine": "numpy"}, "an eye and view inside need engine trace"),
-        ({"eye": "20,20,20", "style": "points"}, "style points cannot be traced, got an eye"),
-    ],
-)
-def test_an_eye_that_is_nowhere_or_sees_nothing_is_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        render("nim:7", **options)
 
 
 def test_a_body_is_counted_once():

@@ -15,7 +15,7 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.growth_formats import VOXELS
 from gpu_nim.storage.voxels import Slabs
-from tests.helpers import ON_NUMPY, facts, printed, refused
+from tests.helpers import ON_NUMPY, facts, printed
 from tests.lattices import ONE, literal, terms_of
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
@@ -284,23 +284,3 @@ def test_tables(tmp_path: Path) -> None:
     shown = printed(*GROW, "edge", "--gen", 4, "--section", "z=0").splitlines()
     assert shown[0].split("  ") == ["generation", "births", "population", "section z=0"]
     assert shown[-1].split() == ["4", "3", "25", "7"]
-
-
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (("--bfile", "b000001.txt"), "'b000001.txt' must be of one column or be named b130665.txt, b048883.txt, got none"),
-        (("--bfile", "x.txt", "--columns", "births,population"), "must be of one column"),
-        # Said before the growth, which would not fit.
-        (("--bfile", "x.txt", "--columns", "density", "--gen", "1e8"), "a b-file holds integers"),
-        (("--columns", ""), "column must be one of"),
-        (("--voxels", "x.npz"), "must end in .zarr, got 'x.npz'"),
-        (("--out", "a.npz", "--parents"), "parents are saved in a .zarr file"),
-        (("--section", "z"), "section must be AXIS=VALUE"),
-        (("--out", "a.rle"), "a .rle file for Golly holds 2 dimensions"),
-    ],
-)
-def test_wrong_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], words: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert words in refused(*GROW, "nim", "--gen", 5, *args)
-    assert os.listdir(tmp_path) == []
