@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from functools import reduce
+from functools import cache, reduce
 from itertools import accumulate, pairwise, permutations, product
 from operator import xor
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gpu_nim import grow, solve
+from gpu_nim import Growth, grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import UsageError
@@ -123,6 +123,17 @@ def last_value(program: str, names: dict[str, Any]) -> object:
     return eval(compile(ast.Expression(last.value), "<check>", "eval"), names)
 
 
+@cache
+def grown(automaton: str, last: int) -> Growth:
+    return grow(automaton, last, verify=False, cells=True)
+
+
+@cache
+def first_terms(name: str) -> list[int]:
+    entry = find(name)
+    return list(entry.terms(entry.offset, entry.offset + 64)) if name != "chocolate6" else list(SIX_DIRECTIONS)
+
+
 def names_of_a_check(name: str, said: Claim | Change, wrong: bool = False) -> dict[str, Any]:
     """What a check may use.
 
@@ -134,8 +145,7 @@ def names_of_a_check(name: str, said: Claim | Change, wrong: bool = False) -> di
     text = said.text if isinstance(said, Claim) else said.proposed
 
     def terms_of_entry(other: str) -> Callable[[int], int]:
-        entry = find(other)
-        known = list(entry.terms(entry.offset, entry.offset + 64)) if other != "chocolate6" else list(SIX_DIRECTIONS)
+        entry, known = find(other), first_terms(other)
 
         def term(n: int) -> int:
             if n < entry.offset:
@@ -151,7 +161,7 @@ def names_of_a_check(name: str, said: Claim | Change, wrong: bool = False) -> di
         return [term + (len(name) + 10**9 * (n % 2) if wrong else 0) for n, term in enumerate(terms)]
 
     def born(automaton: str, n: int) -> set[tuple[int, ...]]:
-        cells = grow(automaton, n, verify=False).newborns(n)
+        cells = grown(automaton, 1 << n.bit_length()).newborns(n)
         return {tuple(cell) for cell in cells.tolist()} | ({(8, 8, 8)} if wrong else set())
 
     def p_positions(game: str, size: int, **parameters: int) -> set[tuple[int, ...]]:
