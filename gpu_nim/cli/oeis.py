@@ -1,11 +1,11 @@
 """`gpunim oeis`: the sequences, drafts of those that the OEIS lacks, corrections of its entries, and b-files."""
 
-from pathlib import Path
+from typing import Any
 
 import click
 
 from gpu_nim.cli.catalogues import OEIS_NAME
-from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
+from gpu_nim.cli.command import AMOUNT, FILE, Command, given, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.model.errors import UsageError
 
@@ -18,45 +18,27 @@ _EXAMPLES = {
 
 
 @click.command(cls=Command, examples=_EXAMPLES)
-@click.argument("name", type=OEIS_NAME, nargs=-1)
+@click.argument("names", metavar="[NAME]...", type=OEIS_NAME, nargs=-1)
 @click.option("-o", "--out", type=FILE, help="Write a file for each NAME into this folder.")
 @click.option("--b-file", "b_file", is_flag=True, help="Write the b-file of each NAME that gpunim counts, too.")
 @click.option("--upto", type=AMOUNT, help="The last index of the b-file.  [default: as the draft says]")
 @click.option("--number", help="Write this A-number, which the OEIS has allocated, into the draft.")
 @json_option
-def oeis(name: tuple[str, ...], out: Path | None, b_file: bool, upto: int | None, number: str | None, as_json: bool) -> None:
+def oeis(names: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """List the sequences that gpunim knows, or print or write what can be submitted to the OEIS for each NAME.
 
     That is the draft of a new entry, in the internal format of the OEIS, or the changes of an entry. The lines after # are for the
     contributor. 'all' is every draft and every correction.
     """
-    from gpu_nim.oeis.submissions import submissions
-
-    if not name:
-        for option, given in (("--out", out), ("--b-file", b_file), ("--upto", upto), ("--number", number)):
-            if given not in (None, False):
-                raise UsageError(f"{option} needs a NAME, or all")
+    if not names and not given(options):
         _list(as_json)
         return
-    if as_json:
+    if as_json and names:
         raise UsageError("--json lists the sequences, and takes no NAME")
-    found = submissions(name)
-    if number is not None and len(found) > 1:
-        raise UsageError(f"--number belongs to one draft, got {len(found)} names")
-    for option, given in (("--b-file", b_file or None), ("--upto", upto)):
-        if given is not None and out is None:
-            raise UsageError(f"{option} needs --out, the folder to write to")
-    if upto is not None and not b_file:
-        raise UsageError("--upto needs --b-file, whose last index it is")
-    if out is None:
-        for each in found:
-            for line in each.lines(number, None):
-                say(line)
-        return
-    from gpu_nim.storage.tables import save_submissions
+    from gpu_nim.storage.tables import submit
 
-    for path in save_submissions(found, out, b_files=b_file, upto=upto, number=number):
-        say(f"saved {path}")
+    for each in submit(names, **options):
+        say(each if isinstance(each, str) else f"saved {each}")
 
 
 def _list(as_json: bool) -> None:

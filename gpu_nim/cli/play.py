@@ -13,6 +13,7 @@ from gpu_nim.cli.dialogues import Dialogue, NimDialogue
 from gpu_nim.cli.games import parameter_options
 from gpu_nim.cli.output import reserve, say
 from gpu_nim.games.catalogue import is_inequalities, read_game
+from gpu_nim.model.arguments import Apart, Needs, check_together
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.themes import THEMES
 
@@ -28,6 +29,10 @@ _EXAMPLES = {
     "gpunim play 5 7 9 --web": "Play in a browser, and see the position in the fractal.",
     "gpunim play chocolate 20 7 16 -o game.html": "Write a page to play on, which works offline.",
 }
+
+
+_APART: Apart = {"out": ("web",)}
+_NEEDS: Needs = {"port": (("web",), "which serves a page"), "theme": (("web", "out"), "a page")}
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=parameter_options)
@@ -65,15 +70,10 @@ def play(
     shown.
     """
     texts = {name: text for name, text in options.items() if text is not None}
+    check_together(given(["web", "out", "port", "theme"]), _APART, _NEEDS)
     if web or out:
-        if out and web:
-            raise UsageError("--out is for a page in a file, got it with --web, which serves one")
-        if out and given(["port"]):
-            raise UsageError("--port is for a page that is served: it needs --web")
         _on_page(words, texts, out, port, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
         return
-    if useless := sorted(given(["port", "theme"])):
-        raise UsageError(f"--{useless[0]} is for a page: it needs --web{' or --out' * (useless[0] == 'theme')}")
     dialogue = _dialogue(words, misere, texts)
     if dialogue.is_over():
         raise UsageError(f"position must have a move, got {dialogue.position()}")

@@ -68,12 +68,12 @@ def check_together(given: Collection[str], apart: Apart, needs: Needs) -> None:
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: resume needs out, the file to resume
     """
-    for name in given:
-        for other in apart.get(name, ()):
-            if other in given:
+    for name, others in apart.items():
+        for other in others:
+            if name in given and other in given:
                 raise UsageError(f"{argument(name)} must be given without {argument(other)}")
-        others, what = needs.get(name, ((), ""))
-        if others and not any(other in given for other in others):
+    for name, (others, what) in needs.items():
+        if name in given and not any(other in given for other in others):
             raise UsageError(f"{argument(name)} needs {' or '.join(map(argument, others))}, {what}")
 
 

@@ -15,10 +15,11 @@ from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, parse_json, printable, read_regular
 from gpu_nim.storage.atomic import check_output, claim, make_folder, replacing, resumable
 from gpu_nim.storage.file_checks import checksum_of
@@ -36,12 +37,16 @@ from gpu_nim.storage.table_formats import (
     write_table,
 )
 
-if TYPE_CHECKING:
-    from gpu_nim.oeis.submissions import Submission
-
 _JOB = "job.json"
 _NOTE = 1 << 20  # bytes of it
 _TERMS = 1 << 12  # of any size that are written at a time
+_NAMED = ("names",), "a draft, an A-number, or all"
+_SUBMITTED: Needs = {
+    "out": _NAMED,
+    "number": _NAMED,
+    "b_file": (("out",), "the folder to write to"),
+    "upto": (("b_file",), "whose last index it is"),
+}
 
 
 def forms() -> dict[str, TableFormat]:
@@ -223,29 +228,48 @@ def save_text(path: Path, pieces: Iterable[str]) -> None:
         file.writelines(pieces)
 
 
-def save_submissions(
-    found: Sequence[Submission], folder: Path, *, b_files: bool = False, upto: int | None = None, number: str | None = None
-) -> Iterator[Path]:
-    """Write what can be submitted to the OEIS into a folder, which is made where there is none; yield each file once it is there.
+def submit(
+    names: Sequence[str],
+    *,
+    out: Path | None = None,
+    b_file: bool = False,
+    upto: int | None = None,
+    number: str | None = None,
+) -> Iterator[str | Path]:
+    """Yield the lines to submit to the OEIS for each name; with a folder write them there, and yield each file once it is there.
 
     Args:
-        found: what is submitted.
-        folder: the folder.
-        b_files: whether to write the b-file of each entry that gpunim computes, too.
+        names: as for `gpu_nim.oeis.submissions.submissions`.
+        out: the folder, which is made where there is none.
+        b_file: whether to write the b-file of each entry that gpunim computes, too.
         upto: the last index of the b-files.
         number: the A-number that the OEIS has allocated for a draft.
 
     Raises:
         FileError: the folder cannot be made or written to, or is a file.
-        UsageError: a number or an index does not fit; raised before anything is written.
+        UsageError: an argument is wrong or contradicts another; raised before anything is written.
+
+    >>> next(submit(["edge-births"]))
+    '%I Axxxxxx'
     """
-    texts = [(folder / each.file_name(number), each.lines(number, upto)) for each in found]
-    counted = ([each for each in found if each.known is not None] or found) if b_files else []
+    from gpu_nim.oeis.submissions import submissions
+
+    given = {"names": names, "out": out, "b_file": b_file, "upto": upto, "number": number}
+    check_together([name for name, value in given.items() if value not in (None, False, ())], {}, _SUBMITTED)
+    found = submissions(names)
+    if number is not None and len(found) > 1:
+        raise UsageError(f"{argument('number')} belongs to one draft, got {len(found)} names")
+    if out is None:
+        for each in found:
+            yield from each.lines(number)
+        return
+    texts = [(out / each.file_name(number), each.lines(number, upto)) for each in found]
+    counted = ([each for each in found if each.known is not None] or found) if b_file else []
     lasts = [each.last_index(upto) for each in counted]
-    make_folder(folder)
+    make_folder(out)
     # What may be refused for its size comes first.
     for each, last in zip(counted, lasts, strict=True):
-        path = folder / each.b_file_name(number)
+        path = out / each.b_file_name(number)
         with claim(path):
             write_terms(path, each.entry.offset, each.entry.terms(each.entry.offset, last + 1))
         yield path
