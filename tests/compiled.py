@@ -1,14 +1,33 @@
-"""NumPy's backend with compiled loops on three threads, however small the growth."""
+"""NumPy's backend with compiled loops on three threads, however little the work."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from gpu_nim.backends.numpy import NumpyBackend, exactly_one
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one, games, nim, trace
 
 _ONE = threading.Lock()  # ranks on threads begin at the same time
 
 pytest.importorskip("numba", reason="numba is not installed")
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Inside, all that has compiled loops chooses them."""
+    with _ONE, pytest.MonkeyPatch.context() as patch:
+        for module in (exactly_one, nim, trace):
+            patch.setattr(module, "_COMPILED_FROM", 0)
+        for least in ("_OUTCOMES_COMPILED_FROM", "_GRUNDY_COMPILED_FROM"):
+            patch.setattr(games, least, 0)
+        yield
+
+
+class _CompiledTracer(trace.NumpyTracer):
+    def _gains(self, more):
+        with compiling():
+            return super()._gains(more)
 
 
 class CompiledBackend(NumpyBackend):
@@ -16,6 +35,22 @@ class CompiledBackend(NumpyBackend):
         return CompiledBackend(communicator, self.disk, self.threads)
 
     def automaton(self, *args, **kwargs):
-        with _ONE, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(exactly_one, "_COMPILED_FROM", 0)
+        with compiling():
             return super().automaton(*args, **kwargs)
+
+    def nim(self, *args, **kwargs):
+        with compiling():
+            return super().nim(*args, **kwargs)
+
+    @staticmethod
+    def wedge_outcomes(*args, **kwargs):
+        with compiling():
+            return games.wedge_outcomes(*args, **kwargs)
+
+    @staticmethod
+    def wedge_grundy(*args, **kwargs):
+        with compiling():
+            return games.wedge_grundy(*args, **kwargs)
+
+    def tracer(self, scene):
+        return _CompiledTracer(scene)

@@ -108,8 +108,8 @@ def backend(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture(params=[pytest.param(("numpy",), id="numpy"), pytest.param(("compiled",), id="compiled"), *_HOST, _GPU])
-def growing_backend(request: pytest.FixtureRequest) -> Any:
-    """The same, and NumPy with compiled loops for every growth that has some."""
+def every_backend(request: pytest.FixtureRequest) -> Any:
+    """The same, and NumPy with compiled loops wherever there are some."""
     return _backend(request.param)
 
 

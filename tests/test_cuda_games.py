@@ -71,11 +71,11 @@ def solve_wedge_literally(top):
 
 @searching
 @given(top=tops())
-def test_any_wedge_by_the_definition(cuda, top):
+def test_any_wedge_by_the_definition(every_backend, top):
     literal = solve_wedge_literally(top)
-    values = cuda.wedge_grundy(top)
+    values = every_backend.wedge_grundy(top)
     assert {tuple(p): values[tuple(p)] for p in np.argwhere(values >= 0).tolist()} == literal
-    points = cuda.wedge_outcomes(top).tolist()
+    points = every_backend.wedge_outcomes(top).tolist()
     assert points == sorted(list(position) for position, value in literal.items() if value == 0)
 
 

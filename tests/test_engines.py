@@ -69,8 +69,8 @@ def cut(part: int | None) -> Iterator[None]:
 
 
 @pytest.fixture
-def backend(growing_backend):
-    return growing_backend
+def backend(every_backend):
+    return every_backend
 
 
 def rules_of(slow):

@@ -37,15 +37,15 @@ COUNTS += [(chocolate(3), 31, 342), (chocolate(3), 63, 1366), (chocolate(3), 255
 
 @pytest.mark.larger
 @pytest.mark.parametrize(("game", "size", "count"), COUNTS, ids=str)
-def test_numbers_of_p_positions(backend, game, size, count):
-    assert len(solve(game, size, backend=backend).p_positions) == count
+def test_numbers_of_p_positions(every_backend, game, size, count):
+    assert len(solve(game, size, backend=every_backend).p_positions) == count
 
 
 @pytest.mark.parametrize(("k", "y", "z", "value"), [(2, 4, 9, 13), (4, 3, 13, 14)])
-def test_two_coordinate_bars(backend, k, y, z, value):
+def test_two_coordinate_bars(every_backend, k, y, z, value):
     game = parse_game(f"{k}y <= z")
-    assert solve(game, 15, grundy=True, backend=backend).grundy[y, z] == value
-    assert solve(bar(k), 15, grundy=True, backend=backend).grundy[0, y, z] == value
+    assert solve(game, 15, grundy=True, backend=every_backend).grundy[y, z] == value
+    assert solve(bar(k), 15, grundy=True, backend=every_backend).grundy[0, y, z] == value
 
 
 @st.composite
@@ -64,7 +64,7 @@ def random_games(draw, most=4):
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(game=random_games(), size=st.integers(1, 5))
-def test_every_solver_agrees_with_the_definitions(backend, game, size):
+def test_every_solver_agrees_with_the_definitions(every_backend, game, size):
     try:
         limits = game.limits(size)
     except UsageError:
@@ -75,10 +75,10 @@ def test_every_solver_agrees_with_the_definitions(backend, game, size):
     literal = inequality_values(game, limits)
     p_positions = sorted(position for position, value in literal.items() if value == 0)
     if literal:
-        values = backend.inequality_grundy(game.bounds(limits), np.array(limits))
+        values = every_backend.inequality_grundy(game.bounds(limits), np.array(limits))
         assert values.shape == tuple(limit + 1 for limit in limits)
         assert {tuple(p): values[tuple(p)] for p in np.argwhere(values >= 0).tolist()} == literal
-        assert [tuple(p) for p in backend.inequality_outcomes(game.bounds(limits), np.array(limits)).tolist()] == p_positions
+        assert [tuple(p) for p in every_backend.inequality_outcomes(game.bounds(limits), np.array(limits)).tolist()] == p_positions
 
 
 @settings(max_examples=40, deadline=None)

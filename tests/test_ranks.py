@@ -38,8 +38,8 @@ some = settings(deadline=None, max_examples=8, suppress_health_check=[HealthChec
 
 
 @pytest.fixture
-def backend(growing_backend):
-    return growing_backend
+def backend(every_backend):
+    return every_backend
 
 
 def grown(rule, last, ranks, to, *, state=None, backend=NUMPY, **wanted):

@@ -30,6 +30,9 @@ COEFFICIENTS: tuple[int, ...] = (
     0xC584133AC916AB3D,
 )
 
+FINALIZER = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+"""The shifts by which a word is combined with itself, and the factors after each."""
+
 _BLOCK = 1 << 15  # 256 KB of 64-bit words: two of these stay in a core's second-level cache
 
 
@@ -39,10 +42,10 @@ def finalize(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     >>> [hex(word) for word in finalize(np.array([0x9E3779B97F4A7C15], np.uint64))]  # the first output from seed 0
     ['0xe220a8397b1dcdaf']
     """
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+    for shift, factor in FINALIZER:
         words ^= words >> np.uint64(shift)
-        words *= np.uint64(factor)
-    words ^= words >> np.uint64(31)
+        if factor != 1:
+            words *= np.uint64(factor)
     return words
 
 

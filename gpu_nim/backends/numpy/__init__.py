@@ -61,7 +61,7 @@ class NumpyBackend:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
         self._refuse_disk()
         require_memory(plane_bytes(last, self.communicator.size), self.free_memory(), f"nim to generation {last}")
-        return NimEngine(last, state, self.communicator)
+        return NimEngine(last, state, self.communicator, plain=self.threads == 0)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""

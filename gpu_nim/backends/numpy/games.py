@@ -10,9 +10,10 @@ and "is there a P-position among the options of coordinate i" (or the set of the
 from u in constant work. As long as no other coordinate drops, u is on the same line as p and one flag per line suffices;
 where another one drops, u is on a boundary of the game, and the line's flag starts from the boundary's.
 
-Two implementations. `wedge_*` are for three coordinates of which only the middle one is bounded, y <= top(x, z), with the
+Two layouts. `wedge_*` are for three coordinates of which only the middle one is bounded, y <= top(x, z), with the
 flags in planes whose skewed layout turns every total into strided views. `inequality_*` are for any inequalities, with a
-flag for each position and coordinate, found by index.
+flag for each position and coordinate, found by index. Large wedges are swept by loops that numba compiles
+(`gpu_nim.backends.numpy.game_loops`), where it is installed.
 """
 
 from collections.abc import Iterator
@@ -24,12 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
+from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
 
 _CHUNK = 1 << 20  # cells of the box that are processed at once
+_OUTCOMES_COMPILED_FROM, _GRUNDY_COMPILED_FROM = 1 << 26, 1 << 22  # positions, from which on this gains more than loading takes
 
 
 def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
@@ -41,6 +44,10 @@ def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
     >>> wedge_outcomes(np.zeros((2, 2), dtype=np.int64)).tolist()
     [[0, 0, 0], [1, 0, 1]]
     """
+    if gains(_positions(top), _OUTCOMES_COMPILED_FROM):
+        from gpu_nim.backends.numpy import game_loops  # here, for numba's start-up time
+
+        return game_loops.wedge_outcomes(top, on_step)
     sweep = _WedgeSweep(top, on_step)
     sweep.require_memory(bytes_a_line=1, bytes_a_position=0)
     x_lines, y_lines, z_lines = (np.zeros(shape, dtype=np.bool_) for shape in sweep.line_shapes())
@@ -70,6 +77,10 @@ def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedin
     >>> wedge_grundy(np.array([[0, 0], [0, 1]]))[:, 0].tolist()
     [[0, 1], [1, 0]]
     """
+    if gains(_positions(top), _GRUNDY_COMPILED_FROM):
+        from gpu_nim.backends.numpy import game_loops
+
+        return game_loops.wedge_grundy(top, on_step)
     sweep = _WedgeSweep(top, on_step)
     dtype = grundy_dtype(sweep.last)
     # A Grundy value needs as many moves as it is large, and is in practice about half as large.
@@ -94,6 +105,10 @@ def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedin
         for word_x, word_z in zip(x_lines, z_lines, strict=True):
             sweep.start_lines(total, word_x, word_z)
     return result
+
+
+def _positions(top: Ints) -> int:
+    return int(top.sum()) + top.size
 
 
 class _WedgeSweep(Wedge):
@@ -126,7 +141,7 @@ class _WedgeSweep(Wedge):
         highest = skew.max(axis=1)
         self._x_starts = _line_starts(self.top, self.last)
         self._z_starts = _line_starts(self.top.T, self.last)
-        done, positions = 0, int(self.top.sum()) + self.top.size
+        done, positions = 0, _positions(self.top)
         for total in range(self.last + 1):
             y = np.arange(max(0, total - self.width + 1), min(self.ny, total + 1))
             y = y[highest[total - y] >= y]

@@ -13,7 +13,8 @@ word v // 64.
 Work.  A word changes only if it, the word before it or the word above it holds a newborn.  The active words are kept as a
 sorted list: about three words are read for each of them, and one is written.  Generation n has 3^wt(n) newborns (wt: the number
 of 1s in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is
-empty, and a list of cells.
+empty, and a list of cells. Large growths visit them by loops that numba compiles (`gpu_nim.backends.numpy.nim_loops`), where it is
+installed.
 
 Ranks.  A row is born from itself and the row above it.  A rank owns blocks of rows, and its plane has them one after another, each
 with the row above it in front: its halo, which is filled before a step with the words that the owner of that row sends, and emptied
@@ -25,10 +26,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import finalize, nim_plane_mix
 
+_COMPILED_FROM = 1 << 12  # generations, from which on compiled loops gain more than it takes to load them
 BLOCKS = 128  # of rows, for each rank: a halo costs little
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1
@@ -79,10 +82,11 @@ class _Rows:
 
 
 class NimEngine:
-    """Three-pile Nim in progress, to at most generation `last`, on one rank or several."""
+    """Three-pile Nim in progress, to at most generation `last`, on one rank or several, by compiled loops unless `plain`."""
 
-    def __init__(self, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
+    def __init__(self, last: int, state: State | None = None, ranks: Communicator = ALONE, *, plain: bool = False) -> None:
         self._last = last
+        self._compiled = not plain and gains(last, _COMPILED_FROM)
         self._row = words_per_row(last)
         self._ranks = ranks
         self._rows = _Rows(last + 1, self._ranks)
@@ -136,6 +140,13 @@ class NimEngine:
                 self._active = np.zeros(1, np.int64)
             return
         received = self._receive() if self._ranks.size > 1 else active[:0]
+        if self._compiled:
+            from gpu_nim.backends.numpy import nim_loops  # here, for numba's start-up time
+
+            alone = self._ranks.size == 1
+            sources = active if alone else np.sort(np.concatenate((active, received)))
+            self._active = nim_loops.step(plane, sources, row, self._rows.own[: 0 if alone else None])
+            return
         # Bit v = 63 of a word reaches the next word.  None leaves its row: v <= n <= last lies inside it, nor does u.
         carrying = active[(plane[active] >> _TOP).astype(bool)]
         below = np.concatenate((active, received)) + row
@@ -178,8 +189,13 @@ class NimEngine:
     def _count_and_checksum(self, wanted: bool) -> tuple[int, int, list[NDArray[np.int32]]]:
         """Return the newborns' number and checksum, and the newborns themselves, block by block, where wanted."""
         n = self.generation
-        down, along, up = nim_plane_mix()
-        rest = np.uint64(up * n & _MASK)
+        down, along, up = map(np.uint64, nim_plane_mix())
+        rest = np.uint64(int(up) * n & _MASK)
+        if self._compiled and not wanted:
+            from gpu_nim.backends.numpy import nim_loops
+
+            births, mixed = nim_loops.count(self._plane, self._active, self._rows.numbers, self._row, down, along, rest)
+            return births, int(mixed), []
         births, checksum = 0, 0
         cells: list[NDArray[np.int32]] = []
         # From the last word to the first, since (a, b) rises as (u, v) falls.
@@ -190,9 +206,9 @@ class NimEngine:
             bit = (np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)) & 63).astype(np.uint64)
             u, word = np.divmod(places, self._row)
             u = self._rows.numbers[u]
-            base = u.astype(np.uint64) * np.uint64(down) + (word.astype(np.uint64) << np.uint64(6)) * np.uint64(along) + rest
+            base = u.astype(np.uint64) * down + (word.astype(np.uint64) << np.uint64(6)) * along + rest
             births += len(bit)
-            checksum += int(finalize(np.repeat(base, count) + bit * np.uint64(along)).sum(dtype=np.uint64))
+            checksum += int(finalize(np.repeat(base, count) + bit * along).sum(dtype=np.uint64))
             if wanted:
                 u32 = np.repeat(u.astype(np.int32), count)
                 v32 = np.repeat(word.astype(np.int32) << 6, count) + bit.astype(np.int32)

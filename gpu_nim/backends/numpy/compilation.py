@@ -1,0 +1,28 @@
+"""Loops that numba compiles, which take a fraction of the time of whole arrays, once numba is loaded."""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+
+def gains(work: int, least: int) -> bool:
+    """Return whether so much work, of any unit, gains by compiled loops: at least `least`, and numba is installed.
+
+    >>> gains(10, 20)
+    False
+    """
+    return work >= least and find_spec("numba") is not None
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Return the function, compiled when it is first called, and kept for later processes where there is a folder for that.
+
+    Args:
+        function: of numbers, arrays and tuples of these. Threads run it side by side; divisors are not compared with 0.
+    """
+    from numba import njit  # here, for its start-up time
+
+    try:
+        return njit(nogil=True, cache=True, error_model="numpy")(function)
+    except RuntimeError:  # neither the package's folder nor the user's own is writable
+        return njit(nogil=True, error_model="numpy")(function)
