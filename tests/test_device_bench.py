@@ -170,16 +170,6 @@ def work_of(*rivals: Contender, ours: object = lambda: 7) -> Work:
     return Work("seven", "nim", ours, Floor(launches=1), None, "1 ms", "2 ms", rivals)
 
 
-def test_wall_and_device_are_apart(ranges: list[str]) -> None:
-    moments = iter([0.25, 0.5])
-    cuda = SimpleNamespace(
-        Event=Event, get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None), get_elapsed_time=lambda *_: next(moments)
-    )
-    result, wall, between = DeviceClock(SimpleNamespace(cuda=cuda)).time(lambda: time.sleep(0.01) or 7)
-    assert (result, between) == (7, 0.25e-3)
-    assert wall >= 0.01
-
-
 def test_a_rival_who_is_wrong_ends_the_work(device_alone: Device) -> None:
     with pytest.raises(VerificationError, match=r"^seven: the contenders disagree \(gpunim 7, wrong 8\)$"):
         list(rows(work_of(Contender("wrong", lambda: 8)), device_alone, 1))
@@ -238,12 +228,6 @@ def test_profile_wraps_nsight_compute(tmp_path: Path, monkeypatch: pytest.Monkey
     result = CliRunner().invoke(main, ["bench", "device", "--profile"])
     expected = "gpunim: --profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself\n"
     assert (result.exit_code, result.stderr) == (1, expected)
-
-
-def test_without_nvtx_there_are_no_ranges() -> None:
-    for cuda in (SimpleNamespace(), SimpleNamespace(nvtx=SimpleNamespace(available=False))):
-        with DeviceClock(SimpleNamespace(cuda=cuda)).named("x"):
-            pass
 
 
 def test_the_cold_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

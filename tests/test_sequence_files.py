@@ -310,6 +310,7 @@ def _require(ending: str) -> None:
         pytest.importorskip("pyarrow")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", [".csv", ".json"])
 def test_a_table_is_not_all_in_pythons_numbers_at_once(tmp_path: Path, ending: str) -> None:
     column = np.arange(10**5)

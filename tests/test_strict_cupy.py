@@ -9,7 +9,7 @@ import pytest
 
 from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import strict_cupy
-from tests.strict_cupy import NEEDS, Need
+from tests.strict_cupy import NEEDS
 
 
 @pytest.fixture(params=["strict", pytest.param("cupy", marks=pytest.mark.gpu)])
@@ -217,37 +217,6 @@ def test_while_launches_are_captured_there_is_nothing_but_launches() -> None:
 
 
 # What is recorded of them.
-
-
-@pytest.mark.parametrize(
-    ("work", "need"),
-    [
-        (lambda a: a[1:].reshape(3).view(np.int32), Need.VIEW),
-        (lambda a: strict_cupy.zeros_like(a), Need.MEMORY),
-        (lambda a: a.get(), Need.MEMORY),
-        (lambda a: a[:1].set(HOST[:1]), Need.MEMORY),
-        (lambda a: a.fill(0), Need.MEMORY),
-        (lambda a: operator.setitem(a, slice(0, 1), a[1:]), Need.MEMORY),
-        (lambda a: a.reshape(-1).sort(), Need.PRECOMPILED),
-        (lambda a: a.fill(1), Need.KERNEL),
-        (lambda a: operator.setitem(a, 0, 1), Need.KERNEL),
-        (lambda a: operator.setitem(a, slice(None), a[0]), Need.KERNEL),
-        (lambda a: operator.setitem(a, slice(0, 1), a[1:].astype(np.int64)), Need.KERNEL),
-        (lambda a: a.T.get(), Need.KERNEL),
-        (lambda a: a.T.reshape(-1), Need.KERNEL),
-        (lambda a: a + 1, Need.KERNEL),
-        (lambda a: a.sum(), Need.KERNEL),
-        (lambda a: a[a > 0], Need.KERNEL),
-        (lambda a: strict_cupy.asarray(3), Need.KERNEL),
-        (lambda a: strict_cupy.full(3, 1), Need.KERNEL),
-    ],
-)
-def test_the_most_that_was_needed(work: Any, need: Need) -> None:
-    array = strict_cupy.asarray(HOST)
-    with strict_cupy.recorded() as calls:
-        work(array)
-    order = list(Need)
-    assert max((used for _, used in calls), key=order.index) is need
 
 
 def test_every_function_is_cupys() -> None:
