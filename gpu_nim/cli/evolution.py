@@ -79,8 +79,8 @@ def evolution(
 
 def _piles(texts: dict[str, str]) -> int:
     """The number of Nim's piles, of which a graph has no bound."""
-    check_parameters(find("nim"), texts, "--")
-    piles: int = replace(find("nim").parameters[0], type=Integer(1)).read(texts.get("piles", "3"), "--")
+    check_parameters(find("nim"), texts)
+    piles: int = replace(find("nim").parameters[0], type=Integer(1)).read(texts.get("piles", "3"))
     return piles
 
 
@@ -105,7 +105,7 @@ def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path |
     """The facts of a game's graph, and the tables of its generations and of its steps."""
     from gpu_nim.games.evolution import game_evolution
 
-    name, values = read_game(game, texts, "--")
+    name, values = read_game(game, texts)
     found = game_evolution(name, size, misere=misere, **values)
     if out is not None:
         _write(found, out)

@@ -125,7 +125,7 @@ def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tu
     """The game, its position and the values of its parameters."""
     ctx = click.get_current_context()
     named = is_inequalities(words[0]) or (not words[0][:1].isdigit() and not words[0].startswith(("-", "+")))
-    game, values = read_game(words[0] if named else "nim", texts, "--")
+    game, values = read_game(words[0] if named else "nim", texts)
     (argument,) = (param for param in ctx.command.params if param.name == "words")
     kind: Any = PILE if game == "nim" and not misere and not texts else SIZE
     numbers = [kind.convert(word, argument, ctx) for word in words[named:]]

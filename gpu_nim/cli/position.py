@@ -37,8 +37,7 @@ def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, *
     GAME is a name, which `gpunim games` lists, or inequalities, whose coordinates are in alphabetical order. COORDINATES are the
     game's, as in `gpunim position chocolate 7 3 4 --a 3`, or the sizes of heaps, as in `gpunim position kayles 4 4`.
     """
-    texts = {name: text for name, text in options.items() if text is not None}
-    name, values = read_game(game, texts, "--")
+    name, values = read_game(game, options)
     explained = explain(name, numbers, misere=misere, **values)
     if as_json:
         emit_json(explained.summary())

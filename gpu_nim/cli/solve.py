@@ -78,8 +78,7 @@ def solve(
     A game of your own is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate at
     the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
     """
-    texts = {name: text for name, text in options.items() if text is not None}
-    name, values, scanned = read_scan(game, texts, "--")
+    name, values, scanned = read_scan(game, options)
     size = CATALOGUE[name].default_size if size is None else size
     if against is not None:
         if scanned or grundy or out:

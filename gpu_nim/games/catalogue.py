@@ -18,7 +18,7 @@ from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordi
 from gpu_nim.games.laws import WYTHOFF, chocolate_beside_nim
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import argument, arguments_written, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
@@ -184,8 +184,8 @@ def parameter_owners() -> dict[str, list[GameEntry]]:
     return owners
 
 
-def check_parameters(entry: GameEntry, given: Iterable[str], prefix: str = "") -> None:
-    """Raise UsageError for a parameter that the game does not have; messages write `prefix` before a parameter's name.
+def check_parameters(entry: GameEntry, given: Iterable[str]) -> None:
+    """Raise UsageError for a parameter that the game does not have.
 
     >>> check_parameters(find("kayles"), ["piles"])
     Traceback (most recent call last):
@@ -197,16 +197,15 @@ def check_parameters(entry: GameEntry, given: Iterable[str], prefix: str = "") -
             raise UsageError(f"options of a game are {', '.join(owners)}, got {shown(name)}{close(name, owners)}")
         if entry not in owners[name]:
             having = " and ".join(owner.name for owner in owners[name])
-            raise UsageError(f"{prefix}{name} is a parameter of {having}, not of {entry.name}")
+            raise UsageError(f"{argument(name)} is a parameter of {having}, not of {entry.name}")
 
 
-def chosen(game: object, parameters: Mapping[str, Any], prefix: str = "") -> tuple[GameEntry, dict[str, Any]]:
+def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any]]:
     """The entry of a name, or of inequalities as a text, with the parameters that are given or that the text gives.
 
     Args:
         game: the name or the inequalities.
         parameters: values or texts, by name.
-        prefix: written before a parameter's name in messages.
 
     Raises:
         UsageError: there is no such game, or it has no such parameter.
@@ -216,50 +215,50 @@ def chosen(game: object, parameters: Mapping[str, Any], prefix: str = "") -> tup
     ('inequalities', {'where': '3y <= x + z'})
     """
     entry = find("inequalities" if is_inequalities(game) else game)
-    check_parameters(entry, parameters, prefix)
+    check_parameters(entry, parameters)
     if not is_inequalities(game):
         return entry, dict(parameters)
     if "where" in parameters:
-        raise UsageError(f"{prefix}where must be left out where inequalities are the game, got {shown(parameters['where'])}")
+        raise UsageError(f"{argument('where')} must be left out where inequalities are the game, got {shown(parameters['where'])}")
     return entry, {"where": game}
 
 
-def read_values(entry: GameEntry, texts: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
-    """The value of each parameter of a game, from the texts of some; UsageError for a wrong one, named after `prefix`.
+def read_values(entry: GameEntry, texts: Mapping[str, str]) -> dict[str, Any]:
+    """The value of each parameter of a game, from the texts of some; UsageError for a wrong one.
 
     >>> read_values(find("chocolate"), {"a": "5/2"})
     {'a': Fraction(5, 2)}
     """
-    check_parameters(entry, texts, prefix)
-    return entry.read(texts, prefix)
+    check_parameters(entry, texts)
+    return entry.read(texts)
 
 
-def read_game(game: object, texts: Mapping[str, str], prefix: str = "") -> tuple[str, dict[str, Any]]:
+def read_game(game: object, options: Mapping[str, str | None]) -> tuple[str, dict[str, Any]]:
     """A game, by name or by inequalities, and the parameters that are given as texts: its name and the values.
 
-    Raises UsageError for a wrong one, named after `prefix`.
+    Raises UsageError for a wrong one.
 
     >>> read_game("2y <= z", {}), read_game("chocolate", {"a": "5/2"})
     (('inequalities', {'where': '2y <= z'}), ('chocolate', {'a': Fraction(5, 2)}))
     """
-    entry, texts = chosen(game, texts, prefix)
-    values = entry.read(texts, prefix)
+    entry, texts = chosen(game, {name: text for name, text in options.items() if text is not None})
+    values = entry.read(texts)
     return entry.name, {name: values[name] for name in texts}
 
 
-def read_scan(game: object, texts: Mapping[str, str], prefix: str = "") -> tuple[str, dict[str, Any], str | None]:
+def read_scan(game: object, options: Mapping[str, str | None]) -> tuple[str, dict[str, Any], str | None]:
     """The same, but a rational may have several values: the name, the values, and the parameter that has a list of them.
 
     >>> read_scan("chocolate", {"a": "1:3"}), read_scan("wythoff", {})
     (('chocolate', {'a': [Fraction(1, 1), Fraction(2, 1)]}, 'a'), ('wythoff', {}, None))
     """
-    entry, texts = chosen(game, texts, prefix)
-    several = {each.name: each.read_several(texts[each.name], prefix) for each in entry.parameters if each.name in texts}
+    entry, texts = chosen(game, {name: text for name, text in options.items() if text is not None})
+    several = {each.name: each.read_several(texts[each.name]) for each in entry.parameters if each.name in texts}
     scanned = [name for name, values in several.items() if len(values) > 1]
     for name in scanned[1:]:
-        raise UsageError(f"{prefix}{name} must be one value where {prefix}{scanned[0]} is scanned, got {len(several[name])}")
+        raise UsageError(f"{argument(name)} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
     values = {name: found if name in scanned else found[0] for name, found in several.items()}
-    return entry.name, entry.values(values, prefix), scanned[0] if scanned else None
+    return entry.name, entry.values(values), scanned[0] if scanned else None
 
 
 def read_source(text: str) -> tuple[str, dict[str, Any]]:
@@ -274,7 +273,8 @@ def read_source(text: str) -> tuple[str, dict[str, Any]]:
         return text, {}
     name, _, arguments = text.partition(":")
     entry = find(name)
-    return name, read_values(entry, written_texts(text, name, arguments, entry.parameters))
+    with arguments_written({each: each for each in parameter_owners()}):  # they are no options
+        return name, read_values(entry, written_texts(text, name, arguments, entry.parameters))
 
 
 def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:

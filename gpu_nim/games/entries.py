@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.laws import BesideNim
 from gpu_nim.games.rulesets import Ruleset
-from gpu_nim.model.arguments import parse_integer, parse_rational, shown
+from gpu_nim.model.arguments import argument, parse_integer, parse_rational, shown
 from gpu_nim.model.errors import UsageError
 
 T = TypeVar("T")
@@ -164,41 +164,39 @@ class Parameter:
     help: str
     is_dimension: bool = False
 
-    def read(self, text: str, prefix: str = "") -> Any:
+    def read(self, text: str) -> Any:
         """The value that a text names.
 
         Args:
             text: the text.
-            prefix: written before the parameter's name in messages.
 
         Raises:
             UsageError: it names none.
 
-        >>> Parameter("piles", Integer(1, 32), "3", "the number of piles").read("40", "--")
+        >>> Parameter("piles", Integer(1, 32), "3", "the number of piles").read("40")
         Traceback (most recent call last):
-        gpu_nim.model.errors.UsageError: --piles must be an integer from 1 to 32, got '40'
+        gpu_nim.model.errors.UsageError: piles must be an integer from 1 to 32, got '40'
         """
-        return self._read(self.type.read, text, prefix)
+        return self._read(self.type.read, text)
 
-    def read_several(self, text: str, prefix: str = "") -> list[Any]:
+    def read_several(self, text: str) -> list[Any]:
         """The values that a text names: one, or of a rational those of a range.
 
         Args:
             text: the text.
-            prefix: written before the parameter's name in messages.
 
         Raises:
             UsageError: it names none.
         """
         if isinstance(self.type, Rational):
-            return self._read(self.type.read_several, text, prefix)
-        return [self.read(text, prefix)]
+            return self._read(self.type.read_several, text)
+        return [self.read(text)]
 
-    def _read(self, reader: Callable[[str], T], text: str, prefix: str) -> T:
+    def _read(self, reader: Callable[[str], T], text: str) -> T:
         try:
             return reader(text)
         except ValueError as error:
-            raise UsageError(f"{prefix}{self.name} must be {error}, got {shown(text)}") from None
+            raise UsageError(f"{argument(self.name)} must be {error}, got {shown(text)}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,12 +243,11 @@ class GameEntry:
     def _example(self) -> Ruleset:
         return self.rules(**self.read(self.literal_parameters[0]))
 
-    def values(self, given: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The value of each parameter, given or by default.
 
         Args:
             given: values by name.
-            prefix: written before a parameter's name in messages.
 
         Raises:
             UsageError: a parameter without a default is missing.
@@ -260,20 +257,19 @@ class GameEntry:
             if parameter.name in given:
                 result[parameter.name] = given[parameter.name]
             elif parameter.default is None:
-                raise UsageError(f"{prefix}{parameter.name} must be {parameter.type.expected}, got none")
+                raise UsageError(f"{argument(parameter.name)} must be {parameter.type.expected}, got none")
             else:
                 result[parameter.name] = parameter.read(parameter.default)
         return result
 
-    def read(self, texts: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
+    def read(self, texts: Mapping[str, str]) -> dict[str, Any]:
         """The value of each parameter, from the texts of some.
 
         Args:
             texts: texts by name.
-            prefix: written before a parameter's name in messages.
 
         Raises:
             UsageError: a text names no value, or a parameter without a default is missing.
         """
         given = [parameter for parameter in self.parameters if parameter.name in texts]
-        return self.values({parameter.name: parameter.read(texts[parameter.name], prefix) for parameter in given}, prefix)
+        return self.values({parameter.name: parameter.read(texts[parameter.name]) for parameter in given})

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,43 +80,48 @@ class DeviceArray(Protocol):
     def __dlpack__(self, *, stream: Any = None) -> Any: ...
 
 
-class _Anywhere(TypedDict, total=False):
-    """What every count takes."""
-
-    piles: Whole | None
-    backend: str | Backend
-
-
-class _Shared(_Anywhere, total=False):
-    """What counts of ranges take that can be divided among workers."""
-
-    scheduler: str | None
-    workers: Whole | None
-
-
-class _Listed(_Shared, total=False):
-    """What reductions take."""
-
-    records: Whole | None
-
-
-class _Made(_Shared, total=False):
-    """What values of ranges take."""
-
-    method: Method
-    device: Literal[False]
-
-
 @overload
-def count(sequence: str, n: Whole, **options: Unpack[_Anywhere]) -> int: ...
+def count(sequence: str, n: Whole, *, piles: Whole | None = None, backend: str | Backend = "auto") -> int: ...
 @overload
-def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_Anywhere]) -> DeviceArray: ...
+def count(
+    sequence: str, n: range, *, piles: Whole | None = None, backend: str | Backend = "auto", device: Literal[True]
+) -> DeviceArray: ...
 @overload
-def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Listed]) -> Reduced: ...
+def count(
+    sequence: str,
+    n: range,
+    *,
+    piles: Whole | None = None,
+    reduce: str,
+    records: Whole | None = None,
+    backend: str | Backend = "auto",
+    scheduler: str | None = None,
+    workers: Whole | None = None,
+) -> Reduced: ...
 @overload
-def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Listed]) -> dict[str, Reduced]: ...
+def count(
+    sequence: str,
+    n: range,
+    *,
+    piles: Whole | None = None,
+    reduce: list[str] | tuple[str, ...],
+    records: Whole | None = None,
+    backend: str | Backend = "auto",
+    scheduler: str | None = None,
+    workers: Whole | None = None,
+) -> dict[str, Reduced]: ...
 @overload
-def count(sequence: str, n: range, **options: Unpack[_Made]) -> Values: ...
+def count(
+    sequence: str,
+    n: range,
+    *,
+    piles: Whole | None = None,
+    method: Method = "formula",
+    backend: str | Backend = "auto",
+    device: Literal[False] = False,
+    scheduler: str | None = None,
+    workers: Whole | None = None,
+) -> Values: ...
 def count(
     sequence: str,
     n: Whole | range,

@@ -18,7 +18,7 @@ from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Integer, Parameter
 from gpu_nim.games.laws import CHOCOLATE, EVEN_BARS
 from gpu_nim.games.rulesets import Inequalities
-from gpu_nim.model.arguments import parse_integer
+from gpu_nim.model.arguments import arguments_written, parse_integer
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.render.geometry import SPACE
@@ -82,14 +82,14 @@ def named(source: str) -> NamedGrowth | NamedGame | Path:
 
 
 def _game(source: str, game: GameEntry, arguments: str) -> NamedGame:
-    prefix = f"source {source!r}: "
     drawn = (
         Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
         Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
     )
     texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
-    size, grundy = (each.read(texts.pop(each.name, str(each.default)), prefix) for each in drawn)
-    return NamedGame(game, games.read_values(game, texts, prefix), size, grundy)
+    with arguments_written({each: f"source {source!r}: {each}" for each in ("size", "grundy", *games.parameter_owners())}):
+        size, grundy = (each.read(texts.pop(each.name, str(each.default))) for each in drawn)
+        return NamedGame(game, games.read_values(game, texts), size, grundy)
 
 
 def defined_scene(source: object) -> NimScene | None:
