@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.cli import _restart
+from gpu_nim.cli import restart
 from gpu_nim.model.errors import MissingDependency, _extras, missing
 from gpu_nim.render.exports import EXPORTS
 
@@ -89,6 +89,16 @@ def test_a_command_starts_again_with_the_extra_it_needs(script: str, tmp_path: P
     assert done.stdout.startswith("[mpi,graph]")
 
 
+def test_a_large_growth_starts_again_with_what_makes_it_faster(script: str, tmp_path: Path) -> None:
+    args = ("grow", "edge", "--gen", "600", "--backend", "numpy", "--checkpoint", f"{tmp_path}/run")
+    done = run_without("numba", *args, GPUNIM_SCRIPT=script)
+    assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("fast", *args)))
+    assert done.stderr.startswith("gpunim: this growth takes a fraction of the time and memory with numba: install the extra fast")
+    assert not (tmp_path / "run").exists()
+    for more in (["--gen", "9"], ["--gen", "600", "--plan"], ["--gen", "9", "--threads", "0"]):
+        assert run_without("numba", "grow", "edge", "--backend", "numpy", *more, GPUNIM_SCRIPT=script).stdout[0] != "["
+
+
 @pytest.mark.parametrize("started", [True, False], ids=["for the second time", "by no script"])
 def test_a_command_that_cannot_start_again_only_says_it(script: str, started: bool, tmp_path: Path) -> None:
     environ = {"GPUNIM_SCRIPT": script, "GPUNIM_MISSING": "graph"} if started else {}
@@ -99,4 +109,4 @@ def test_a_command_that_cannot_start_again_only_says_it(script: str, started: bo
 
 def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setenv("GPUNIM_SCRIPT", script)
-    _restart(MissingDependency("show needs a display"))
+    restart(MissingDependency("show needs a display"))

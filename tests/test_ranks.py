@@ -133,7 +133,7 @@ def test_a_table_on_a_disk_in_many_parts(monkeypatch, tmp_path):
 
 
 def test_a_table_that_a_disk_does_not_take_is_refused(tmp_path, monkeypatch):
-    on_disk = table_bytes(EDGE, 4096, disk=tmp_path)
+    on_disk = table_bytes(EDGE, 4096)
     assert NumpyBackend(disk=tmp_path).growth_memory(EDGE, 4096) < on_disk / 3
     with pytest.raises(FileError, match=r"nowhere must take a table of [0-9,]+ bytes: No such file or directory"):
         ExactlyOneEngine(EDGE, 10, disk=tmp_path / "nowhere")
@@ -171,9 +171,9 @@ def test_what_ranks_receive_is_what_they_need(rule):
 
 
 def test_ranks_divide_the_memory():
-    whole = required_bytes(FCC, 1024)
+    whole = required_bytes(FCC, 1024, threads=0)
     for ranks in (2, 4, 8):
-        assert required_bytes(FCC, 1024, ranks) < 1.5 * whole / ranks
+        assert required_bytes(FCC, 1024, ranks, threads=0) < 1.5 * whole / ranks
     held = [Bricks(EDGE, 512, rank, 4).count for rank in range(4)]
     assert max(held) < 1.1 * sum(held) / 4
 

@@ -160,8 +160,8 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
         case RankFailed():
             return 1, None  # the other rank says why
         case GpunimError():
-            if isinstance(error, MissingDependency) and place() is None:
-                _restart(error)
+            if isinstance(error, MissingDependency):
+                restart(error)
             return error.exit_status, _one_line(str(error))
     sentence = _of_the_machine(error)
     if sentence is None:
@@ -173,12 +173,12 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
     return 1, _one_line(sentence)
 
 
-def _restart(error: MissingDependency) -> None:
+def restart(error: MissingDependency) -> None:
     """Replace this process by the script that started it, which installs the missing extra and runs the command again.
 
-    Returns if no script started it, if no extra has the dependency, or if the extra is already installed.
+    Returns if no script started it, or mpirun did, if no extra has the dependency, or if the extra is already installed.
     """
-    script = os.environ.get(_SCRIPT)
+    script = os.environ.get(_SCRIPT) if place() is None else None
     tried = os.environ.get(_MISSING, "").split(",")
     if script is None or error.extra is None or error.extra in tried:
         return

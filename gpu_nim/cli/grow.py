@@ -8,6 +8,7 @@ import click
 from gpu_nim.automata.catalogue import GENERATIONS
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.backends.selection import NAMES
+from gpu_nim.cli import restart
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.output import emit_json, growth_progress, print_table, say
@@ -88,7 +89,7 @@ def grow(columns: str | None, section: str | None, no_verify: bool, plan: bool, 
         planned = job.plan()
         emit_json(planned.summary()) if as_json else say(str(planned))
         return 0
-    with job.open() as opened:
+    with job.open(restart) as opened:
         growing = opened.growing
         for sentence in opened.passed_over:
             say(f"gpunim: {sentence}: resuming from generation {growing.generation}", err=True)

@@ -17,14 +17,15 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
-from gpu_nim.backends.numpy.exactly_one import lacks_numba, planned_newborns, table_bytes
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.numpy.exactly_one import planned_newborns, table_bytes
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.plan import Plan
 from gpu_nim.jobs.ranks import place
 from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer
-from gpu_nim.model.errors import FileError, RanksLost, UsageError, missing
+from gpu_nim.model.errors import FileError, MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush, scratch_folder
@@ -194,7 +195,7 @@ class GrowthJob:
         costs: dict[str, Any]
         free, on_disk = backend.free_memory(), ""
         if disk is not None:
-            kept = {"disk": table_bytes(rule, growing.generations, ranks, disk)}
+            kept = {"disk": table_bytes(rule, growing.generations, ranks)}
             on_disk = f"{kept['disk']:,} bytes of {disk}"
         if ranks > 1:
             counted = rule is not find("nim").rule
@@ -221,8 +222,11 @@ class GrowthJob:
             return opened.grow(on_batch)
 
     @contextmanager
-    def open(self) -> Iterator[OpenGrowth]:
+    def open(self, on_lack: Callable[[MissingDependency], None] = lambda lack: None) -> Iterator[OpenGrowth]:
         """Lock the folder and the files, read the checkpoint, and yield the growth with the memory or the disk that it needs.
+
+        Args:
+            on_lack: called, before anything is written, with what the growth would be faster with and is not installed.
 
         Raises:
             UsageError: an output cannot hold this growth, or the checkpoint is of another one.
@@ -269,6 +273,10 @@ class GrowthJob:
                 general=job.general,
                 resume=snapshot,
             )
+            if isinstance(backend, NumpyBackend) and not job.general and backend.lacks_numba(chosen.rule, growing.generations):
+                lack = missing("this growth takes a fraction of the time and memory with numba", "numba")
+                on_lack(lack)
+                notes.append(str(lack))
             for path in job.files if ranks.rank == 0 else ():
                 held.enter_context(claim(path))
             if communicator is not None:
@@ -279,11 +287,9 @@ class GrowthJob:
             if checkpoints is not None and snapshot is None and ranks.rank == 0:
                 held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
             if job.disk is not None:
-                needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size, Path(job.disk)):,} bytes"
+                needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size):,} bytes"
                 whose = needed if communicator is None else f"at most {needed} of each rank"
                 notes.append(f"while it grows, {whose} are in {job.disk}")
-            elif backend.name == "numpy" and not job.general and lacks_numba(chosen.rule, growing.generations):
-                notes.append(str(missing("this growth takes a fraction of the time and memory with numba", "numba")))
             yield OpenGrowth(job, growing, notes, checkpoints, stores, bfile)
 
     def _on_ranks(self) -> tuple[Backend, MpiCommunicator | None]:

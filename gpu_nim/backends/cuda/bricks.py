@@ -16,19 +16,10 @@ FIELD = _CONSTANTS["FIELD"]
 _LISTED_BYTES = 4 * 8 + 2 * 4 * ROWS  # a listed brick's place in four lists and its newborns in two planes
 _REPORT_BYTES = 4 + 3 * 8  # a generation's count of bricks, births, checksum and section
 _ENTRY_BYTES = 4 * _CONSTANTS["ENTRY"]
-_LONGEST = 4  # rows in u of a brick in space: a touch goes no further
 
 
 class DeviceBricks(Bricks):
     """The bricks of a growth as the kernels know them."""
-
-    @property
-    def fits(self) -> bool:
-        """Whether a newborn's touches stay within the rows of the neighbouring bricks and a window's 16 bits beyond a word.
-
-        A row beyond two mirrors is moved along w by the sum of its distances from them, at most 8.
-        """
-        return max(self.reach) <= _LONGEST
 
     @property
     def planned(self) -> int:
@@ -100,11 +91,3 @@ class DeviceBricks(Bricks):
             "FLAGS": self.flags,
             "OFFSETS": ",".join(map(str, self.touchers().tolist())),
         }
-
-    def section(self, axis: int, value: int) -> tuple[int, int, int]:
-        """For newborns whose coordinate `axis` is `value`: the kernel's axes and level, and how often its sum counts each."""
-        if not self.folded:
-            at = axis + 3 - self.rule.dimension
-            return 1 << at, int(value - self.origin[at]), 1
-        level = abs(value) if self.signed else value
-        return 8, int(level - self.origin[2]), self.rule.dimension * (2 if self.signed and value else 1)

@@ -1,11 +1,12 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
@@ -57,6 +58,11 @@ class NumpyBackend:
             return plane_bytes(last, self.communicator.size) if nim else None
         return required_bytes(rule, last, self.communicator.size, self.disk, self.threads)
 
+    def lacks_numba(self, rule: Rule, last: int) -> bool:
+        """Return whether numba's compiled loops would grow it faster, were it installed."""
+        wanted = self.disk is None and self.threads > 0 and find_spec("numba") is None
+        return wanted and gains_by_loops(rule, last)
+
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
         self._refuse_disk()
@@ -66,7 +72,9 @@ class NumpyBackend:
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule) and not general:
-            return ExactlyOneEngine(rule, last, state, self.communicator, self.disk, self.threads)
+            return exactly_one_engine(rule, last, self.disk, self.threads)(
+                rule, last, state, self.communicator, self.disk, self.threads
+            )
         self._refuse_disk()
         if self.communicator.size > 1:
             raise UsageError(
@@ -91,6 +99,15 @@ class NumpyBackend:
     def tracer(self, scene: Scene) -> NumpyTracer:
         """Return what traces rays through a scene."""
         return NumpyTracer(scene)
+
+
+def exactly_one_engine(rule: Rule, last: int, disk: Path | None, threads: int) -> type[ExactlyOneEngine]:
+    """Return the engine for births on exactly one touch: by compiled loops where they gain."""
+    if not compiled(rule, last, disk, threads):
+        return ExactlyOneEngine
+    from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
+
+    return CompiledEngine
 
 
 def processor_name() -> str:

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 
 _FRESH, _DECIDED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
@@ -95,10 +94,6 @@ class ByteTable:
             born.append(candidates[np.flatnonzero(table[candidates] == _ONCE)])
             table[born[-1]] = _DECIDED
         return self._bricks.decode(np.concatenate(born))
-
-    def checksum(self, at: Ints) -> int:
-        """Return the checksum of these cells, shape (3, N), each once."""
-        return checksum(self._bricks.cells(at.T))
 
     def _parts(self, far: Ints, beside: Ints) -> Iterator[tuple[list[tuple[Ints, bool]], int]]:
         """The newborns far from walls and those beside them, and their halo, with the place before which later ones touch nothing.

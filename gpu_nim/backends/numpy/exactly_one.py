@@ -3,11 +3,11 @@
 Fate. Alive cells stay alive, so a cell's number of touches never falls. The first generation that touches a cell
 decides it: touched once it is born, touched more often it never is.
 
-Tables. What is known of a cell stands in a table of the bricks that the growth can reach (`gpu_nim.backends.shared.bricks`): two
-bits for compiled loops on all cores (`gpu_nim.backends.numpy.bit_table`), where numba is installed and the growth is large enough
-to gain by it, otherwise a byte (`gpu_nim.backends.numpy.byte_table`). Newborns near a wall of the domain push together with their
-halo (`gpu_nim.backends.numpy.halo`), and their targets beyond a wall are left out. All others are in the table: the growth reaches
-them.
+Table. What is known of a cell stands in a table of the bricks that the growth can reach (`gpu_nim.backends.shared.bricks`), a byte
+a cell (`gpu_nim.backends.numpy.byte_table`). Newborns near a wall of the domain push together with their halo
+(`gpu_nim.backends.numpy.halo`), and their targets beyond a wall are left out. All others are in the table: the growth reaches them.
+Where numba is installed, and a growth is large enough to gain by it, compiled loops grow it instead, in a bit a cell
+(`gpu_nim.backends.numpy.compiled_engine`).
 
 Ranks. A rank's table has the bricks that it owns, and it decides their cells. What a newborn and its halo touch in the domain is no
 more than the reach of the bricks away. So before a step each newborn is sent to the owners of all slabs that near; a rank makes
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +40,10 @@ _COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more th
 _SAVED = 1 << 12  # bricks of a state that are packed or unpacked at a time
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
+_LOADED_BYTES = 145 << 20  # of numba and the compiled loops
+_BRICK_BYTES = 4 * ROWS + 4  # of compiled loops: rows and a slot
+_LISTED_BYTES = 408  # of a brick in the lists of compiled loops
+_LISTED = 320  # measured: the bricks of a list are as many as those of so many generations, if each had the same share
 
 
 def supports(rule: Rule) -> bool:
@@ -52,53 +55,32 @@ def supports(rule: Rule) -> bool:
     return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
 
 
-class Table(Protocol):
-    """What is known of the cells of some bricks; see `ByteTable` for what each method takes and returns."""
+def gains_by_loops(rule: Rule, last: int) -> bool:
+    """Return whether a growth is so large that compiled loops save more time than they take to load, and its offsets short enough.
 
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the table."""
-
-    def decide(self, at: Ints) -> None:
-        """Mark cells as decided."""
-
-    def words(self, numbers: range) -> NDArray[np.uint32]:
-        """Return the rows of bricks."""
-
-    def restore(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
-        """Take back the rows of bricks."""
-
-    def born(self, at: Ints, near: NDArray[np.intp], halo: Ints) -> Ints:
-        """Return the cells that are born, and decide all that are touched."""
-
-    def checksum(self, at: Ints) -> int:
-        """Return the checksum of cells."""
+    >>> gains_by_loops(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), 100)
+    False
+    """
+    if not supports(rule):
+        return False
+    bricks = Bricks(rule, last)
+    return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
 
 
-def compiled(bricks: Bricks, disk: Path | None = None, threads: int = 1) -> bool:
-    """Return whether a growth in these bricks gains by compiled loops, if there are threads, and numba is installed for them."""
-    return disk is None and threads > 0 and CELLS * bricks.total >= _COMPILED_FROM and find_spec("numba") is not None
+def compiled(rule: Rule, last: int, disk: Path | None = None, threads: int = 1) -> bool:
+    """Return whether compiled loops grow it: there are threads for them, and numba."""
+    return disk is None and threads > 0 and find_spec("numba") is not None and gains_by_loops(rule, last)
 
 
-def lacks_numba(rule: Rule, last: int) -> bool:
-    """Return whether a growth would gain by compiled loops, but numba is not installed."""
-    return find_spec("numba") is None and supports(rule) and CELLS * Bricks(rule, last).total >= _COMPILED_FROM
-
-
-def table_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = None, threads: int = 1) -> int:
-    """Return the bytes of the largest table among this many ranks.
+def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
+    """Return the bytes of the largest table of a byte a cell among this many ranks.
 
     >>> from gpu_nim.model.rule import Symmetry
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 55e6
     True
     """
-    bricks = Bricks.of_busiest(rule, last, ranks)
-    return _table_bytes(bricks, compiled(bricks, disk, threads))
-
-
-def _table_bytes(bricks: Bricks, bits: bool) -> int:
-    return CELLS * max(1, bricks.count) >> 2 * bits
+    return CELLS * max(1, Bricks.of_busiest(rule, last, ranks).count)
 
 
 def planned_newborns(bricks: Bricks) -> int:
@@ -122,13 +104,16 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = No
 
     >>> from gpu_nim.model.rule import Symmetry
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
+    >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4, threads=0) < 60e6
     True
     """
     bricks = Bricks.of_busiest(rule, last, ranks)
-    index = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v + 4 * bricks.count
-    table = 0 if disk is not None else _table_bytes(bricks, compiled(bricks, disk, threads))
-    return index + table + _NEWBORN_BYTES * planned_newborns(bricks)
+    columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
+    if compiled(rule, last, disk, threads):
+        listed = min(bricks.held, _LISTED * bricks.count // (last + 1))
+        return columns + _LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed
+    table = 0 if disk is not None else CELLS * bricks.count
+    return columns + table + 4 * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
 
 
 class ExactlyOneEngine(CellEngine):
@@ -166,20 +151,24 @@ class ExactlyOneEngine(CellEngine):
         require_memory(required_bytes(rule, last, self._ranks.size, disk, threads), host_memory(), f"a growth to generation {last}")
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
-        self._planned = planned_newborns(bricks)
-        self._mirrors = Mirrors(bricks)
         if self._ranks.size > 1:
             self._boundary = Boundary(bricks)
-        self._table = _table(bricks, disk, threads)
-        self._take(np.zeros((3, 0), np.int64))
+        self._allocate(disk, threads)
+        self._lay(np.zeros((3, 0), np.int64))
         if state is not None:
             self._restore(state)
+
+    def _allocate(self, disk: Path | None, threads: int) -> None:
+        """Take the memory of the growth."""
+        self._planned = planned_newborns(self._bricks)
+        self._mirrors = Mirrors(self._bricks)
+        self._table = ByteTable(self._bricks, disk)
 
     def state(self) -> State:
         """Return the rank's part (`gpu_nim.backends.shared.states`)."""
         bricks, found, words = self._bricks, [np.zeros(0, np.int64)], [np.zeros((0, ROWS), np.uint32)]
         for numbers in bricks.slices(_SAVED):
-            part = self._table.words(numbers)
+            part = self._words(numbers)
             some = np.flatnonzero(part.any(axis=1))
             found.append(some + numbers.start)
             words.append(part[some])
@@ -194,14 +183,26 @@ class ExactlyOneEngine(CellEngine):
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
         for numbers, words in self._bricks.touched(state):
-            self._table.restore(numbers, words)
+            self._put_back(numbers, words)
         if self.generation >= 0:
-            self._take(self._own(state["newborns"]))
+            self._lay(self._own(state["newborns"]))
+
+    def _words(self, numbers: range) -> NDArray[np.uint32]:
+        """The rows of bricks, shape (n, 32): a bit for each cell that was touched."""
+        return self._table.words(numbers)
+
+    def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
+        """Take back the rows of bricks."""
+        self._table.restore(numbers, words)
 
     def _seed(self) -> None:
         folded = np.unique(self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64)), axis=0)
-        self._take(self._own(folded) if self._ranks.size > 1 else self._bricks.locate(folded).T)
-        self._table.decide(self.at)
+        self._lay(self._own(folded) if self._ranks.size > 1 else self._bricks.locate(folded).T)
+
+    def _lay(self, at: Ints) -> None:
+        """Begin with newborns, shape (3, N), and mark them as touched."""
+        self._take(at)
+        self._table.decide(at)
 
     def _own(self, representatives: Cells) -> Ints:
         """Where those of these cells are that the rank owns, shape (3, N)."""
@@ -237,7 +238,7 @@ class ExactlyOneEngine(CellEngine):
         near, order = self._bricks.cells(self.at[:, self._near].T), self.rule.symmetry.order(self.rule.dimension)
         fewer = order - self.rule.symmetry.orbit_size(near)
         births = order * self.at.shape[1] - int(fewer.sum())
-        return births, (order * self._table.checksum(self.at) - checksum(near, fewer)) % 2**64
+        return births, (order * checksum(self.newborns) - checksum(near, fewer)) % 2**64
 
     def _cells(self) -> Cells:
         # Unfolding sorts, and short integers are sorted several times faster.
@@ -246,11 +247,3 @@ class ExactlyOneEngine(CellEngine):
 
     def _section(self, axis: int, value: int) -> int:
         return int(self.rule.symmetry.section_size(self.newborns, axis, value).sum())
-
-
-def _table(bricks: Bricks, disk: Path | None, threads: int) -> Table:
-    if not compiled(bricks, disk, threads):
-        return ByteTable(bricks, disk)
-    from gpu_nim.backends.numpy.bit_table import BitTable  # here, for numba's start-up time
-
-    return BitTable(bricks, threads)

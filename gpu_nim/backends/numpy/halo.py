@@ -123,6 +123,7 @@ class Boundary:
             if other != bricks.rank:
                 self._sent[other] = within(owner == other, bricks.reach[bricks.axis])
         self._near: NDArray[np.bool_] = np.logical_or.reduce(self._sent)
+        self.slabs: NDArray[np.bool_] = self._near.reshape(bricks.slabs, -1).any(axis=1)
 
     def parts(self, at: Ints) -> list[Bytes]:
         """Return what each rank is sent of these newborns of the rank, shape (3, N): the places of some, in one table of all."""

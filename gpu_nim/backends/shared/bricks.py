@@ -37,6 +37,7 @@ CELLS = 1 << _LOG_CELLS
 """The cells of a brick."""
 _SLICE = 1 << 12  # bricks of a state that are read at a time
 _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
+_LONGEST = 4  # rows in u of a brick in space: a touch goes no further in loops and kernels that know no others
 _COLUMN_BYTES = 24  # of `columns`
 _COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
 
@@ -104,22 +105,27 @@ class BrickGrid:
         v = bricks[:, 1] * self.size[1] + (row & (1 << self.log_v) - 1)
         return xp.stack((u, v, bricks[:, 2] * self.size[2] + bit * (1 << self.packed) + self.parity(u, v)), axis=1)
 
-    def cells_of(self, bricks: NDArray[np.int64], words: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return the cells whose bits are set.
+    def cells_of(self, bricks: NDArray[np.integer], words: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the cells whose bits are set, as `places_of` does, shape (cells, dimension)."""
+        cells: NDArray[np.int64] = self.cells(self.places_of(bricks, words))
+        return cells
+
+    def places_of(self, bricks: NDArray[np.integer], words: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the (u, v, w) of the cells whose bits are set.
 
         Args:
             bricks: their places in bricks, shape (N, 3).
             words: their rows, shape (N, 32).
 
         Returns:
-            Shape (cells, dimension), in no order.
+            Shape (cells, 3), in no order.
         """
         filled = np.flatnonzero(words)
         bits = np.unpackbits(words.reshape(-1)[filled].astype("<u4").view(np.uint8), bitorder="little").reshape(-1, BITS)
         index, bit = np.nonzero(bits)
         brick, row = np.divmod(filled[index], ROWS)
-        cells: NDArray[np.int64] = self.cells(self.join(bricks[brick], row, bit))
-        return cells
+        places: NDArray[np.int64] = self.join(bricks[brick].astype(np.int64), row, bit)
+        return places
 
 
 class Bricks(BrickGrid):
@@ -188,6 +194,14 @@ class Bricks(BrickGrid):
         else:
             u, v, w = (int(x) for x in np.abs(self._fold @ offsets.T).max(axis=1))
         return u, v, (w + 2) // 2 if self.packed else w
+
+    @property
+    def fits(self) -> bool:
+        """Whether a newborn's touches stay within the rows of the neighbouring bricks and a window's 16 bits beyond a word.
+
+        A row beyond two mirrors is moved along w by the sum of its distances from them, at most 8.
+        """
+        return max(self.reach) <= _LONGEST
 
     @property
     def longest(self) -> int:
@@ -347,6 +361,14 @@ class Bricks(BrickGrid):
         weights = [sum(k * int(x) for k, x in zip(coefficients, axis, strict=True)) % 2**64 for axis in self._unfold.T]
         corner = self.cells(np.zeros((1, 3), np.int64))[0].tolist()
         return (*weights, sum(k * x for k, x in zip(coefficients, corner, strict=True)) % 2**64)
+
+    def section(self, axis: int, value: int) -> tuple[int, int, int]:
+        """For newborns whose coordinate `axis` is `value`: the axes and level of the kernels, and how often these count each."""
+        if not self.folded:
+            at = axis + 3 - self.rule.dimension
+            return 1 << at, int(value - self.origin[at]), 1
+        level = abs(value) if self.signed else value
+        return 8, int(level - self.origin[2]), self.rule.dimension * (2 if self.signed and value else 1)
 
     def corners(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return where these bricks, which the rank owns, are whatever was planned for: in bricks from (0, 0, 0), shape (N, 3)."""
