@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -45,37 +46,12 @@ def test_what_is_offered_is_in_the_catalogues() -> None:
     assert offered("gpunim movie nim:7 --motion ") == list(MOTIONS)
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("gpunim gr", ["grow"]),
-        ("gpunim --v", ["--version"]),
-        ("gpunim grow --bir", ["--birth"]),
-        ("gpunim grow edge --backend n", ["numpy"]),
-        ("gpunim grow edge --columns births,dim", ["births,dimension"]),
-        ("gpunim grow edge --out ", ["<file>"]),
-        ("gpunim guess edge --column dim", ["dimension"]),
-        ("gpunim guess D --kind known,mod", ["known,modular"]),
-        ("gpunim count A14755", ["A147552"]),
-        ("gpunim count D --reduce sum,arg", ["sum,argmax", "sum,argmin"]),
-        ("gpunim count D --format b", ["bfile"]),
-        ("gpunim render choc", ["chocolate:", "chocolate6:", "<file>"]),
-        ("gpunim render fig", ["figure:", "<file>"]),
-        ("gpunim export fig", ["<file>"]),
-        ("gpunim render nim:", ["nim:piles=", "nim:size=", "nim:grundy="]),
-        ("gpunim render chocolate:a=3,s", ["chocolate:a=3,size="]),
-        ("gpunim render edge:", []),
-        ("gpunim render nim:7 --theme=n", ["neon"]),
-        ("gpunim render nim:7 --view ax", ["axis"]),
-        ("gpunim render nim:7 --view AZ", []),
-        ("gpunim render nim:7 --resolution 1", ["1080p", "1440p"]),
-        ("gpunim show nim:", ["nim:piles=", "nim:size=", "nim:grundy="]),
-        ("gpunim bench ran", ["ranks"]),
-        ("gpunim nim 3 ", []),
-    ],
-)
-def test_words_are_completed(line: str, expected: list[str]) -> None:
-    assert offered(line) == expected
+COMPLETED: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("line", COMPLETED)
+def test_words_are_completed(line: str) -> None:
+    assert offered(line) == COMPLETED[line]
 
 
 @pytest.fixture

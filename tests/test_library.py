@@ -216,7 +216,6 @@ def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
 
 
 @pytest.mark.larger
-@pytest.mark.larger
 @pytest.mark.parametrize("general", [False, True])
 def test_sums_of_coordinates_do_not_wrap(general: bool, backend: Backend) -> None:
     grown = GrowthProcess("edge", 65, backend, cells=True, general=general)

@@ -7,12 +7,14 @@ notice; they are recorded once, and tried from the quickest on.
 
 import inspect
 import signal
+import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,39 +60,12 @@ _UPTO = {EDGE: 16, MORE_PILES: 16}
 """How far statements are tried, by their source; others to 6."""
 _SECONDS = 20
 """Of computing, after which a check is taken to be endless."""
-# What no statement can notice, and why.
-LEFT_OUT = {
-    positions.binary_columns: "shown to people alone; its own tests hold it",
-    positions.as_position: "reads arguments",
-    arrays.as_positions: "reads arguments",
-    arrays._rows: "reads arguments",
-    arrays._last_zeros: "its values are compared with each other only",
-    arrays.totals: "sums rows; its own tests hold it",
-    arrays.nim_sums: "its value is compared with 0 only; its own tests hold it",
-    positions._p_position: "reads arguments",
-    walk._three_piles: "reads arguments",
-    walk._unborn: "words an error",
-    walk.summary: "puts together what is compared; the command's tests hold it",
-    heaps.OctalCode.describe: "shown to people alone",
-    heaps.SubtractionRule.describe: "shown to people alone",
-    heaps.HeapRule.describe: "shown to people alone",
-    heaps.HeapRule.has_arithmetic_period: "claims nothing; a test of games holds it",
-    heaps.TakeAndBreak.proof_length: "a longer proof is one, too",
-    heaps.apparent_period: "claims nothing; its own example holds it",
-    breaking.sparse_mask: "the values are exact for every mask",
-    breaking._by_sparse_space: "fills an array in place; what it calls is broken",
-    breaking._require_table: "plans memory; its own test holds it",
-    breaking._with_triples: "fills an array in place; what it calls is broken",
-    heaps.SubtractionRule.proof_length: "a longer proof is one, too",
-    heaps.HeapGame.positions: "serves evolve; its own tests hold it",
-    heaps.partitions_up_to: "plans memory; its own example holds it",
-    heaps.HeapGame.options: "serves evolve; its own tests hold it",
-    closed_forms._few_runs: "chooses between two ways",
-    formulas.ulam_warburton_births_of_weight: "fills a table on import; what reads the table is broken, and its own tests hold it",
-    positions._piles: "reads arguments",
-    laws.chocolate_beside_nim: "names the statements that say it; its own tests hold it",
-    closed_forms._stirling: "remembered from before it was broken",
-}
+LEFT_OUT: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""What no statement can notice, and why."""
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
 
 
 def _functions(room: types.ModuleType) -> Iterator[Callable[..., Any]]:
@@ -159,7 +134,7 @@ def _replace(patch: pytest.MonkeyPatch, function: Callable[..., Any], replaced: 
 
 
 FORMULAS = [*dict.fromkeys(function for room in ROOMS for function in _functions(room)), *MORE]
-BROKEN = [function for function in FORMULAS if function not in LEFT_OUT]
+BROKEN = [function for function in FORMULAS if _name(function) not in LEFT_OUT]
 PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for each in statements()})]
 HELPERS = [function for room in (by_definition, inequality, solvers, game_graph, *PAPERS) for function in _functions(room)]
 HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__]
@@ -222,7 +197,7 @@ def _counterexamples(function: Callable[..., Any], tried: Iterable[Entry], way: 
     _forget()
 
 
-@pytest.mark.parametrize("function", BROKEN, ids=lambda f: f"{f.__module__.rpartition('.')[2]}.{f.__qualname__}")
+@pytest.mark.parametrize("function", BROKEN, ids=_name)
 def test_a_broken_formula_is_noticed(function: Callable[..., Any], unbroken: Unbroken) -> None:
     callers = [checked.statement for checked, called in unbroken if function in called]
     assert any(_counterexamples(function, callers))
@@ -236,7 +211,7 @@ def test_each_statement_can_fail(statement: Entry, unbroken: Unbroken) -> None:
 
 
 def test_what_is_left_out_is_there() -> None:
-    assert LEFT_OUT.keys() <= {*FORMULAS}
+    assert LEFT_OUT.keys() <= {*map(_name, FORMULAS)}
 
 
 def test_all_holds_while_nothing_is_broken(unbroken: Unbroken) -> None:
