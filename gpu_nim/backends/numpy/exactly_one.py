@@ -166,18 +166,20 @@ class ExactlyOneEngine(CellEngine):
 
     def state(self) -> State:
         """Return the rank's part (`gpu_nim.backends.shared.states`)."""
-        bricks, found, words = self._bricks, [np.zeros(0, np.int64)], [np.zeros((0, ROWS), np.uint32)]
-        for numbers in bricks.slices(_SAVED):
-            part = self._words(numbers)
-            some = np.flatnonzero(part.any(axis=1))
-            found.append(some + numbers.start)
-            words.append(part[some])
+        bricks, none = self._bricks, np.zeros(0, np.int64)
+        found = [np.flatnonzero(self._words(numbers).any(axis=1)) + numbers.start for numbers in bricks.slices(_SAVED)]
+        touched = np.concatenate((none, *found))
+        # Filled slice by slice: the rows are most of what compiled loops have in memory, and are there twice, not three times.
+        sealed, stop = np.empty((len(touched), ROWS), np.uint32), 0
+        for numbers, some in zip(bricks.slices(_SAVED), found, strict=True):
+            start, stop = stop, stop + len(some)
+            sealed[start:stop] = self._words(numbers)[some - numbers.start]
         return {
             "generation": np.array(self.generation),
             "newborns": self.newborns.astype(self._dtype),
             "last": np.array(self.last),
-            "bricks": bricks.corners(np.concatenate(found)),
-            "sealed": np.concatenate(words),
+            "bricks": bricks.corners(touched),
+            "sealed": sealed,
         }
 
     def _restore(self, state: State) -> None:
