@@ -50,7 +50,7 @@ FAST = rules(least=2, most=3, births=ONE)
 NUMPY = NumpyBackend()
 both_engines = pytest.mark.parametrize("slow", [False, True], ids=["exactly one", "general"])
 parts = st.sampled_from([None, 3, 40])
-many = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def rules_of(slow):
 # The general engine is held against the definition, and all engines against it.
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(rule=rules(), generations=st.integers(0, 4), part=parts)
 def test_the_general_engine_equals_the_definition(rule, generations, part):
     generations = min(generations, 6 - rule.dimension)  # the literal growth of a rule with 384 offsets takes long
