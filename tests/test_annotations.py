@@ -25,7 +25,6 @@ from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import VIEWS, fit
 from gpu_nim.render.words import number
-from tests.helpers import run
 from tests.render_files import assert_apart, lines, polygons, texts, word_boxes, words_of
 
 SOURCES = ("nim:0", "nim:7", "edge:9", "fcc:4", "chocolate:size=15", "ulam-warburton:9", "hexagonal:7", "triangular:5")
@@ -99,16 +98,6 @@ def test_letters_are_large_enough_for_a_hall():
         for text in texts(*laid_out(blocks_of("nim:7"), Look(resolution=size, **ALL))):
             assert text.get_fontsize() >= min(size[1] / 36.5, 12)
             assert text.get_fontsize() >= 12 or size[1] < 400
-
-
-@pytest.mark.parametrize("option", ["legend", "axes"])
-def test_a_picture_too_small_for_what_it_should_say_is_refused(option, tmp_path):
-    result = run("render", "nim:7", "-o", tmp_path / "a.png", "--resolution", "24x24", "--engine", "numpy", f"--{option}")
-    assert result.exit_code == 2
-    assert option in result.output
-    assert "draw a larger picture" in result.output
-    assert len(result.output.strip().splitlines()) == 1
-    assert not list(tmp_path.iterdir())
 
 
 # Legends

@@ -20,7 +20,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion, motion_of
 from gpu_nim.render.movie import draw_frame, ffmpeg, make_movie
 from tests.damage import damaged
-from tests.helpers import facts, gpunim, printed, refused, wait_for
+from tests.helpers import facts, gpunim, printed, wait_for
 from tests.render_files import needs_ffmpeg
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
@@ -96,9 +96,7 @@ def test_a_worker_with_another_source_is_refused(tmp_path):
         draw_frame((movie, other, 0))
 
 
-def test_jobs_and_a_scheduler_are_not_both_taken(tmp_path):
-    said = refused("movie", "nim:3", "-o", tmp_path / "a.gif", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1")
-    assert "give either a scheduler's address or a number of workers" in said
+def test_workers_and_a_cluster_are_not_both_taken(tmp_path):
     with pytest.raises(UsageError, match="give either workers of this machine or a cluster"):
         make_movie(Movie("nim:3"), tmp_path / "a.gif", workers=2, cluster=Here())
 
@@ -156,12 +154,6 @@ def test_a_movie_has_its_size_its_frames_and_its_length(motion, source, suffix, 
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     assert re.search(rf"Duration: 00:00:00\.5\d, .*Video: {codec}.*, 130x90.*, 20 fps.*frame= +10 ", said, re.DOTALL)
     assert [p.name for p in tmp_path.iterdir()] == [f"a.{suffix}"]
-
-
-def test_an_odd_size_is_refused_before_anything_is_drawn(tmp_path):
-    with pytest.raises(UsageError, match="even width and height, got 131x90"):
-        make_movie(Movie("nim:7", look=Look(resolution=(131, 90))), tmp_path / "a.mp4")
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.thorough

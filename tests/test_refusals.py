@@ -8,6 +8,7 @@ import pytest
 
 from gpu_nim.counting import long_integers
 from tests.helpers import ON_NUMPY, printed, refused
+from tests.render_files import has_ffmpeg
 
 REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 
@@ -16,6 +17,8 @@ REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__fil
 def test_wrong_use_is_one_sentence(command: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if command == "guess" and long_integers.flint() is None:
         pytest.skip("python-flint, the extra exact, is not installed")
+    if command == "movie" and not has_ffmpeg():
+        pytest.skip("ffmpeg is not installed")
     monkeypatch.chdir(tmp_path)
     words = shlex.split(f"{command.removeprefix('gpunim')} {line}")
     answer = REFUSALS[command][line]

@@ -69,22 +69,6 @@ def test_the_grundy_values_of_a_file_are_its_colours(tmp_path):
     assert len(prepare(str(tmp_path / "a.npz"), Look())) == 8  # the P-positions
 
 
-@pytest.mark.parametrize(
-    ("source", "colour", "message"),
-    [
-        ("chocolate:size=7", "grundy", r"several Grundy values, and all of chocolate:size=7 have 0: .*grundy=3"),
-        ("nim:7", "grundy", "needs a solved game, and nim:7 is a growth"),
-        ("chocolate:size=7", "branch", "needs a growth, and chocolate:size=7 is a solved game"),
-        ("rule750:7", "branch", r"needs births on exactly one touch, and rule750:7 has births \[1, 3\]"),
-        ("hexagonal:7", "nim-p", "hexagonal:7 has cells on a hexagonal lattice"),
-    ],
-)
-def test_a_colour_that_would_say_nothing_is_refused(source, colour, message):
-    look = Look(colour=colour)
-    with pytest.raises(UsageError, match=message):
-        base_colours(prepare(source, look), colour, DARK)
-
-
 def test_branches_of_an_automaton_of_ones_own(tmp_path):
     save(grow(Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),)), 3, cells=True), tmp_path / "a.npz")
     blocks = blocks_of(str(tmp_path / "a.npz"), colour="branch")

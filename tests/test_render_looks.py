@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import COLOURINGS
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
@@ -108,9 +107,3 @@ def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames():
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]
     assert growing == sorted(growing)
     assert growing[-1] > 5
-
-
-@pytest.mark.parametrize("view", ["gasket", "30,0", "0,0.2"])
-def test_a_flat_body_seen_edgewise_is_refused(view):
-    with pytest.raises(UsageError, match=rf"more than the edge of a flat body, got '{view}' for knight:3"):
-        render("knight:3", resolution=SIZE, view=view, engine="numpy")

@@ -96,18 +96,6 @@ def assert_each_option_is_heard(command, suffix, takes, options, folder):
             assert not file.exists()
 
 
-@pytest.mark.parametrize("style", ["points", "sections"])
-def test_an_engine_that_cannot_draw_a_style_is_refused(style, tmp_path):
-    said = refused("render", "edge:7", "-o", tmp_path / "a.png", "--style", style, "--engine", "opengl", "--resolution", "64x48")
-    assert "drawn by NumPy alone" in said
-
-
-@pytest.mark.parametrize("option", sorted(set(OPTIONS) - {"resolution", "theme", "quality", "title"}))
-def test_the_slide_refuses_what_it_does_not_take(option, tmp_path):
-    said = refused("render", "figure:views", "-o", tmp_path / "a.png", "--resolution", "320x180", *asked(option))
-    assert f"{option} would have no effect: figure:views takes engine, quality, resolution, theme and title" in said
-
-
 @pytest.mark.parametrize("motion", MOTIONS)
 @pytest.mark.thorough
 def test_a_movie_takes_each_option_or_refuses_it(motion):

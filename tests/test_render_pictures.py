@@ -147,13 +147,6 @@ def test_a_body_of_few_or_uneven_cells_is_drawn(source):
     assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
 
 
-@pytest.mark.parametrize("source", ["ulam-warburton:5", "triangular:5"])
-@pytest.mark.parametrize("style", ["volume", "sections"])
-def test_a_flat_set_has_no_volume_and_no_sections(source, style):
-    with pytest.raises(UsageError, match="is flat"):
-        render(source, style=style)
-
-
 def test_a_level_of_detail_is_stated():
     blocks = blocks_of("nim:1048575", limit=5000)
     assert blocks.population == 4**20
@@ -165,7 +158,6 @@ def test_a_level_of_detail_is_stated():
     [
         ({"quality": "best"}, "quality must be one of .*, got 'best'"),
         ({"engine": "best"}, "engine must be one of .*, got 'best'"),
-        ({"quality": "cinema", "engine": "opengl"}, "engine must be auto or trace for quality cinema, got 'opengl'"),
     ],
 )
 def test_a_look_that_is_none_is_refused(options, message):

@@ -216,7 +216,8 @@ class Schedule:
     def __post_init__(self) -> None:
         if self.frames < self.stops * self.hold:
             raise UsageError(
-                f"hold: {self.stops:,} pauses of {self.hold:,} frames take {self.stops * self.hold:,} frames, "
+                f"hold: {self.stops:,} pause{'s' * (self.stops > 1)} of {self.hold:,} frames take "
+                f"{self.stops * self.hold:,} frames, "
                 f"but the movie has {self.frames:,}"
             )
 
