@@ -23,6 +23,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import fixed_point
 from gpu_nim.render.motions.growth import GrowthInTime
+from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.trace import CutTracer
@@ -243,6 +244,12 @@ def test_a_part_of_the_generations_is_traced():
         body = traced_body(name, Look(generations=(8, 16)))
         blocks = blocks_of(name)
         assert body.population == ((blocks.generations >= 8) & (blocks.generations < 16)).sum()
+        exported = page(name, Look(generations=(8, 16)))
+        told = {(exported.population, exported.note)}
+        for engine in ("numpy", "trace"):
+            picture = render(name, generations=(8, 16), engine=engine, **TINY)
+            told.add((picture.population, picture.note))
+        assert told == {(body.population, "generations 8 to 15")}
         with pytest.raises(UsageError, match=f"^generations 40:50 contain no cell of {name}, whose generations are below 32$"):
             traced_body(name, Look(generations=(40, 50)))
 

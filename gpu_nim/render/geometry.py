@@ -64,7 +64,7 @@ class Blocks:
         corners: int32 (N, 3), the cell of least coordinates of each.
         sizes: int32 (N,), the side of each in cells.
         generations: int32 (N,), the generation of its earliest cell, or half the total of a position, rounded down.
-        population: the number of cells of the source.
+        population: the number of cells, of the generations that are shown.
         values: further values by name, such as "grundy" or "branch", each (N,).
         note: what was left out or made coarser, or "".
         flat: whether all cells are in a plane.
@@ -340,8 +340,17 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
         raise no_cells(blocks.name, first, stop, int(blocks.generations.max()))
     if (count := blocks.population_until) is not None:
         before = count(first - 1)
-        blocks = replace(blocks, population_until=lambda generation: max(count(min(generation, stop - 1)) - before, 0))
-    return blocks.take(keep, "" if keep.all() else f"generations {first} to {stop - 1}")
+
+        def shown_until(generation: int) -> int:
+            return max(count(min(generation, stop - 1)) - before, 0)
+
+        blocks = replace(blocks, population=shown_until(stop), population_until=shown_until)
+    return blocks.take(keep, "" if keep.all() else generations_note(first, stop))
+
+
+def generations_note(first: int, stop: int) -> str:
+    """Return the note of a body of which only generations `first` to `stop` - 1 are shown."""
+    return f"generations {first} to {stop - 1}"
 
 
 def no_cells(name: str, first: int, stop: int, last: int) -> UsageError:

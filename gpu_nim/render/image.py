@@ -52,7 +52,7 @@ class Picture:
         image: a Pillow image, RGB or RGBA.
         engine: opengl, numpy or trace.
         drawn: the number of blocks drawn.
-        population: the number of cells of the source.
+        population: the number of cells of the source, of the generations that are shown.
         note: what was left out, or why another engine was used, or "".
         call: the call of the library that drew it.
 

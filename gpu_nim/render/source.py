@@ -125,8 +125,9 @@ def blocks_of(
         raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
     automaton, generation = found.automaton, found.generation
     if not 0 <= generation <= _GENERATION_LIMIT:
+        further = "; engine trace, and a page that is not cut and coloured by generation, go further" * automaton.grows_nim
         raise UsageError(
-            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}"
+            f"source {automaton.name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}{further}"
         )
     _require_drawable(automaton.name, automaton.rule.dimension)
     colouring = find_colouring(colour, name, game=False)

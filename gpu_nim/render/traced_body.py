@@ -33,7 +33,19 @@ from gpu_nim.render.colourings import (
     legend_of,
 )
 from gpu_nim.render.defined_scenes import NamedGrowth, coarse_cells, defined_scene, generations_of, named, population
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, Box, counted, cut, generations_between, merged, no_cells, removed
+from gpu_nim.render.geometry import (
+    PILES,
+    SPACE,
+    Blocks,
+    Box,
+    counted,
+    cut,
+    generations_between,
+    generations_note,
+    merged,
+    no_cells,
+    removed,
+)
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, newborns
@@ -159,6 +171,7 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
     scene = replace(scene, first=first, last=min(stop - 1, last))
     if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
         raise no_cells(name, first, stop, last)
+    note = "" if (scene.first, scene.last) == (0, last) else generations_note(first, stop)
     coloured = _coloured(name, look, scene, _PALETTE)
 
     def count(generation: int) -> int:
@@ -168,7 +181,7 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
         part = replace(scene, last=min(generation, scene.last))
         cubes, level = coarse_cells(part, _OUTLINE)
         coordinates = SPACE if any(scene.inequality) else PILES
-        outline = _outline(name, coordinates, (cubes << level, 1 << level, generations_of(cubes) << level))
+        outline = _outline(name, coordinates, (cubes << level, 1 << level, generations_of(cubes) << level), note)
         # Where generations have no colours of their own, early ones would all have the first.
         kept = max(part.last, _LARGEST_PALETTE) >= scene.last
         colours, legend = coloured if kept else _coloured(name, look, part, _PALETTE_OF_PART)
@@ -336,9 +349,11 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}
     births = np.zeros(_LATEST + 1, np.int64)
-    kept = 0
+    note, kept = "", 0
     for generation, born in cells.newborns:
-        if first <= generation < stop and len(born):
+        if len(born) and not first <= generation < stop:
+            note = generations_note(first, stop)
+        elif len(born):
             keys[generation] = packer.add(symmetry.representatives(born))
             births[generation] = len(born)
             kept += len(keys[generation])
@@ -353,7 +368,7 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
         generations[scene.number_of(of_generation)] = generation
     palette = generation_palette(look, births)
     legend = generation_bar(births, palette)
-    body = _Packing(name, scene, births, cells.coordinates, lambda number: palette[generations[number]], legend)
+    body = _Packing(name, scene, births, cells.coordinates, lambda number: palette[generations[number]], legend, note)
     return body.growing(np.concatenate(list(keys.values()))) if growing else body.whole()
 
 
@@ -367,6 +382,7 @@ class _Packing:
     coordinates: tuple[str, ...]
     of_numbers: Callable[[Ints], Colours]
     legend: Legend
+    note: str
 
     def whole(self) -> TracedBody:
         return self._body(self.scene, len(self.births) - 1, cubes_of(self.scene))
@@ -388,7 +404,7 @@ class _Packing:
 
         count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
-        outline = _outline(self.name, self.coordinates, cubes)
+        outline = _outline(self.name, self.coordinates, cubes, self.note)
         return TracedBody(self.name, part, count(last), (int(born[0]), int(born[-1])), outline, colours, self.legend, count)
 
 
@@ -409,7 +425,7 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     table[scene.number_of(keys)] = shown
     legend = legend_of(blocks, shown, look.colour)
     births = np.bincount(blocks.generations)
-    body = _Packing(blocks.name, scene, births, blocks.coordinates, lambda number: table[number], legend)
+    body = _Packing(blocks.name, scene, births, blocks.coordinates, lambda number: table[number], legend, blocks.note)
     return body.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else body.whole()
 
 
@@ -418,8 +434,8 @@ def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
     return (a, b, c), (wide, high_, deep)
 
 
-def _outline(name: str, coordinates: tuple[str, ...], cubes: Cubes) -> Blocks:
+def _outline(name: str, coordinates: tuple[str, ...], cubes: Cubes, note: str = "") -> Blocks:
     """Cubes as blocks whose coordinates may need 64 bits: they frame a body and are not drawn."""
     corners, side, generations = cubes
     wide: Any = (corners, np.full(len(corners), side), generations)
-    return Blocks(name, wide[0], wide[1], wide[2], len(corners), coordinates=coordinates)
+    return Blocks(name, wide[0], wide[1], wide[2], len(corners), note=note, coordinates=coordinates)

@@ -48,7 +48,7 @@ def draw_slide(look: Look) -> "Image":
         about = fit_words(name, words, max(_NAME * u, 10.0))
         said = fit_words(remark, (words[0], 0.0, words[2], 0.75 * box_h), max(_REMARK * u, 9.0))
         if about is None or said is None:
-            raise UsageError(f"size must be larger for the words of figure:views, got {width}x{height}")
+            raise UsageError(f"resolution must be larger for the words of figure:views, got {width}x{height}")
         high = about.bottom - about.top + 14 * u + said.bottom - said.top
         about = replace(about, top=upper + (box_h - high) / 2)
         frame.words.set(about)

@@ -48,7 +48,7 @@ class Page:
     Attributes:
         document: the page, in HTML.
         name: the name of the source.
-        population: the number of cells of the source.
+        population: the number of cells of the source, of the generations that are shown.
         drawn: the number of cubes drawn.
         note: what was left out or made coarser, or "".
     """

@@ -22,7 +22,7 @@ from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import nims_generation, nims_level, population
 from gpu_nim.render.framing import hull
-from gpu_nim.render.geometry import Blocks, coarsen, generations_between, no_cells
+from gpu_nim.render.geometry import Blocks, coarsen, generations_between, generations_note, no_cells
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
@@ -69,7 +69,7 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     last = min(last, stop - 1)
     if look.generations:
         blocks = generations_between(blocks, first >> level, (last >> level) + 1)
-        blocks = replace(blocks, note=f"generations {first} to {last}")
+        blocks = replace(blocks, note=generations_note(first, last + 1))
     palette, inks = _palette(blocks, look, int(blocks.generations.max()) + 1, blocks.generations)
     if inks is not None:
         return None
