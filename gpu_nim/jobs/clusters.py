@@ -15,8 +15,9 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
+from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError, missing
-from gpu_nim.model.work import interrupts_blocked, interrupts_deferred
+from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked, interrupts_deferred
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -77,8 +78,8 @@ def cluster(scheduler: str | None = None, workers: int | None = None, *, gpus: b
     """
     if (scheduler is None) == (workers is None):
         raise UsageError("give either a scheduler's address or a number of workers")
-    if workers is not None and workers < 1:
-        raise UsageError(f"workers must be at least 1, got {workers}")
+    if workers is not None:
+        integer("workers", workers, 1, MOST_PROCESSES)
     try:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError as error:

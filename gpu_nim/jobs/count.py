@@ -33,7 +33,7 @@ from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import SchedulerLost, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, duration, unreported
+from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
 
 if TYPE_CHECKING:
@@ -271,9 +271,9 @@ class CountJob:
             check_backend(self.backend)
         if self.method not in ("formula", "enumerate"):
             raise UsageError(f"{argument('method')} must be formula or enumerate, got {shown(self.method)}")
-        for name in ("records", "workers"):
+        for name, most in (("records", None), ("workers", MOST_PROCESSES)):
             if name in given:
-                integer(name, given[name], 1)
+                integer(name, given[name], 1, most)
         for name in given:
             if self.is_index and name in _OF_RANGES:
                 raise UsageError(f"{argument(name)} is for a range, got {self._asked}")

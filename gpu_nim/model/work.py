@@ -9,6 +9,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+MOST_PROCESSES = 256
+"""The most processes that work is divided among on this machine: they start one after the other, a second or so each."""
+
 OnStep = Callable[[str, int, int], None]
 """Called with the name of a step, the amount done, and the total."""
 

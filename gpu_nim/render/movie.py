@@ -21,10 +21,11 @@ from threading import Lock, Thread, local
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gpu_nim._version import __version__
+from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, SchedulerLost, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.registry import wrong_ending
-from gpu_nim.model.work import OnStep, interrupts_blocked
+from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.image import Frame
 from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
@@ -90,6 +91,8 @@ def make_movie(
     """
     if workers is not None and cluster is not None:
         raise UsageError("give either workers of this machine or a cluster")
+    if workers is not None:
+        integer("workers", workers, 1, MOST_PROCESSES)
     path = Path(path)
     _check_format(path, movie)
     check_writable(path)
