@@ -145,6 +145,7 @@ class Bricks(BrickGrid):
     def __init__(self, rule: Rule, last: int, rank: int = 0, ranks: int = 1) -> None:
         super().__init__(rule)
         self.last, self.rank, self.ranks = last, rank, ranks
+        self._supports = {f: self._support(np.array(f, np.int64)) for f in product((-1, 0, 1), repeat=rule.dimension)}
         low = [-self._support(-functional) for functional in self._fold]
         high = [self._support(functional) for functional in self._fold]
         low = [max(0, value) if wall else value for value, wall in zip(low, self.walls, strict=True)]
@@ -216,7 +217,7 @@ class Bricks(BrickGrid):
     @property
     def slabs(self) -> int:
         """How many slabs of bricks there are."""
-        return (self.columns_u, self.columns_v)[self.axis]
+        return self.columns_u if self.spatial else self.columns_v
 
     @property
     def slab_reach(self) -> int:
@@ -252,7 +253,7 @@ class Bricks(BrickGrid):
             along = np.array(f, np.int64) @ self._unfold
             least_u = np.minimum(along[0] * starts_u, along[0] * (starts_u + self.size[0] - 1))
             least_v = np.minimum(along[1] * starts_v, along[1] * (starts_v + self.size[1] - 1))
-            room = self._support(np.array(f, np.int64)) - least_u[:, None] - least_v[None, :]
+            room = self._supports[f] - least_u[:, None] - least_v[None, :]
             if along[2] > 0:
                 np.minimum(high, room // along[2], out=high)
             elif along[2] < 0:
