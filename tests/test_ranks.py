@@ -171,9 +171,9 @@ def test_what_ranks_receive_is_what_they_need(rule):
 
 
 def test_ranks_divide_the_memory():
-    whole = required_bytes(FCC, 1024, threads=0)
+    whole = required_bytes(FCC, 1024)
     for ranks in (2, 4, 8):
-        assert required_bytes(FCC, 1024, ranks, threads=0) < 1.5 * whole / ranks
+        assert required_bytes(FCC, 1024, ranks) < 1.5 * whole / ranks
     held = [Bricks(EDGE, 512, rank, 4).count for rank in range(4)]
     assert max(held) < 1.1 * sum(held) / 4
 

@@ -56,7 +56,8 @@ class NumpyBackend:
         if nim or general or not supports(rule):
             self._refuse_disk()
             return plane_bytes(last, self.communicator.size) if nim else None
-        return required_bytes(rule, last, self.communicator.size, self.disk, self.threads)
+        loops = compiled(rule, last, self.disk, self.threads)
+        return required_bytes(rule, last, self.communicator.size, self.disk, loops)
 
     def lacks_numba(self, rule: Rule, last: int) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""

@@ -51,6 +51,7 @@ class ByteTable:
     def __init__(self, bricks: Bricks, folder: Path | None = None) -> None:
         self._bricks, self._in_order = bricks, folder is not None
         self._table = _zeros(CELLS * max(1, bricks.count), folder)
+        self._origins = bricks.origins
         self._jumps = [bricks.jump(offset) for offset in bricks.rule.offsets]
 
     @property
@@ -138,7 +139,7 @@ class ByteTable:
                 if bricks.ranks > 1:
                     held = bricks.owned.take(target).nonzero()[0]
                     parts, target = (parts[0], parts[1].take(held), parts[2].take(held)), target.take(held)
-                places = bricks.origins.take(target)
+                places = self._origins.take(target)
                 places += parts[1]
                 places += jump.places.take(parts[2])
                 yield places

@@ -9,7 +9,7 @@ Ranks. The bricks beside those of a rank have slots too, for the newborns that o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -37,6 +37,8 @@ class CompiledEngine(ExactlyOneEngine):
     >>> CompiledEngine(square, 10).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
+
+    _loops = True
 
     def _allocate(self, disk: Path | None, threads: int) -> None:
         bricks = self._bricks
@@ -88,17 +90,20 @@ class CompiledEngine(ExactlyOneEngine):
         def listed(thread: int) -> int:
             return int(link(shape, last, self._parts, new, links, linked, index, thread, self._first[thread]))
 
-        def grown(thread: int) -> None:
+        def grown(thread: int) -> tuple[int, ...]:
             grow(shape, last, new, links, linked, index, self._touched, *self._parts[thread])
+            return settle(shape, new, *self._parts[thread], 0, 0) if self.rule.universe is None else ()
 
         counts = self._each(listed)
         self._parts[-1] = 0
         self._parts[:-1] = np.stack((self._first, self._first + counts), axis=1)
-        self._each(grown)
+        sums = self._each(grown)
         self._last, self._next = new, last
         if self.rule.universe is not None:
             self._leave_out()
-        self._counted = self._settle()
+            self._counted = self._settle()
+        else:
+            self._counted = _total(sums)
 
     def _each(self, work: Callable[[int], T]) -> list[T]:
         """Call a function for each thread."""
@@ -108,8 +113,7 @@ class CompiledEngine(ExactlyOneEngine):
 
     def _settle(self, axes: int = 0, level: int = 0) -> list[int]:
         """Count the newborns, and those at the level; see `settle`."""
-        sums = self._each(lambda thread: settle(self._shape, self._last, *self._parts[thread], axes, level))
-        return [sum(map(int, part)) for part in zip(*sums, strict=True)]
+        return _total(self._each(lambda thread: settle(self._shape, self._last, *self._parts[thread], axes, level)))
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that are within reach of this one's slabs."""
@@ -148,6 +152,11 @@ class CompiledEngine(ExactlyOneEngine):
     def _section(self, axis: int, value: int) -> int:
         axes, level, share = self._bricks.section(axis, value)
         return self._settle(axes, level)[2] // share
+
+
+def _total(sums: Sequence[tuple[int, ...]]) -> list[int]:
+    """The sums of all threads."""
+    return [sum(map(int, part)) for part in zip(*sums, strict=True)]
 
 
 def _shape(bricks: Bricks, threads: int) -> Shape:

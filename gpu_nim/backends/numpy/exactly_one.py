@@ -92,7 +92,7 @@ def planned_newborns(bricks: Bricks) -> int:
     return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
 
 
-def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = None, threads: int = 1) -> int:
+def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = None, loops: bool = False) -> int:
     """Return the planned bytes of memory for growing `rule` to generation `last` on one of some ranks.
 
     Args:
@@ -100,16 +100,16 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = No
         last: the last generation.
         ranks: the number of ranks.
         disk: the folder of the table, which takes no memory then.
-        threads: of compiled loops, 0 for NumPy alone.
+        loops: whether compiled loops grow it.
 
     >>> from gpu_nim.model.rule import Symmetry
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4, threads=0) < 60e6
+    >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
     True
     """
     bricks = Bricks.of_busiest(rule, last, ranks)
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
-    if compiled(rule, last, disk, threads):
+    if loops:
         listed = min(bricks.held, _LISTED * bricks.count // (last + 1))
         return columns + _LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed
     table = 0 if disk is not None else CELLS * bricks.count
@@ -133,6 +133,8 @@ class ExactlyOneEngine(CellEngine):
     [1, 4, 4, 12, 4, 12, 12]
     """
 
+    _loops = False
+
     def __init__(
         self,
         rule: Rule,
@@ -148,7 +150,9 @@ class ExactlyOneEngine(CellEngine):
                 f"rule must have births {{1}}, 2 or 3 dimensions and no touches, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
-        require_memory(required_bytes(rule, last, self._ranks.size, disk, threads), host_memory(), f"a growth to generation {last}")
+        require_memory(
+            required_bytes(rule, last, self._ranks.size, disk, self._loops), host_memory(), f"a growth to generation {last}"
+        )
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
         if self._ranks.size > 1:
