@@ -38,7 +38,7 @@ def births_of(growth: Growth) -> dict[tuple[int, ...], int]:
 def test_voxels_hold_each_birth(tmp_path: Path, name: str, generations: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # The box of fcc begins at -20, between two slabs of 16; reads of 50 cells end anywhere.
     monkeypatch.setattr(voxels, "SIDE", 16)
-    monkeypatch.setattr(voxels, "_READ", 50)
+    monkeypatch.setattr(voxels, "_AT_ONCE", 50)
     growth = grown(name, generations)
     VOXELS.save(growth, tmp_path / "v.zarr")
     array = zarr.open_array(tmp_path / "v.zarr", mode="r")
@@ -50,6 +50,16 @@ def test_voxels_hold_each_birth(tmp_path: Path, name: str, generations: int, mon
     assert array.attrs["spacing"] == [1] * born.ndim
     assert array.metadata.dimension_names == ("x", "y", "z")[: born.ndim]
     assert os.listdir(tmp_path) == ["v.zarr"]
+
+
+def test_a_slab_has_fewer_layers_where_they_are_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voxels, "SLAB_BYTES", 2**13)
+    growth = grown("edge", 40)
+    VOXELS.save(growth, tmp_path / "v.zarr")
+    array = zarr.open_array(tmp_path / "v.zarr", mode="r")
+    born = array[:]
+    assert array.chunks == (2, 41, 41)
+    assert {tuple(place): int(born[tuple(place)]) - 1 for place in np.argwhere(born).tolist()} == births_of(growth)
 
 
 def test_only_chunks_with_cells_are_written(tmp_path: Path) -> None:
@@ -70,7 +80,7 @@ def test_many_generations_take_wider_voxels(tmp_path: Path) -> None:
 
 def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(voxels, "host_memory", lambda: 1000)
-    with pytest.raises(InsufficientMemoryError, match="64 layers of voxels needs"):
+    with pytest.raises(InsufficientMemoryError, match="21 layers of voxels needs"):
         VOXELS.save(grown("edge", 20), tmp_path / "v.zarr")
     assert os.listdir(tmp_path) == []
 
@@ -179,7 +189,8 @@ def decoded(text: str) -> tuple[str, set[tuple[int, int, int]]]:
 
 
 @pytest.mark.parametrize("name", ["ulam-warburton", "square8", "hexagonal", "triangular", "knight"])
-def test_rle(tmp_path: Path, name: str) -> None:
+def test_rle(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voxels, "SLAB_BYTES", 2**14)  # some rows a slab
     growth = grown(name, 30)
     save(growth, tmp_path / "a.rle")
     text = (tmp_path / "a.rle").read_text()

@@ -181,6 +181,10 @@ class GrowthProcess:
         self._seconds += time.perf_counter() - began
         return self._engine
 
+    def end(self) -> None:
+        """Free the memory of the engine: it grows no further, and has no snapshots."""
+        self._engine = None
+
     def _record(self, batch: Batch) -> None:
         """Add a batch to the columns, on rank 0 alone where they need all cells."""
         if self.recorder.needs_cells and batch.cells is not None:

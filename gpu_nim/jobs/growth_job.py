@@ -398,6 +398,7 @@ class OpenGrowth:
                     on_batch(batch)
                     self._save(store)
                 growth = self.growing.growth()
+                self.growing.end()
                 if store is not None:
                     self._write(partial(store.finish, growth))
                 if self.growing.ranks.rank == 0:

@@ -38,6 +38,8 @@ STL_HEAD = 80
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
 _MOST = 1 << 26  # bytes at the beginning of a file, or at the end of a .gif, that have what is looked for
 
+_MOST_WEBP = 1 << 28  # bytes, which Pillow reads all at once; the format has at most 2^28 pixels
+
 
 def image_options(suffix: str, made: Provenance) -> dict[str, Any]:
     """Return the arguments of Pillow's `save` that write the provenance of an image of that ending."""
@@ -121,6 +123,8 @@ def _image(file: IO[bytes]) -> tuple[str, str]:
         file.seek(0)
         if accepts and accepts(file.read(16)) is True:
             break
+    if kind == "WEBP" and file.seek(0, 2) > _MOST_WEBP:
+        raise ValueError(f"a picture of more than {_MOST_WEBP:,} bytes")
     file.seek(0)
     image = open_image(file, "")  # by `Image.open` the largest pictures would be refused, though no pixel is read here
     if image.format == "PNG":

@@ -17,7 +17,7 @@ from gpu_nim.automata.cell_sources import CellSource, Newborns, is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.interface import Batch
-from gpu_nim.backends.shared.cells import coordinate_dtype
+from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
@@ -207,10 +207,19 @@ def batches(growth: Growth) -> Iterator[Batch]:
             first, count, waiting = generation + 1, 0, []
 
 
+def box_of(growth: Growth) -> NDArray[np.int64]:
+    """Return the corners, both included, of a box that holds all cells, shape (2, d): by the rule, or else by reading them."""
+    if growth.rule is not None:
+        return np.array(growth.rule.box(growth.generations), np.int64)
+    found = np.array([corners(cells) for _, cells in growth if len(cells)])
+    return np.stack((found[:, 0].min(axis=0), found[:, 1].max(axis=0)))
+
+
 def write_npz(growth: Growth, path: Path) -> None:
     """Write a growth to a new .npz file, a generation at a time."""
-    dtype = np.dtype(np.int64) if growth.rule is None else coordinate_dtype(*growth.rule.box(growth.generations))
-    declared = Declared(dtype, (growth.population, growth.newborns(0).shape[1]))
+    low, high = box_of(growth).tolist()
+    dtype = coordinate_dtype(tuple(low), tuple(high))
+    declared = Declared(dtype, (growth.population, len(low)))
     cells = Parts(declared, (found.astype(dtype) for _, found in growth))
     attributes = with_checksum(growth, {"cells": declared})
     save_npz(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)

@@ -12,6 +12,7 @@ from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.shared.cells import corners
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name
@@ -108,8 +109,7 @@ class Limits:
         of = self._of
         if (of.side is None and of.reach is None) or not len(cells):
             return
-        corners = np.array([cells.min(axis=0), cells.max(axis=0)], np.int64)
-        both = corners if self._box is None else np.concatenate((corners, self._box))
+        both = corners(cells) if self._box is None else np.concatenate((corners(cells), self._box))
         self._box = box = np.array([both.min(axis=0), both.max(axis=0)])
         size, furthest = int((box[1] - box[0]).max()) + 1, int(np.abs(box).max())
         what = f"a {of.name} file {of.summary} holds"

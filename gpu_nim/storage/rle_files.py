@@ -4,21 +4,25 @@ Both hold the cells alive after the last generation, and the rule where Golly ha
 other rules they hold the rule that keeps every pattern unchanged.  RLE has y upwards, so that hexagonal neighbours are Golly's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
+from gpu_nim.storage.voxels import Slabs
 
 _LINE = 70  # characters of a line
 GRID = 100
 """Cells a side of .rle3, the limit of 3D.lua."""
-_CELL = 220  # bytes in memory of a cell while it is sorted and written
+_AT_ONCE = 1 << 14  # runs that are written at a time
+CELL_BYTES = 64
+"""Bytes in memory of a cell while it is sorted."""
 # Neighbourhoods by the letter that ends a rule.
 _PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
 _SPACE = {
@@ -48,22 +52,19 @@ def golly_rule(rule: Rule | None, dimension: int) -> str:
     return f"3D0..{neighbours}/{','.join(map(str, births))}{letter or ''}"
 
 
-def encode(cells: NDArray[np.integer]) -> Iterator[str]:
+def encode(parts: Iterable[NDArray[np.integer]]) -> Iterator[str]:
     """Yield the lines of a pattern's text: o alive, b dead, $ end of a row, / end of a layer, ! end.
 
     Args:
-        cells: int64 (N, d), N at least 1, coordinates from 0; the first is along the row, then rows, then layers.
+        parts: cells int64 (N, d), coordinates from 0; the first is along the row, then rows, then layers. No row is in two parts,
+            and the rows of a part come before those of the next.
 
-    >>> list(encode(np.array([[1, 0], [2, 0], [0, 2]])))
+    >>> list(encode([np.array([[2, 0], [1, 0]]), np.array([[0, 2]])]))
     ['b2o2$o!']
     """
-    cells = cells[np.lexsort(cells.T)]
-    breaks = np.ones(len(cells), np.bool_)
-    breaks[1:] = (cells[1:, 0] != cells[:-1, 0] + 1) | (cells[1:, 1:] != cells[:-1, 1:]).any(axis=1)
-    starts = np.flatnonzero(breaks)
-    lengths = np.diff(starts, append=len(cells)).tolist()
-    line, at = "", [0] * cells.shape[1]
-    for place, length in zip(cells[starts].tolist(), lengths, strict=True):
+    line, at = "", None
+    for place, length in _runs(parts):
+        at = at or [0] * len(place)
         tokens = []
         for axis in range(len(at) - 1, -1, -1):
             if place[axis] != at[axis]:
@@ -82,29 +83,38 @@ def encode(cells: NDArray[np.integer]) -> Iterator[str]:
     yield f"{line}!"
 
 
+def _runs(parts: Iterable[NDArray[np.integer]]) -> Iterator[tuple[list[int], int]]:
+    """Yield the first cell and the length of each run of cells that follow each other in a row."""
+    for part in parts:
+        cells = part[np.lexsort(part.T)]
+        breaks = np.ones(len(cells), np.bool_)
+        breaks[1:] = (cells[1:, 0] != cells[:-1, 0] + 1) | (cells[1:, 1:] != cells[:-1, 1:]).any(axis=1)
+        starts = np.flatnonzero(breaks)
+        lengths = np.diff(starts, append=len(cells))
+        for first in range(0, len(starts), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            yield from zip(cells[starts[some]].tolist(), lengths[some].tolist(), strict=True)
+
+
 def _token(count: int, letter: str) -> str:
     return letter if count == 1 else f"{count}{letter}"
 
 
 def write_rle(growth: Growth, path: Path, dimension: int) -> None:
-    """Write the pattern of a growth, whose cells are sorted in memory, to a new file: RLE, or in three dimensions RLE3."""
-    require_memory(
-        _CELL * growth.population, host_memory(), f"a pattern of {growth.population:,} cells", "fewer generations take less"
-    )
-    cells = growth.cells().astype(np.int64, copy=False)
-    lower, upper = cells.min(axis=0), cells.max(axis=0)
-    size = upper - lower + 1
+    """Write the pattern of a growth, whose cells are sorted by slabs of rows or layers, to a new file: RLE, or in space RLE3."""
+    if dimension == 2:  # whose rows go down
+        growth = replace(growth, source=_upside_down(growth.source))
+    slabs = Slabs(growth, path.parent, dimension - 1, CELL_BYTES)
+    lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
     comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"
     if dimension == 2:
-        places = np.stack((cells[:, 0] - lower[0], upper[1] - cells[:, 1]), axis=1)
         heading = [
             comment,
-            f"#CXRLE Pos={lower[0]},{-upper[1]} Gen={growth.generations}",
+            f"#CXRLE Pos={lower[0]},{lower[1]} Gen={growth.generations}",
             f"x = {size[0]}, y = {size[1]}, rule = {rule}",
         ]
     else:
-        places = cells - lower
         x, y, z = ((GRID - size) // 2).tolist()  # in the middle, with space for further growth
         heading = [
             f"3D version=1 size={GRID} pos={x},{y},{z} gen={growth.generations}",
@@ -113,4 +123,12 @@ def write_rle(growth: Growth, path: Path, dimension: int) -> None:
         ]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in heading)
-        file.writelines(f"{line}\n" for line in encode(places))
+        file.writelines(f"{line}\n" for line in encode(rows[:, :-1] - lower for rows in slabs.rows()))
+
+
+def _upside_down(source: CellSource) -> CellSource:
+    def read(first: int, stop: int) -> Iterator[Newborns]:
+        for generation, cells in source(first, stop):
+            yield generation, cells * np.array([1, -1], cells.dtype)
+
+    return read

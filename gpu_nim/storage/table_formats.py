@@ -27,7 +27,7 @@ from io import BytesIO, StringIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,6 +218,7 @@ def require_room_for(path: Path, terms: int) -> None:
 
 _MAX_JSON = 1 << 28  # bytes that are read
 _METADATA = 1 << 20  # bytes of the metadata of an array
+_LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 
@@ -352,10 +353,18 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
     return dict(zip(names, zip(*rows, strict=True) if rows else ([] for _ in names), strict=True))
 
 
+def _bounded_lines(file: TextIO) -> Iterator[str]:
+    """Yield the lines of a text; Damaged where one is longer than a table has."""
+    while line := file.readline(_LONGEST + 1):
+        if len(line) > _LONGEST:
+            raise Damaged(f"a line of it has more than {_LONGEST:,} letters")
+        yield line
+
+
 def _read_csv(path: Path, most: int | None) -> Columns:
     with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as file:
         try:
-            lines = csv.reader(file)
+            lines = csv.reader(_bounded_lines(file))
             header = [name.strip() for name in next(lines, [])]
             found = [row for row in islice(lines, most) if row]
         except (csv.Error, UnicodeDecodeError) as error:

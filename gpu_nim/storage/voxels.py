@@ -1,14 +1,14 @@
 """Voxels of a growth, slab by slab, without the whole cube in memory: the birth generation of each cell as a chunked Zarr v3 array.
 
 Newborns are spread over the whole space, and voxels are written in order.  So the cells are written to scratch files first, one for
-every 64 layers, and at the end each 64 layers are filled from the one or two files with their cells.  64 layers are in memory.
+every slab of a few layers, and at the end each slab is filled from the one or two files with its cells.
 
     NAME.zarr             one array, voxel [i, j, k] for the cell origin + (i, j, k); its dimensions are named x, y, z
                           uint16, or uint32 where generations need it: generation of birth + 1, 0 where nothing was born
                           attributes origin, spacing, automaton, generations, population, digest and provenance
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,76 +17,123 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.file_checks import store_of
-from gpu_nim.storage.growth_files import batches, of_growth
+from gpu_nim.storage.growth_files import batches, box_of, of_growth
 from gpu_nim.storage.zarr_growths import shuffled_zstd
 
 KIND = "gpunim voxels"
 FORMAT = 1
 SIDE = 64
-"""Layers a slab, and the side of a chunk: 512 KB of uint16."""
-_READ = 1 << 20  # cells read from a scratch file at a time
+"""The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16."""
+SLAB_BYTES = 36 << 20
+"""Bytes in memory of a slab at most, unless a layer takes more."""
+_FILES = 1 << 12  # slabs at most, each of which is a scratch file
+_AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
 is_voxels = store_of(KIND)
 """Whether a folder holds voxels that gpunim wrote, and may therefore be replaced."""
 
 
+def voxel_dtype(generations: int) -> np.dtype[Any]:
+    """Return the smallest of uint16 and uint32 that holds the last generation + 1."""
+    return np.dtype(np.uint16 if generations + 1 < 2**16 else np.uint32)
+
+
+def slab_layers(shape: Sequence[int], axis: int, each: int) -> int:
+    """Return the layers of a slab along an axis of a box, a power of two, where a voxel takes `each` bytes.
+
+    >>> slab_layers((513, 513, 513), 0, 2), slab_layers((2049, 2049, 2049), 0, 2)
+    (64, 4)
+    """
+    layers, layer = SIDE, prod(shape) // shape[axis] * each
+    while shape[axis] > layers * _FILES:
+        layers *= 2
+    while layers > 1 and layers * layer > SLAB_BYTES and shape[axis] <= layers // 2 * _FILES:
+        layers //= 2
+    return layers
+
+
 class Slabs:
-    """The voxels of a growth, by slabs of `SIDE` layers along an axis, from its cells in scratch files, one for each slab.
+    """The cells of a growth, by slabs of some layers along an axis, in scratch files, one for each slab.
 
     Args:
-        growth: the growth, of two or three dimensions.
+        growth: the growth.
         folder: where the scratch files are.
         axis: the axis.
+        each: bytes in memory of a voxel of a slab, by which the number of layers is chosen; by default those of its generation.
 
     Attributes:
         lower: the corner of the box that the cells fill, int64 of shape (d,).
         shape: the box's number of cells along each axis.
-        dtype: that of voxels: the smallest of uint16 and uint32 that holds the last generation + 1.
+        layers: the layers of a slab.
+        dtype: that of voxels.
     """
 
-    def __init__(self, growth: Growth, folder: Path, axis: int = 0) -> None:
+    def __init__(self, growth: Growth, folder: Path, axis: int = 0, each: int | None = None) -> None:
         self._folder, self._axis = folder, axis
-        self.dtype: np.dtype[Any] = np.dtype(np.uint16 if growth.generations + 1 < 2**16 else np.uint32)
-        self._kind: np.dtype[Any] = np.dtype(np.int32)
-        corners: list[NDArray[Any]] = []
+        self.dtype = voxel_dtype(growth.generations)
+        low, high = box_of(growth)
+        self.layers = slab_layers(tuple((high - low + 1).tolist()), axis, each or self.dtype.itemsize)
+        self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
+        found: list[NDArray[np.int64]] = []
         for batch in batches(growth):
             assert batch.cells is not None
-            self._kind = batch.cells.dtype
-            numbers = np.arange(batch.first, batch.first + len(batch.births), dtype=self._kind)
-            rows = np.column_stack((batch.cells, np.repeat(numbers, batch.births.astype(np.int64))))
-            corners += [batch.cells.min(axis=0), batch.cells.max(axis=0)] if len(rows) else []
-            rows = rows[np.argsort(rows[:, axis], kind="stable")]
-            slabs, starts = np.unique(rows[:, axis] // SIDE, return_index=True)
-            for slab, part in zip(slabs.tolist(), np.split(rows, starts[1:]), strict=True):
+            if len(batch.cells):
+                found.append(corners(batch.cells))
+            born = np.repeat(
+                np.arange(batch.first, batch.first + len(batch.births), dtype=self._kind), batch.births.astype(np.int64)
+            )
+            for start in range(0, len(born), _AT_ONCE):
+                part = slice(start, start + _AT_ONCE)
+                self._deal(batch.cells[part], born[part], int(low[axis]) // self.layers)
+        self.lower = np.min([low for low, _ in found], axis=0)
+        self.shape: tuple[int, ...] = tuple((np.max([high for _, high in found], axis=0) - self.lower + 1).tolist())
+
+    def _deal(self, cells: NDArray[np.integer], born: NDArray[np.integer], first: int) -> None:
+        """Append cells, with their generations, to the files of their slabs, of which `first` is the lowest."""
+        slabs = (cells[:, self._axis] // self.layers - first).astype(np.uint16)  # which NumPy sorts by digits
+        rows = np.empty((len(cells), cells.shape[1] + 1), self._kind)
+        rows[:, :-1], rows[:, -1] = cells, born
+        rows = rows.take(np.argsort(slabs, kind="stable"), axis=0)
+        stops = np.cumsum(np.bincount(slabs)).tolist()
+        for slab, (start, stop) in enumerate(zip([0, *stops], stops, strict=False), first):
+            if start < stop:
                 with self._path(slab).open("ab") as file:
-                    file.write(np.ascontiguousarray(part).data)
-        self.lower = np.min(corners, axis=0).astype(np.int64)
-        self.shape: tuple[int, ...] = tuple((np.max(corners, axis=0) - self.lower + 1).tolist())
+                    file.write(rows[start:stop].data)
+
+    def rows(self) -> Iterator[NDArray[np.integer]]:
+        """Yield the cells of each slab with cells, in an order of their own, with the generation of each after its coordinates."""
+        low = int(self.lower[self._axis])
+        for first in range(low, low + self.shape[self._axis], self.layers):
+            found = list(self._between(first, first + self.layers))
+            if found:
+                yield np.concatenate(found)
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first."""
         low, layers = int(self.lower[self._axis]), self.shape[self._axis]
         rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
         room = [self.shape[axis] for axis in rest]
-        require_memory(min(SIDE, layers) * prod(room) * self.dtype.itemsize, host_memory(), f"{SIDE} layers of voxels")
-        for first in range(0, layers, SIDE):
-            voxels = np.zeros((min(SIDE, layers - first), *room), self.dtype)
+        needed = min(self.layers, layers) * prod(room) * self.dtype.itemsize
+        require_memory(needed, host_memory(), f"{min(self.layers, layers)} layers of voxels")
+        for first in range(0, layers, self.layers):
+            voxels = np.zeros((min(self.layers, layers - first), *room), self.dtype)
             for rows in self._between(low + first, low + first + len(voxels)):
                 layer = rows[:, self._axis] - (low + first)
                 places = tuple(rows[:, axis] - self.lower[axis] for axis in rest)
-                voxels[(layer, *places)] = rows[:, -1] + 1
+                voxels[(layer, *places)] = rows[:, -1].astype(self.dtype) + 1
             yield first, voxels
 
     def _between(self, first: int, stop: int) -> Iterator[NDArray[np.integer]]:
         """Yield the cells of some layers, with the generation of each."""
-        for path in map(self._path, range(first // SIDE, (stop - 1) // SIDE + 1)):
+        for path in map(self._path, range(first // self.layers, (stop - 1) // self.layers + 1)):
             if not path.exists():
                 continue
             width = len(self.lower) + 1
             with path.open("rb") as file:
-                while len(rows := np.fromfile(file, self._kind, _READ * width).reshape(-1, width)):
+                while len(rows := np.fromfile(file, self._kind, _AT_ONCE * width).reshape(-1, width)):
                     yield rows[(rows[:, self._axis] >= first) & (rows[:, self._axis] < stop)]
 
     def _path(self, slab: int) -> Path:
@@ -111,7 +158,7 @@ def write_voxels(growth: Growth, path: Path) -> None:
         array = zarr.create_array(
             path,
             shape=slabs.shape,
-            chunks=tuple(min(SIDE, size) for size in slabs.shape),
+            chunks=_chunk(slabs.shape, slabs.layers),
             dtype=slabs.dtype,
             fill_value=0,
             compressors=shuffled_zstd(),
@@ -132,3 +179,9 @@ def write_voxels(growth: Growth, path: Path) -> None:
                 "value": "generation of birth + 1, 0 where nothing was born",
             }
         )
+
+
+def _chunk(shape: tuple[int, ...], layers: int) -> tuple[int, ...]:
+    """The shape of chunks: a slab high, and longer in the last direction where that is less than `SIDE`."""
+    *sides, last = layers, *(SIDE for _ in shape[1:])
+    return tuple(min(side, size) for side, size in zip((*sides, max(1, last * SIDE // layers)), shape, strict=True))

@@ -11,6 +11,7 @@ The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a
 import shutil
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import escape
 from math import prod
@@ -23,7 +24,8 @@ from numpy.typing import NDArray
 from gpu_nim.automata.growth import Growth
 from gpu_nim.storage.voxels import Slabs
 
-_BLOCK = 1 << 20  # bytes a compressed block
+_BLOCK = 1 << 19  # bytes a compressed block
+_THREADS = 4  # that compress, a block each
 HEAD = '<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
 _NAMES = {"u1": "UInt8", "u2": "UInt16", "u4": "UInt32", "i4": "Int32", "i8": "Int64", "f4": "Float32"}
 
@@ -37,31 +39,38 @@ class Appended:
         self._begin = file.tell()
         self._compressed: list[int] = []
         self._waiting = bytearray()
+        self._threads = ThreadPoolExecutor(_THREADS)
         file.write(bytes(8 * (3 + -(-size // _BLOCK))))
 
     def write(self, array: NDArray[Any]) -> None:
         """Take the next elements."""
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        for start in range(0, len(data), _BLOCK):
-            self._waiting += data[start : start + _BLOCK].tobytes()
-            while len(self._waiting) >= _BLOCK:
-                self._block(bytes(self._waiting[:_BLOCK]))
-                del self._waiting[:_BLOCK]
+        for start in range(0, len(data), _THREADS * _BLOCK):
+            self._waiting += data[start : start + _THREADS * _BLOCK].data
+            if len(self._waiting) >= _THREADS * _BLOCK:
+                self._compress(len(self._waiting) // _BLOCK * _BLOCK)
 
     def close(self) -> None:
         """Write the rest, and the sizes."""
-        if self._waiting:
-            self._block(bytes(self._waiting))
+        self._compress(len(self._waiting))
+        self._threads.shutdown()
         header = [len(self._compressed), _BLOCK, self._size % _BLOCK, *self._compressed]
         end = self._file.tell()
         self._file.seek(self._begin)
         self._file.write(np.array(header, "<u8").tobytes())
         self._file.seek(end)
 
-    def _block(self, data: bytes) -> None:
-        packed = zlib.compress(data, 1)
-        self._file.write(packed)
-        self._compressed.append(len(packed))
+    def _compress(self, size: int) -> None:
+        """Write so many of the bytes that wait."""
+        blocks = [bytes(self._waiting[start : min(start + _BLOCK, size)]) for start in range(0, size, _BLOCK)]
+        for packed in self._threads.map(_packed, blocks):
+            self._file.write(packed)
+            self._compressed.append(len(packed))
+        del self._waiting[:size]
+
+
+def _packed(block: bytes) -> bytes:
+    return zlib.compress(block, 1)
 
 
 @contextmanager
@@ -98,21 +107,22 @@ def write_vti(growth: Growth, path: Path) -> None:
     with _vtk_file(path, "ImageData", growth, elements) as file:
         data = Appended(file, prod(slabs.shape) * slabs.dtype.itemsize)
         for _, voxels in slabs:
-            # From (layers, x, y) to layers of rows of x.
-            data.write(voxels.astype(voxels.dtype.newbyteorder("<"), copy=False).swapaxes(1, -1))
+            for layer in voxels:  # from (x, y) to rows of x
+                data.write(layer.astype(layer.dtype.newbyteorder("<"), copy=False).T)
         data.close()
 
 
 def write_vtp(growth: Growth, path: Path) -> None:
     """Write the cells of a growth as points to a new file."""
     count, offsets = growth.population, []
+    index = np.dtype("<i4" if count < 2**31 else "<i8")
     appended = path.parent / "appended"
     with appended.open("wb") as file:
         for chunks, width in (
             (_points(growth), 12),
             ((np.full(births, generation, "<u4") for generation, births in enumerate(growth.births.tolist())), 4),
-            (_ranges(0, count), 8),
-            (_ranges(1, count + 1), 8),
+            (_ranges(0, count, index), index.itemsize),
+            (_ranges(1, count + 1, index), index.itemsize),
         ):
             offsets.append(file.tell())
             data = Appended(file, width * count)
@@ -125,8 +135,8 @@ def write_vtp(growth: Growth, path: Path) -> None:
         f'<PolyData>\n<Piece NumberOfPoints="{count}" NumberOfVerts="{count}">\n'
         f'<PointData Scalars="generation">\n{born}</PointData>\n<CellData Scalars="generation">\n{born}</CellData>\n'
         f"<Points>\n{data_array('Points', np.dtype('<f4'), points, 3)}</Points>\n<Verts>\n"
-        f"{data_array('connectivity', np.dtype('<i8'), connectivity)}"
-        f"{data_array('offsets', np.dtype('<i8'), stops)}</Verts>\n"
+        f"{data_array('connectivity', index, connectivity)}"
+        f"{data_array('offsets', index, stops)}</Verts>\n"
         "</Piece>\n</PolyData>\n"
     )
     with _vtk_file(path, "PolyData", growth, elements) as file, appended.open("rb") as data_file:
@@ -140,6 +150,6 @@ def _points(growth: Growth) -> Iterator[NDArray[Any]]:
         yield points
 
 
-def _ranges(start: int, stop: int) -> Iterator[NDArray[Any]]:
+def _ranges(start: int, stop: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
     for first in range(start, stop, _BLOCK):
-        yield np.arange(first, min(first + _BLOCK, stop), dtype="<i8")
+        yield np.arange(first, min(first + _BLOCK, stop), dtype=dtype)

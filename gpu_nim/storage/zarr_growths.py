@@ -37,6 +37,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.communicator import ALONE, Communicator, as_bytes, gather, share
 from gpu_nim.backends.interface import Batch
+from gpu_nim.backends.shared.cells import corners
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Cells
@@ -362,14 +363,14 @@ class ChunkDeal:
         found = np.concatenate([part.view(cells.dtype) for part in received]).reshape(-1, cells.shape[1])
         if not len(found):
             return found
-        return found[np.argsort(_numbers(found, *_corners(found)), kind="stable")]  # a merge of sorted runs
+        return found[np.argsort(_numbers(found, *corners(found)), kind="stable")]  # a merge of sorted runs
 
     def _cuts(self, cells: Cells, borders: Ints) -> list[int]:
         """How many of this rank's cells come before each border, a number of cells of all ranks."""
         if not len(borders):
             return []
-        corners = share(self._ranks, _corners(cells) if len(cells) else None)
-        low, high = (np.stack(each) for each in zip(*(each for each in corners if each is not None), strict=True))
+        boxes = share(self._ranks, corners(cells) if len(cells) else None)
+        low, high = (np.stack(each) for each in zip(*(each for each in boxes if each is not None), strict=True))
         low, high = low.min(axis=0), high.max(axis=0)
         numbers = _numbers(cells, low, high)
         # Of numbers from least to most, the first that so many cells are below.
@@ -380,11 +381,6 @@ class ChunkDeal:
             least, most = np.where(below < borders, middle + 1, least), np.where(below < borders, most, middle)
         found: list[int] = np.searchsorted(numbers, least).tolist()
         return found
-
-
-def _corners(cells: Cells) -> tuple[Ints, Ints]:
-    """The least and greatest coordinates of some cells."""
-    return cells.min(axis=0).astype(np.int64), cells.max(axis=0).astype(np.int64)
 
 
 def _numbers(cells: Cells, low: Ints, high: Ints) -> Ints:

@@ -49,6 +49,16 @@ def check_request(generation: int, to: int, last: int, section: Section | None, 
         raise UsageError(f"section must be along an axis from 0 to {dimension - 1}, got {section[0]}")
 
 
+def corners(cells: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the least and the greatest coordinates of cells (N, d), N at least 1, shape (2, d).
+
+    >>> corners(np.array([[0, 5], [3, -1]], np.int8)).tolist()
+    [[0, -1], [3, 5]]
+    """
+    # Column by column, which takes a tenth of the time of NumPy's own reduction along the first axis.
+    return np.array([[column.min() for column in cells.T], [column.max() for column in cells.T]], np.int64)
+
+
 class Keys:
     """A key for each cell of the box of a growth to generation `last`, in a mixed radix, so that adding an offset adds a number.
 
