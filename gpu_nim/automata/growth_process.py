@@ -28,6 +28,7 @@ from gpu_nim.model.rule import Cells, Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.03, 0.15
+_BATCH = 1 << 18  # cells of some generations that are wanted at a time
 _TESTED = 127  # generations whose cells are checked against the theorem even with cells=False: a few times 10,000
 _GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
@@ -144,10 +145,11 @@ class GrowthProcess:
             self._checksums.append(batch.checksums)
             self._check(batch)
             yield replace(batch, cells=None) if tests else batch
-            if elapsed < _SHORT:
-                stride *= 2
-            elif elapsed > _LONG:
+            born = int(batch.births.sum()) if self._cells else 0
+            if elapsed > _LONG or born > _BATCH:
                 stride = max(1, stride // 2)
+            elif elapsed < _SHORT and 2 * born <= _BATCH:
+                stride *= 2
 
     def begin(self) -> Engine:
         """Make the engine, with the memory or the disk that it needs, if there is none yet, and return it."""

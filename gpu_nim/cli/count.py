@@ -34,6 +34,8 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
     }
 
 
+_ROWS = 1 << 12  # of the table that are printed at a time
+
 _EXAMPLES = {
     "gpunim count D --piles 4 --at 10^18": "Count the P-positions of four piles of total 2 * 10^18.",
     "gpunim count a --piles 3 --range 0:16": "Print the values at 0 to 15.",
@@ -146,7 +148,9 @@ def _aligned(job: "CountJob", parts: "Iterable[tuple[int, U64]]") -> Iterator[st
 
     widths = len(str(job.indices.stop - 1)), job.digits
     for first, part in parts:
-        yield "".join(f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in enumerate(to_integers(part), first))
+        for start in range(0, len(part), _ROWS):
+            some = enumerate(to_integers(part[start : start + _ROWS]), first + start)
+            yield "".join(f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in some)
 
 
 def _print_reductions(job: "CountJob", results: "list[Result]", form: str) -> None:

@@ -18,6 +18,7 @@ from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_paren
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
 
+_SCRATCH = "Its cells are in a scratch folder beside the file meanwhile, which under mpirun all ranks must see."
 _SHOWN = 5  # last generations in the summary
 
 _EXAMPLES = {
@@ -65,7 +66,7 @@ _EXAMPLES = {
     help=f"Print a table with these columns, separated by commas, listed below.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
-@click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}.")
+@click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}. {_SCRATCH}")
 @click.option("--voxels", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
 @click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
 @click.option(

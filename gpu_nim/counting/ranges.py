@@ -18,6 +18,7 @@ CHUNK = 1 << 22
 """Values in a chunk of a stream: 32 MiB of uint64."""
 
 _SAMPLE = 1 << 18
+_SUMMED = 1 << 16  # values that are added at a time
 _LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
 
 
@@ -138,9 +139,11 @@ def with_checked_sum(family: Family, first: int, chunks: Iterable[U64]) -> Itera
     """
     total, at = 0, first
     for chunk in chunks:
-        for limb, column in enumerate(chunk.reshape(len(chunk), -1).T):
-            # Halves of 32 bits: their sums cannot wrap below 2^32 values a chunk.
-            total += int((column & _LOW).sum(dtype=np.uint64)) + (int((column >> _HALF).sum(dtype=np.uint64)) << 32) << 64 * limb
+        for start in range(0, len(chunk), _SUMMED):
+            for limb, column in enumerate(chunk[start : start + _SUMMED].reshape(-1, chunk[:1].size).T):
+                # Halves of 32 bits: their sums cannot wrap below 2^32 values.
+                low, high = (int(half.sum(dtype=np.uint64)) for half in (column & _LOW, column >> _HALF))
+                total += low + (high << 32) << 64 * limb
         at += len(chunk)
         yield chunk
     if at > first and total != family.sum(first, at):

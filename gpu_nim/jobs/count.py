@@ -374,10 +374,19 @@ class CountJob:
         if self.reduce is not None:
             costs: dict[str, float] = {"values": scanned, "seconds": seconds}
             return Plan(self.facts, costs, f"{scanned:,} values to visit, at least {time}")
-        size, memory = 8 * self.limbs * scanned, self._range.planned_memory()
+        size, memory = 8 * self.limbs * scanned, self._planned_memory
         words = f"{scanned:,} values of {8 * self.limbs} bytes, {size:,} bytes in all, {time}, writing not counted"
         costs = {"values": scanned, "bytes": size, "seconds": seconds, "memory": memory}
         return Plan(self.facts, costs, f"{words}, {memory:,} bytes of memory at a time")
+
+    @property
+    def _planned_memory(self) -> int:
+        """The bytes of memory for some values at a time, and for what writes them."""
+        if self.out is None:
+            return self._range.planned_memory()
+        from gpu_nim.storage.table_formats import TABLE_FORMATS
+
+        return self._range.planned_memory() + TABLE_FORMATS[self.out.suffix].memory
 
     def _check_files(self) -> None:
         """Raise UsageError or FileError where a file could not be written."""
@@ -528,6 +537,8 @@ class CountJob:
             yield counted[first:].astype(np.uint64)
             return
         if self._cluster is None:
+            if self._backend.name == "numpy":
+                require_memory(self._planned_memory, host_memory(), f"writing {self.size:,} values of {self.entry.name}")
             parts: Iterable[NDArray[np.uint64]] = (part for _, part in self._range.chunks(first))
         else:
             chunks = ((at, min(at + _CHUNK, stop)) for at in range(first, stop, _CHUNK))

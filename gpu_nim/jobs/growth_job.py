@@ -18,7 +18,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.numpy.exactly_one import planned_newborns, table_bytes
+from gpu_nim.backends.numpy.exactly_one import planned_newborns, supports, table_bytes
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.jobs.checkpoints import Checkpoints
@@ -26,7 +26,7 @@ from gpu_nim.jobs.plan import Plan
 from gpu_nim.jobs.ranks import place
 from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer
 from gpu_nim.model.errors import FileError, MissingDependency, RanksLost, UsageError, missing
-from gpu_nim.model.memory import require_memory
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.atomic import check_writable, claim, flush, scratch_folder
 from gpu_nim.storage.growth_files import load_growth
@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from gpu_nim.jobs.mpi import MpiCommunicator
 
 EVERY = 100  # generations from one checkpoint to the next
+_STORE_BYTES = 18 << 20  # of chunks of cells, which zarr compresses some at a time
+_READ_BYTES = 8 << 20  # of a chunk that is read back
+_STORED_BYTES = 40  # of a newborn while its generation is written or read
+_PARENT_BYTES = 150  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 _MESSAGE_BYTES = 9  # of its own, for each rank
 _NUMBER_BYTES = 2  # of a newborn that is sent: mostly its difference from the one before
@@ -157,7 +161,13 @@ class GrowthJob:
     @property
     def _cell_files(self) -> list[Path]:
         """Those that are written from cells."""
-        return [Path(path) for path in (self.out, self.voxels) if path is not None and _needs_cells(Path(path))]
+        return [path for path, chosen in self._formats if chosen.cells]
+
+    @property
+    def _formats(self) -> list[tuple[Path, GrowthFormat]]:
+        """The files with their formats, but for the b-file."""
+        out = [] if self.out is None else [(Path(self.out), growth_format(Path(self.out), parents=self.parents))]
+        return out if self.voxels is None else [*out, (Path(self.voxels), VOXELS)]
 
     @property
     def _folder(self) -> Path | None:
@@ -185,6 +195,8 @@ class GrowthJob:
         generations = GENERATIONS if self.generations is None else self.generations
         growing = GrowthProcess(self._chosen or AUTOMATON, generations, backend, general=self.general)
         name, rule, memory = growing.automaton.name, growing.automaton.rule, growing.planned_memory()
+        if memory is not None and backend.name == "numpy":
+            memory = self._main_memory(growing, backend, ranks)
         if ranks > 1 and memory is None:
             raise UsageError(
                 f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
@@ -279,6 +291,8 @@ class GrowthJob:
                 notes.append(str(lack))
             for path in job.files if ranks.rank == 0 else ():
                 held.enter_context(claim(path))
+            if job.files and ranks.rank == 0:
+                job._require_memory(growing, backend)
             if communicator is not None:
                 _require_memory_of_all(growing, backend, communicator)
             if communicator is not None and backend.name == "cuda":
@@ -332,12 +346,37 @@ class GrowthJob:
                     raise UsageError(f"{path} is where the checkpoints are kept: choose another file, or another folder for them")
         if self.parents:
             require_one_parent(automaton.rule)
-        if self.out is not None:
-            growth_format(Path(self.out), parents=self.parents).check(Path(self.out), automaton.rule.dimension)
-        if self.voxels is not None:
-            VOXELS.check(Path(self.voxels), automaton.rule.dimension)
+        for path, chosen in self._formats:
+            chosen.check(path, automaton.rule.dimension)
         if self.bfile is not None:
             check_writable(Path(self.bfile))
+
+    def _main_memory(self, growing: GrowthProcess, backend: Backend, ranks: int) -> int:
+        """The bytes of main memory that are planned for a rank and the files; without the growth where that is not planned.
+
+        The files are written one after the other once the growth has given its memory back, all from one store of its cells, which
+        are written there and read a generation at a time.
+        """
+        alone = (growing.planned_memory() or 0) if backend.name == "numpy" else 0
+        if not self._cell_files:
+            return alone
+        rule, last = growing.automaton.rule, growing.generations
+        if rule is find("nim").rule:
+            newborns = int(3 ** last.bit_length()) // ranks
+        else:
+            bricks = Bricks.of_busiest(rule, last, ranks) if supports(rule) else None
+            newborns = 0 if bricks is None else rule.symmetry.order(rule.dimension) * planned_newborns(bricks)
+        shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
+        cells = _STORED_BYTES * newborns
+        written = [chosen.memory(shape, last) for _, chosen in self._formats]
+        return max(alone + _STORE_BYTES + cells, _READ_BYTES + cells + max(*written, _PARENT_BYTES * newborns * self.parents))
+
+    def _require_memory(self, growing: GrowthProcess, backend: Backend) -> None:
+        """Raise InsufficientMemoryError where files with cells would not fit in main memory, beside a growth that is in it."""
+        if self._cell_files:
+            what = f"{growing.automaton.name} to generation {growing.generations} with {' and '.join(map(str, self._cell_files))}"
+            needed = self._main_memory(growing, backend, backend.communicator.size)
+            require_memory(needed, host_memory(), what, "a table of births takes less than cells")
 
     @property
     def stored_options(self) -> dict[str, Any]:
@@ -373,8 +412,7 @@ class OpenGrowth:
     @property
     def saves_columns(self) -> bool:
         """Whether its files have all columns that were asked for."""
-        out = self.job.out
-        in_table = out is not None and not _needs_cells(Path(out))
+        in_table = self.job.out is not None and Path(self.job.out) not in self.job._cell_files
         return in_table or (self._bfile is not None and {*(self.job.columns or ())} <= {self._bfile[0]})
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
@@ -389,7 +427,7 @@ class OpenGrowth:
         try:
             with ExitStack() as stack:
                 store = self._open_store(stack)
-                limits = [Limits(chosen) for _, chosen in self._files]
+                limits = [Limits(chosen) for _, chosen in self.job._formats]
                 for batch in self.growing:
                     if store is not None and batch.cells is not None:
                         for limit in limits:
@@ -409,19 +447,12 @@ class OpenGrowth:
             raise RanksLost(f"{error}; {self._checkpoints.left}") from error
         return growth
 
-    @property
-    def _files(self) -> list[tuple[Path, GrowthFormat]]:
-        """The files of the growth with their formats, but for the b-file."""
-        out = [] if self.job.out is None else [Path(self.job.out)]
-        voxels = [] if self.job.voxels is None else [(Path(self.job.voxels), VOXELS)]
-        return [*((path, GROWTH_FORMATS[path.suffix]) for path in out), *voxels]
-
     def _open_store(self, stack: ExitStack) -> ZarrGrowthWriter | None:
         """Open the store of cells, if a file is written from them: with the checkpoints, or else beside that file until it is."""
         checkpoints, snapshot, ranks = self._checkpoints, self.growing.resumed, self.growing.ranks
         parents = partial(ancestry, self.growing.automaton.rule) if self.job.parents else None
         if checkpoints is None:
-            files = [path for path, chosen in self._files if chosen.cells]
+            files = self.job._cell_files
             if not files:
                 return None
             cells = stack.enter_context(scratch_folder(files[0], ranks)) / "cells.zarr"
@@ -456,8 +487,8 @@ class OpenGrowth:
         if store is not None:
             stored = load_growth(store.path)
             growth = replace(self.growing.growth(stored.source), parents=stored.parents)
-        stores = [path for path, chosen in self._files if chosen is GROWTH_FORMATS[".zarr"]]
-        for path, chosen in self._files:
+        stores = [path for path, chosen in self.job._formats if chosen is GROWTH_FORMATS[".zarr"]]
+        for path, chosen in self.job._formats:
             if path not in stores:
                 chosen.save(growth, path)
         if self.job.bfile is not None and self._bfile is not None:
@@ -470,10 +501,6 @@ class OpenGrowth:
 def _whole(path: Path) -> Path:
     """The absolute path; a symbolic link at its end is not resolved, since a file replaces the link."""
     return path.parent.resolve() / path.name
-
-
-def _needs_cells(path: Path) -> bool:
-    return path.suffix not in GROWTH_FORMATS or GROWTH_FORMATS[path.suffix].cells
 
 
 def _require_memory_of_all(growing: GrowthProcess, backend: Backend, communicator: MpiCommunicator) -> None:

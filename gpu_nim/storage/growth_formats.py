@@ -18,11 +18,11 @@ from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz
-from gpu_nim.storage.rle_files import GRID, write_rle
+from gpu_nim.storage.rle_files import GRID, rle_bytes, write_rle
 from gpu_nim.storage.table_formats import endings, write_table
 from gpu_nim.storage.tables import write_terms
-from gpu_nim.storage.voxels import is_voxels, write_voxels
-from gpu_nim.storage.vtk_files import write_vti, write_vtp
+from gpu_nim.storage.voxels import is_voxels, voxel_bytes, write_voxels
+from gpu_nim.storage.vtk_files import vti_bytes, write_vti, write_vtp
 from gpu_nim.storage.zarr_growths import write_zarr
 
 
@@ -41,6 +41,8 @@ class GrowthFormat:
         parents: whether it can hold each cell's parent.
         side: the most cells that it holds along an axis, from the first to the last; None for any number.
         reach: the largest coordinate that it holds, of either sign; None for any.
+        memory: the bytes of memory for writing it from the store of cells, beside those for reading the store, by the sides of the
+            box of the cells and the last generation.
         is_ours: whether a folder of that name may be replaced.
     """
 
@@ -53,6 +55,7 @@ class GrowthFormat:
     parents: bool = False
     side: int | None = None
     reach: int | None = None
+    memory: Callable[[Sequence[int], int], int] = lambda shape, generations: 0
     is_ours: Callable[[Path], bool] = is_growth_store
 
     def check(self, path: Path, dimension: int | None = None) -> None:
@@ -131,14 +134,14 @@ for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
     GrowthFormat(".npz", "cells", write_npz, load_growth),
     *(GrowthFormat(name, "the table", _write_table, cells=False) for name in endings(columns=True)),
-    GrowthFormat(".rle", "for Golly", partial(write_rle, dimension=2), dimensions=(2,)),
-    GrowthFormat(".rle3", "for Golly", partial(write_rle, dimension=3), dimensions=(3,), side=GRID),
-    GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1),
+    GrowthFormat(".rle", "for Golly", partial(write_rle, dimension=2), dimensions=(2,), memory=rle_bytes),
+    GrowthFormat(".rle3", "for Golly", partial(write_rle, dimension=3), dimensions=(3,), side=GRID, memory=rle_bytes),
+    GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=vti_bytes),
     GrowthFormat(".vtp", "for VTK", write_vtp, dimensions=(1, 2, 3), reach=2**24),  # its points are 32-bit floats
 ):
     GROWTH_FORMATS.add(_format)
 
-VOXELS = GrowthFormat(".zarr", "of voxels", write_voxels, dimensions=(2, 3), side=2**31 - 1, is_ours=is_voxels)
+VOXELS = GrowthFormat(".zarr", "of voxels", write_voxels, dimensions=(2, 3), side=2**31 - 1, memory=voxel_bytes, is_ours=is_voxels)
 """The voxels of a growth, which no other format has the ending of."""
 
 

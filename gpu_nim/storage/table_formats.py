@@ -137,6 +137,7 @@ class TableFormat:
         columns: whether it holds any columns, and not sequences alone.
         any_size: whether it holds integers of any size, without their limbs.
         resumable: whether an interrupted file can be continued.
+        memory: bytes of memory that its library takes for a sequence, beside the values.
     """
 
     name: str
@@ -147,6 +148,7 @@ class TableFormat:
     columns: bool = False
     any_size: bool = False
     resumable: bool = True
+    memory: int = 0
 
 
 def entries(column: Column) -> list[Any]:
@@ -218,6 +220,7 @@ def require_room_for(path: Path, terms: int) -> None:
 
 _MAX_JSON = 1 << 28  # bytes that are read
 _METADATA = 1 << 20  # bytes of the metadata of an array
+_GROUP = 1 << 18  # rows of .parquet that are written at a time
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
@@ -276,12 +279,15 @@ class _ZarrTable:
         import zarr
 
         values = _limbs(columns)
-        with interrupts_deferred():
-            if self._array is None:  # only after its digest was compared
-                self._array = zarr.open_array(self._path, mode="r+")
-            self._array[self._next : self._next + len(values)] = values
-        self._next += len(values)
-        self._digest.update(values.data)
+        if self._array is None:  # only after its digest was compared
+            self._array = zarr.open_array(self._path, mode="r+")
+        size = self._array.chunks[0]  # zarr takes as many times the memory as there are chunks
+        for start in range(0, len(values), size):
+            part = values[start : start + size]
+            with interrupts_deferred():
+                self._array[self._next : self._next + len(part)] = part
+            self._next += len(part)
+            self._digest.update(part.data)
 
     def extent(self) -> Extent:
         return Extent(0, self._digest.hexdigest())
@@ -422,6 +428,12 @@ class _ParquetTable:
         self._writer: Any = None
 
     def append(self, columns: Columns) -> None:
+        typed = all(isinstance(column, np.ndarray | range) for column in columns.values())  # alike in all parts
+        size = max(1, *map(len, columns.values()))
+        for start in range(0, size, _GROUP if typed else size):
+            self._append({name: column[start : start + _GROUP] for name, column in columns.items()})
+
+    def _append(self, columns: Columns) -> None:
         table = self._arrow.table({name: self._typed(name, column) for name, column in columns.items()})
         if self._writer is None:
             facts = json.dumps(dict(self._heading.facts))
@@ -464,7 +476,7 @@ def _read_parquet(path: Path, most: int | None) -> Columns:
 
 for _format in (
     TableFormat(".npy", "one array of a sequence", _npy, _read_npy),
-    TableFormat(".zarr", "a chunked array of a sequence", _zarr, _read_zarr),
+    TableFormat(".zarr", "a chunked array of a sequence", _zarr, _read_zarr, memory=18 << 20),
     _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
     _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
     _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),
@@ -475,6 +487,7 @@ for _format in (
         _read_parquet,
         columns=True,
         resumable=False,
+        memory=72 << 20,
     ),
 ):
     TABLE_FORMATS.add(_format)

@@ -30,6 +30,8 @@ SIDE = 64
 """The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16."""
 SLAB_BYTES = 36 << 20
 """Bytes in memory of a slab at most, unless a layer takes more."""
+SPLIT_BYTES = 14 << 20
+"""Bytes in memory while cells are dealt to slabs, or read back from them."""
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
 is_voxels = store_of(KIND)
@@ -53,6 +55,11 @@ def slab_layers(shape: Sequence[int], axis: int, each: int) -> int:
     while layers > 1 and layers * layer > SLAB_BYTES and shape[axis] <= layers // 2 * _FILES:
         layers //= 2
     return layers
+
+
+def slab_bytes(shape: Sequence[int], axis: int, each: int) -> int:
+    """Return the bytes of a slab."""
+    return min(shape[axis], slab_layers(shape, axis, each)) * (prod(shape) // shape[axis]) * each
 
 
 class Slabs:
@@ -112,14 +119,19 @@ class Slabs:
                 yield np.concatenate(found)
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first."""
+        """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first.
+
+        The next slab overwrites the voxels.
+        """
         low, layers = int(self.lower[self._axis]), self.shape[self._axis]
         rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
         room = [self.shape[axis] for axis in rest]
         needed = min(self.layers, layers) * prod(room) * self.dtype.itemsize
         require_memory(needed, host_memory(), f"{min(self.layers, layers)} layers of voxels")
+        slab = np.empty((min(self.layers, layers), *room), self.dtype)
         for first in range(0, layers, self.layers):
-            voxels = np.zeros((min(self.layers, layers - first), *room), self.dtype)
+            voxels = slab[: layers - first]
+            voxels[:] = 0
             for rows in self._between(low + first, low + first + len(voxels)):
                 layer = rows[:, self._axis] - (low + first)
                 places = tuple(rows[:, axis] - self.lower[axis] for axis in rest)
@@ -138,6 +150,11 @@ class Slabs:
 
     def _path(self, slab: int) -> Path:
         return self._folder / f"slab{slab:+d}"
+
+
+def voxel_bytes(shape: Sequence[int], generations: int) -> int:
+    """Return the bytes of memory for writing the voxels of a box."""
+    return SPLIT_BYTES + slab_bytes(shape, 0, voxel_dtype(generations).itemsize)
 
 
 def write_voxels(growth: Growth, path: Path) -> None:
@@ -166,8 +183,10 @@ def write_voxels(growth: Growth, path: Path) -> None:
             zarr_format=3,
         )
     for first, voxels in slabs:
-        with interrupts_deferred():
-            array[first : first + len(voxels)] = voxels
+        for start in range(0, slabs.shape[1], array.chunks[1]):  # zarr copies what it writes
+            part = slice(start, start + array.chunks[1])
+            with interrupts_deferred():
+                array[first : first + len(voxels), part] = voxels[:, part]
     with interrupts_deferred():
         array.attrs.update(
             {
