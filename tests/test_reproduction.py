@@ -225,6 +225,10 @@ def test_a_report_replaces_nothing_but_a_report(tmp_path: Path) -> None:
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
     (tmp_path / "notes.txt").write_text("more of it")
     assert "a folder that gpunim did not make" in refused("reproduce", "made-up", "-o", tmp_path / "thesis", status=1)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("my own")
+    assert "a folder that gpunim did not make" in refused("reproduce", "made-up", "-o", tmp_path / "site", status=1)
+    assert (tmp_path / "site" / "index.html").read_text() == "my own"
     assert "it is a file, and a report is a folder" in refused("reproduce", "made-up", "-o", tmp_path / "notes.txt", status=1)
     assert "there is no folder" in refused("reproduce", "made-up", "-o", tmp_path / "no" / "such", status=1)
     assert "out must be a folder by its name, got '.'" in refused("reproduce", "made-up", "-o", ".")

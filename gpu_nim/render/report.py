@@ -25,7 +25,7 @@ _WIDTH = 1440  # of these
 
 def is_report(folder: Path) -> bool:
     """Return whether a folder may be replaced by a report: it is one, or empty."""
-    return folder.is_dir() and {path.name for path in folder.iterdir()} <= {PAGE, FACTS}
+    return folder.is_dir() and {path.name for path in folder.iterdir()} in (set(), {PAGE, FACTS})
 
 
 def check_report(folder: Path) -> None:
