@@ -145,6 +145,22 @@ def test_the_plan_of_ranks() -> None:
     assert "not by the general engine" in refused(*GROW, "--general", "--ranks", 2, "--plan")
 
 
+@pytest.mark.parametrize(
+    ("room", "words"),
+    [
+        (8, " on each of 8 ranks, and to send "),
+        (3, ", of which 3 fit on"),
+        (1, ", of which 1 fits on"),
+        (0, ", of which none fits on"),
+    ],
+)
+def test_the_plan_says_how_many_ranks_fit(monkeypatch: pytest.MonkeyPatch, room: int, words: str) -> None:
+    job = GrowthJob("edge", 256, backend=NumpyBackend(threads=0), ranks=8)
+    needed = job.plan().costs["memory"]
+    monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: room * needed + 1)
+    assert words in str(job.plan())
+
+
 @pytest.mark.thorough
 @on_ranks
 def test_mpirun_plans_for_its_ranks() -> None:

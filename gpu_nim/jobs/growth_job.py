@@ -213,7 +213,13 @@ class GrowthJob:
             counted = rule is not find("nim").rule
             sent = sent_bytes(rule, growing.generations, backend.name, ranks) if counted else None
             costs = {"ranks": ranks, "memory": memory, "sent": sent, "free_memory": free, **kept}
-            words = f"is planned to take {memory:,} bytes{on_disk and f', {on_disk}'} on each of {ranks} ranks"
+            fit = free // max(1, memory or 0)
+            unfit = ""
+            if backend.name == "numpy" and fit < ranks:
+                unfit = f", of which {fit or 'none'} fit{'s' * (fit < 2)} on this machine"
+            elif fit == 0:
+                unfit = ", which such a device does not hold"
+            words = f"is planned to take {memory:,} bytes{on_disk and f', {on_disk}'} on each of {ranks} ranks{unfit}"
             if sent is not None:
                 words += f", and to send {sent:,} bytes in a generation as large as the last"
         else:
