@@ -12,7 +12,8 @@ from gpu_nim.model.errors import MissingDependency
 
 _FEW_EXAMPLES = 5
 # A module that is imported only where its package is installed has no examples without it.
-collect_ignore = [] if find_spec("numba") else ["gpu_nim/backends/numpy/bit_table.py"]
+_BY_NUMBA = ("*_loops.py", "compiled_engine.py")
+collect_ignore_glob = [] if find_spec("numba") else [f"gpu_nim/backends/numpy/{name}" for name in _BY_NUMBA]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

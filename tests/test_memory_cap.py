@@ -84,6 +84,9 @@ def test_a_growth_s_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     assert " bytes, which does not fit: 1,000 bytes are free on " in text
     text = invoke("grow", "rule750", "--gen", "64", "--backend", "numpy", "--plan").stdout
     assert text.startswith("rule750 to generation 64 takes memory as it grows, while there is any: ")
+    far = ("--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--backend", "numpy")  # no room for a table of bricks
+    monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: 10**6)
+    assert invoke("grow", *far, "--plan").stdout.startswith("own to generation 1 takes memory as it grows, while there is any: ")
     assert invoke("grow", "--plan", "--resume", "folder").exit_code == 2
 
 

@@ -173,8 +173,7 @@ class GrowthProcess:
             try:
                 self._engine = backend.automaton(rule, last, general=self._general)
             except InsufficientMemoryError:
-                # The dense box of the automaton does not fit.  A table of the cells may, where offsets are long and few.
-                if self._general or _TOUCHED_BYTES * most_touched(rule, last) > backend.free_memory():
+                if not self._touched_fit:
                     raise
                 with suppress(UsageError):  # it has no disk and no other ranks
                     self._engine = backend.automaton(rule, last, general=True)
@@ -201,6 +200,12 @@ class GrowthProcess:
         return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
 
     @property
+    def _touched_fit(self) -> bool:
+        """Whether the general engine may grow what has no room for a table of bricks, since its offsets are long and few."""
+        rule, free = self.automaton.rule, self._backend.free_memory()
+        return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, self.generations) <= free
+
+    @property
     def _by_planes(self) -> bool:
         """Whether it is grown by the engine for nim alone, which applies the same rule to a plane at a time."""
         return self.automaton.rule is find("nim").rule and not self._general
@@ -214,8 +219,13 @@ class GrowthProcess:
         >>> GrowthProcess("nim", 1024, select("numpy")).planned_memory()
         139400
         """
-        rule = self.automaton.rule
-        return self._backend.growth_memory(rule, self.generations, nim=self._by_planes, general=self._general)
+        try:
+            planned = self._backend.growth_memory(self.automaton.rule, self.generations, nim=self._by_planes, general=self._general)
+        except InsufficientMemoryError:
+            if not self._touched_fit:
+                raise
+            return None
+        return None if planned is not None and planned > self._backend.free_memory() and self._touched_fit else planned
 
     def _restore(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton
