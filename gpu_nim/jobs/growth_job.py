@@ -363,15 +363,17 @@ class GrowthJob:
         The files are written one after the other once the growth has given its memory back, all from one store of its cells, which
         are written there and read a generation at a time.
         """
-        alone = (growing.planned_memory() or 0) if backend.name == "numpy" else 0
+        planned = growing.planned_memory()
+        alone = (planned or 0) if backend.name == "numpy" else 0
         if not self._cell_files:
             return alone
         rule, last = growing.automaton.rule, growing.generations
         if rule is find("nim").rule:
             newborns = int(3 ** last.bit_length()) // ranks
         else:
-            bricks = Bricks.of_busiest(rule, last, ranks) if supports(rule) else None
-            newborns = 0 if bricks is None else rule.symmetry.order(rule.dimension) * planned_newborns(bricks)
+            in_bricks = planned is not None and supports(rule)
+            newborns = planned_newborns(Bricks.of_busiest(rule, last, ranks)) if in_bricks else 0
+            newborns *= rule.symmetry.order(rule.dimension)
         shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
         cells = _STORED_BYTES * newborns
         written = [chosen.memory(shape, last) for _, chosen in self._formats]
