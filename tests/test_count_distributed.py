@@ -252,5 +252,5 @@ def test_another_gpunim_over_there_is_refused(workers: Cluster, monkeypatch: pyt
 def test_wrong_clusters() -> None:
     with pytest.raises(UsageError, match="either a scheduler's address or a number"), cluster():
         pass
-    with pytest.raises(UsageError, match="workers must be at least 1, got 0"), cluster(workers=0):
+    with pytest.raises(UsageError, match="workers must be an integer from 1 to 256, got 0"), cluster(workers=0):
         pass

@@ -187,7 +187,7 @@ def test_a_file_is_loaded_as_what_it_holds(tmp_path) -> None:
         ({"reduce": "sum", "records": 5}, "records is for reduce with records, got 5"),
         ({"method": "guess"}, "method must be formula or enumerate, got 'guess'"),
         ({"method": "enumerate", "device": True}, "device must be given without method"),
-        ({"workers": 0}, "workers must be an integer of at least 1, got 0"),
+        ({"workers": 0}, "workers must be an integer from 1 to 256, got 0"),
         ({"workers": 1, "device": True}, "device must be given without workers"),
     ],
 )

@@ -219,7 +219,7 @@ def write_npz(growth: Growth, path: Path) -> None:
     """Write a growth to a new .npz file, a generation at a time."""
     low, high = box_of(growth).tolist()
     dtype = coordinate_dtype(tuple(low), tuple(high))
-    declared = Declared(dtype, (growth.population, len(low)))
+    declared = Declared(dtype, (growth.population, growth.newborns(0).shape[1]))
     cells = Parts(declared, (found.astype(dtype) for _, found in growth))
     attributes = with_checksum(growth, {"cells": declared})
     save_npz(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)

@@ -80,7 +80,7 @@ _COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-rtti", "-fno-ex
 _COMMON += ("-fno-strict-aliasing",)  # kernels read integers as vectors, as CUDA does
 _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-function")
 _LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,()]+)(?:,[^()]*)?\)\s*(?:void\s+)?(\w+)\s*\(")
-_RUNS_KERNELS = re.compile(r"mark\.(?:cuda_host|gpu)\b|def \w+\([^)]*\b(?:launcher|backend)\b")
+_RUNS_KERNELS = re.compile(r"mark\.(?:cuda_host|gpu)\b|def \w+\([^)]*\b(?:launcher|(?:every_)?backend)\b")
 _SANITIZER_OPTIONS = {
     "asan": "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:halt_on_error=0:log_path={log}",
     "tsan": "TSAN_OPTIONS=halt_on_error=0:suppress_equal_addresses=0:log_path={log}",

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+LOADED_BYTES = 145 << 20
+"""Of numba and the loops."""
+
 
 def gains(work: int, least: int) -> bool:
     """Return whether so much work, of any unit, gains by compiled loops: at least `least`, and numba is installed.

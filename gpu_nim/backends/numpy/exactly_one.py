@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.halo import Boundary, Mirrors
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
@@ -40,7 +41,6 @@ _COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more th
 _SAVED = 1 << 12  # bricks of a state that are packed or unpacked at a time
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
-_LOADED_BYTES = 145 << 20  # of numba and the compiled loops
 _BRICK_BYTES = 4 * ROWS + 4  # of compiled loops: rows and a slot
 _LISTED_BYTES = 408  # of a brick in the lists of compiled loops
 _LISTED = 320  # measured: the bricks of a list are as many as those of so many generations, if each had the same share
@@ -111,7 +111,7 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = No
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
         listed = min(bricks.held, _LISTED * bricks.count // (last + 1))
-        return columns + _LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed
+        return columns + LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed
     table = 0 if disk is not None else CELLS * bricks.count
     return columns + table + 4 * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
 
