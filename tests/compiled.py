@@ -17,7 +17,8 @@ pytest.importorskip("numba", reason="numba is not installed")
 def compiling() -> Iterator[None]:
     """Inside, all that has compiled loops chooses them."""
     with _ONE, pytest.MonkeyPatch.context() as patch:
-        for module in (exactly_one, nim, trace):
+        patch.setattr(nim, "COMPILED_FROM", 0)
+        for module in (exactly_one, trace):
             patch.setattr(module, "_COMPILED_FROM", 0)
         for least in ("_OUTCOMES_COMPILED_FROM", "_GRUNDY_COMPILED_FROM"):
             patch.setattr(games, least, 0)

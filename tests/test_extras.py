@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from gpu_nim.automata.catalogue import find
+from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import restart
 from gpu_nim.model.errors import MissingDependency, _extras, missing
+from gpu_nim.model.rule import Rule
 from gpu_nim.render.exports import EXPORTS
 
 CHECKOUT = Path(__file__).parents[1]
@@ -93,7 +96,7 @@ def test_a_large_growth_starts_again_with_what_makes_it_faster(script: str, tmp_
     args = ("grow", "edge", "--gen", "600", "--backend", "numpy", "--checkpoint", f"{tmp_path}/run")
     done = run_without("numba", *args, GPUNIM_SCRIPT=script)
     assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("fast", *args)))
-    assert done.stderr.startswith("gpunim: this growth takes a fraction of the time and memory with numba: install the extra fast")
+    assert done.stderr.startswith("gpunim: this growth takes a fraction of the time with numba: install the extra fast")
     assert not (tmp_path / "run").exists()
     for more in (["--gen", "9"], ["--gen", "600", "--plan"], ["--gen", "9", "--threads", "0"]):
         assert run_without("numba", "grow", "edge", "--backend", "numpy", *more, GPUNIM_SCRIPT=script).stdout[0] != "["
@@ -110,3 +113,14 @@ def test_a_command_that_cannot_start_again_only_says_it(script: str, started: bo
 def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setenv("GPUNIM_SCRIPT", script)
     restart(MissingDependency("show needs a display"))
+
+
+def test_what_gains_by_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_nim.backends.numpy.find_spec", lambda name: None)
+    nim, edge = find("nim").rule, find("edge").rule
+    assert [NumpyBackend().lacks_numba(nim, last, nim=True) for last in (1024, 4096)] == [False, True]
+    assert [NumpyBackend().lacks_numba(edge, last) for last in (64, 1024)] == [False, True]
+    assert not NumpyBackend().lacks_numba(edge, 1024, general=True)
+    assert not NumpyBackend(threads=0).lacks_numba(edge, 1024)
+    far = Rule(3, ((10**9, 0, 0), (0, 1, 0)), frozenset({1}), ((0, 0, 0),))  # the general engine grows it
+    assert not NumpyBackend().lacks_numba(far, 1)

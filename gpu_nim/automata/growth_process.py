@@ -162,12 +162,12 @@ class GrowthProcess:
             # A state goes to an engine of the kind that it came from: the general one counts touches.
             with _damage_refused():
                 state = self.resumed.state
-                by_planes = self._by_planes and "words" in state
+                by_planes = self.by_planes and "words" in state
                 self._engine = (
                     backend.nim(last, state) if by_planes else backend.automaton(rule, last, state, general="touches" in state)
                 )
             self.resumed = replace(self.resumed, state={})  # the engine has it
-        elif self._by_planes:
+        elif self.by_planes:
             self._engine = backend.nim(last)
         else:
             try:
@@ -206,7 +206,7 @@ class GrowthProcess:
         return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, self.generations) <= free
 
     @property
-    def _by_planes(self) -> bool:
+    def by_planes(self) -> bool:
         """Whether it is grown by the engine for nim alone, which applies the same rule to a plane at a time."""
         return self.automaton.rule is find("nim").rule and not self._general
 
@@ -220,7 +220,7 @@ class GrowthProcess:
         139400
         """
         try:
-            planned = self._backend.growth_memory(self.automaton.rule, self.generations, nim=self._by_planes, general=self._general)
+            planned = self._backend.growth_memory(self.automaton.rule, self.generations, nim=self.by_planes, general=self._general)
         except InsufficientMemoryError:
             if not self._touched_fit:
                 raise

@@ -291,8 +291,9 @@ class GrowthJob:
                 general=job.general,
                 resume=snapshot,
             )
-            if isinstance(backend, NumpyBackend) and not job.general and backend.lacks_numba(chosen.rule, growing.generations):
-                lack = missing("this growth takes a fraction of the time and memory with numba", "numba")
+            how = {"nim": growing.by_planes, "general": job.general}
+            if isinstance(backend, NumpyBackend) and backend.lacks_numba(chosen.rule, growing.generations, **how):
+                lack = missing("this growth takes a fraction of the time with numba", "numba")
                 on_lack(lack)
                 notes.append(str(lack))
             for path in job.files if ranks.rank == 0 else ():

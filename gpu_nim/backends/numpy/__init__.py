@@ -8,7 +8,7 @@ from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
-from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
+from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine, plane_bytes
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.model.arguments import integer
@@ -59,10 +59,10 @@ class NumpyBackend:
         loops = compiled(rule, last, self.disk, self.threads)
         return required_bytes(rule, last, self.communicator.size, self.disk, loops)
 
-    def lacks_numba(self, rule: Rule, last: int) -> bool:
+    def lacks_numba(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""
-        wanted = self.disk is None and self.threads > 0 and find_spec("numba") is None
-        return wanted and gains_by_loops(rule, last)
+        wanted = self.disk is None and self.threads > 0 and not general and find_spec("numba") is None
+        return wanted and (last >= COMPILED_FROM if nim else gains_by_loops(rule, last))
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""

@@ -33,7 +33,7 @@ from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
@@ -63,7 +63,10 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
     """
     if not supports(rule):
         return False
-    bricks = Bricks(rule, last)
+    try:
+        bricks = Bricks(rule, last)
+    except InsufficientMemoryError:  # the engine says so, or another one grows it
+        return False
     return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
 
 

@@ -31,7 +31,8 @@ from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import finalize, nim_plane_mix
 
-_COMPILED_FROM = 1 << 12  # generations, from which on compiled loops gain more than it takes to load them
+COMPILED_FROM = 1 << 12
+"""Generations, from which on compiled loops gain more than it takes to load them."""
 BLOCKS = 128  # of rows, for each rank: a halo costs little
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1
@@ -86,7 +87,7 @@ class NimEngine:
 
     def __init__(self, last: int, state: State | None = None, ranks: Communicator = ALONE, *, plain: bool = False) -> None:
         self._last = last
-        self._compiled = not plain and gains(last, _COMPILED_FROM)
+        self._compiled = not plain and gains(last, COMPILED_FROM)
         self._row = words_per_row(last)
         self._ranks = ranks
         self._rows = _Rows(last + 1, self._ranks)
