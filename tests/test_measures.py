@@ -322,7 +322,7 @@ def test_the_bfiles_begin_as_published_and_go_on_as_grown(number: str, column: s
 def test_the_table_of_edge_goes_on_as_grown() -> None:
     with (EVIDENCE / "edge.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [int(row["generation"]) for row in rows] == list(range(4097))
+    assert [int(row["generation"]) for row in rows] == list(range(8193))
     population = [int(row["population"]) for row in rows]
     assert list(accumulate(int(row["births"]) for row in rows)) == population
     assert [population[n] for n in (7, 15, 63, 127, 512, 1024)] == [130, 826, 43102, 344062, 22447861, 179946835]
