@@ -22,10 +22,10 @@ def wedge_outcomes(top: Ints, on_step: OnStep) -> Ints:
     """The P-positions of a wedge, as `gpu_nim.backends.numpy.games.wedge_outcomes` returns them."""
     wedge = Wedge(top)
     require_memory(wedge.ny * (wedge.nz + 1) + 80 * top.size, host_memory(), f"solving {wedge}")
-    x_lines, z_lines = np.zeros((wedge.nz, wedge.ny), np.bool_), np.zeros(wedge.ny, np.bool_)
+    x_lines = np.zeros((wedge.nz, wedge.ny), np.bool_)
     found = np.empty(top.shape, np.int64)
     for x in range(wedge.nx):
-        _outcomes(x, top, x_lines, z_lines, found[x])
+        _outcomes(x, top, x_lines, np.zeros(wedge.ny, np.bool_), found[x])
         on_step("slice", x + 1, wedge.nx)
     x_of, z_of = np.nonzero(found >= 0)
     result = np.stack((x_of, found[x_of, z_of], z_of), axis=1)
@@ -53,6 +53,17 @@ def wedge_grundy(top: Ints, on_step: OnStep) -> NDArray[np.signedinteger]:
 
 
 @compiled
+def _begun(x: int, z: int, top: Any, x_lines: Any, z_lines: Any) -> Any:
+    """Begin the lines that start at (x, z) with what is known at the boundary positions before them; return the largest y."""
+    last = top[x, z]
+    if x > 0:
+        x_lines[z, top[x - 1, z] + 1 : last + 1] = x_lines[z, top[x - 1, z]]
+    if z > 0:
+        z_lines[top[x, z - 1] + 1 : last + 1] = z_lines[top[x, z - 1]]
+    return last
+
+
+@compiled
 def _outcomes(x: int, top: Any, x_lines: Any, z_lines: Any, found: Any) -> None:
     """Write the y of the P-position of each line along y of a slice, or -1; there is one at most.
 
@@ -60,17 +71,11 @@ def _outcomes(x: int, top: Any, x_lines: Any, z_lines: Any, found: Any) -> None:
         x: the slice; those before it are done.
         top: the largest y of each (x, z), int64.
         x_lines: whether each line along x, [z, y], has a P-position; bool.
-        z_lines: likewise of lines along z, [y].
+        z_lines: likewise of lines along z, [y]; nothing yet.
         found: int64 (Z,).
     """
     for z in range(top.shape[1]):
-        last = top[x, z]
-        if x > 0:
-            x_lines[z, top[x - 1, z] + 1 : last + 1] = x_lines[z, top[x - 1, z]]
-        if z > 0:
-            z_lines[top[x, z - 1] + 1 : last + 1] = z_lines[top[x, z - 1]]
-        else:
-            z_lines[: last + 1] = False
+        last = _begun(x, z, top, x_lines, z_lines)
         found[z] = -1
         for y in range(last + 1):
             if not (x_lines[z, y] or z_lines[y]):
@@ -87,19 +92,13 @@ def _grundy(x: int, top: Any, x_lines: Any, z_lines: Any, values: Any) -> int:
         x: as for `_outcomes`.
         top: as for `_outcomes`.
         x_lines: the Grundy values on each line along x, [z, y], as bits of words, with room for those of this slice; uint64.
-        z_lines: likewise of lines along z, [y].
+        z_lines: likewise of lines along z, [y]; none yet.
         values: of the slice.
     """
     largest = -1
     words = x_lines.shape[2]
     for z in range(top.shape[1]):
-        last = top[x, z]
-        if x > 0:
-            x_lines[z, top[x - 1, z] + 1 : last + 1] = x_lines[z, top[x - 1, z]]
-        if z > 0:
-            z_lines[top[x, z - 1] + 1 : last + 1] = z_lines[top[x, z - 1]]
-        else:
-            z_lines[: last + 1] = 0
+        last = _begun(x, z, top, x_lines, z_lines)
         y_line = np.zeros(words, np.uint64)
         for y in range(last + 1):
             known, word = _ALL, -1

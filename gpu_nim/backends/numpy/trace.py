@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.numpy.compilation import gains
-from gpu_nim.backends.shared.open_cubes import exponent, open_levels, power, sums
+from gpu_nim.backends.shared.open_cubes import LEAST, TOP, exponent, open_levels, power, sums
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene
 from gpu_nim.model.work import cores
@@ -28,10 +28,8 @@ from gpu_nim.model.work import cores
 _BATCH = 1 << 16  # rays that a caller best hands over at once
 _LANES = 1 << 14  # rays at once: more leave the cache, and fewer cost more calls a ray, between which threads wait for each other
 _CROWD = 0.75  # the part of the lanes whose rays go on, below which others take the rest
-_LEAST = 1e-200  # of a direction's components, so that none is 0
-_TOP = 62  # no cube is larger
 _COMPILED_FROM = 1 << 19  # rays and cones, after which compiled loops gain more than it takes to load them
-_SIDES = (1 << np.arange(_TOP + 1)) - 1  # of cubes by their levels, less 1
+_SIDES = (1 << np.arange(TOP + 1)) - 1  # of cubes by their levels, less 1
 
 
 class NumpyTracer:
@@ -209,7 +207,7 @@ def _begin(rays: Rays, part: slice, corner: Ints, shape: Ints) -> _Lanes:
     np.negative(down, out=flip, dtype=np.int64)
     np.bitwise_xor(rays.cells[:, part] - corner, flip, out=start)
     np.abs(rays.fractions[:, part] - down, out=e)
-    np.maximum(np.abs(directions), _LEAST, out=d)
+    np.maximum(np.abs(directions), LEAST, out=d)
     np.divide(1, d, out=inverse)
     low = -shape & flip
     end = low + shape
@@ -251,7 +249,7 @@ def _excluded(scene: Scene) -> Callable[[Ints, Ints], NDArray[np.bool_]] | None:
         return None
 
     def excluded(cells: Ints, level: Ints) -> Any:
-        side = (1 << np.minimum(level, _TOP)) - 1
+        side = (1 << np.minimum(level, TOP)) - 1
         # The corner of the cube with the least sum.
         return (
             sums(scene, np.stack([cell | side if n < 0 else cell & ~side for n, cell in zip(scene.inequality, cells, strict=True)]))

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_nim.backends.numpy.compilation import compiled
+from gpu_nim.backends.shared.open_cubes import LEAST, TOP
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Hits, NimScene, Rays, Scene
-
-_LEAST = 1e-200  # of a direction's components, so that none is 0
-_TOP = 62  # no cube is larger
 
 
 class _Space(NamedTuple):
@@ -86,7 +84,7 @@ def _open(space: _Space, a: Any, b: Any, c: Any) -> Any:
 @compiled
 def _excluded(space: _Space, a: Any, b: Any, c: Any, level: Any) -> bool:
     """Whether the cube of a level round a cell breaks the inequality everywhere: at the corner with the least sum."""
-    side = (1 << min(level, _TOP)) - 1
+    side = (1 << min(level, TOP)) - 1
     total = 0
     for factor, x in zip(space.inequality, (a, b, c)):  # noqa: B905  # numba knows no strict
         total += factor * (x | side if factor < 0 else x & ~side)
@@ -116,7 +114,7 @@ def _walk(
             flip[k] = -1 if down else 0
             start[k] = (cells[k, ray] - corner[k]) ^ flip[k]
             e[k] = abs(fractions[k, ray] - down)
-            d[k] = max(abs(directions[k, ray]), _LEAST)
+            d[k] = max(abs(directions[k, ray]), LEAST)
             inverse[k] = 1 / d[k]
             low[k] = -shape[k] & flip[k]
             entry = ((low[k] - start[k]) - e[k]) * inverse[k]
@@ -143,7 +141,7 @@ def _walk(
                 break
             # A ray switches to coarser cubes only inside an empty one, so that it enters the next through a face.
             level = max(level, min(wanted, free))
-            side = (1 << min(free, _TOP)) - 1
+            side = (1 << min(free, TOP)) - 1
             t = inf
             for k in range(3):
                 far[k] = cell[k] | side
