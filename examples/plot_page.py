@@ -2,7 +2,7 @@
 A page within a notebook
 ========================
 
-The page of ``gpunim show --web``, embedded: turn it, zoom to single cells, point at them. It traces rays in the browser, so that
+The page of ``gpunim show``, embedded: turn it, zoom to single cells, point at them. It traces rays in the browser, so that
 Nim with piles up to 2^40 takes no more than 70 kB.
 """
 

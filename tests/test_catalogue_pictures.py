@@ -36,7 +36,6 @@ from gpu_nim.render.styles import STYLES
 from gpu_nim.render.styles.points import Points
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import VIEWS, NamedView, View
-from gpu_nim.render.window import help_line, keys
 from tests.helpers import printed, refused, run
 from tests.render_files import needs_ffmpeg
 
@@ -121,14 +120,9 @@ def test_a_movie_is_made_with_a_made_up_entry(entry, tmp_path):
     printed("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--workers", "1", f"--{option}", name)
 
 
-def test_a_made_up_view_is_in_the_page_and_has_a_key(monkeypatch):
-    assert "5" in keys()
-    assert "6" not in keys()
+def test_a_made_up_view_is_in_the_page(monkeypatch):
     monkeypatch.setitem(VIEWS, "below", BELOW)
     assert '"name": "below"' in page("nim:3", Look()).document.decode()
-    assert "6" in keys()
-    assert "1-6: views" in help_line()
-    assert re.search(r"\b6 +below", run("show", "--help").output)
 
 
 def test_a_theme_says_which_style_is_drawn_in_it(monkeypatch):

@@ -1,4 +1,4 @@
-"""The page, as its readers see it: Chromium opens the pages of `gpunim export` and `gpunim show --web`, with mouse and touch.
+"""The page, as its readers see it: Chromium opens the pages of `gpunim export` and `gpunim show`, with mouse and touch.
 
 What is seen is compared as pixels of screenshots; a test waits for what should happen and never says when.
 """
@@ -523,8 +523,10 @@ def test_words_can_be_read_in_every_theme(browser, theme):
 
 def test_a_served_page_brings_all_that_it_needs_and_saves_its_picture(browser, tmp_path):
     """With the server's word on what a page may do, and with a title that is meant to break out of its place."""
-    command = gpunim("show", "nim:15", "--web", "--port", "0", "--title", HOSTILE)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as server:
+    command = gpunim("show", "nim:15", "--port", "0", "--title", HOSTILE)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "BROWSER": "true", "PYTHONUNBUFFERED": "1"}
+    ) as server:
         try:
             browser.open(server.stdout.readline().split()[0])
             assert browser.do("return document.querySelector('h1').textContent") == HOSTILE

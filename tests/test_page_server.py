@@ -1,16 +1,24 @@
 """The page server: it answers only this machine, for any request to its port."""
 
 import http.client
+import os
+import signal
 import socket
 import struct
+import subprocess
+import sys
 import threading
+import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from gpu_nim.model.errors import FileError
 from gpu_nim.render import page_server as module
 from gpu_nim.render.page_server import PageServer
+from tests.helpers import gpunim, wait_for
 
 PAGE = b"<!doctype html>" + b"a page" * 50_000  # more than a socket's buffers hold
 
@@ -110,3 +118,34 @@ def test_a_taken_port_is_one_sentence(server: PageServer) -> None:
     taken = server.server_address[1]
     with pytest.raises(FileError, match=f"^cannot serve on port {taken}: Address already in use$"):
         PageServer(taken)
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_the_page_opens_in_the_browser_where_there_is_one(opens: bool, tmp_path: Path) -> None:
+    """The browser is a program that takes what is at its address, and does not end: it is not waited for."""
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    take = "import sys, urllib.request; print(sys.argv[1], urllib.request.urlopen(sys.argv[1]).read().decode())"
+    browser.write_text(f'#!/bin/sh\n"{sys.executable}" -c "{take}" "$1" > "{seen}.part"\nmv "{seen}.part" "{seen}"\nsleep 60\n')
+    browser.chmod(0o700)
+    environment = {name: value for name, value in os.environ.items() if name not in module._SCREENS}
+    environment |= {"PYTHONUNBUFFERED": "1", **({"BROWSER": str(browser)} if opens else {"PATH": str(tmp_path)})}
+    if not opens:
+        browser.rename(tmp_path / "w3m")  # a browser of text that Python knows
+    command = gpunim("show", "nim:3", "--port", "0")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True) as server:
+        try:
+            assert server.stdout is not None
+            address, said = server.stdout.readline().split(maxsplit=1)
+            assert said == "(Ctrl-C to stop)\n"
+            if opens:
+                wait_for(seen.exists, "the browser")
+                assert seen.read_text().startswith(f"{address} <!doctype html>")
+            else:
+                with urllib.request.urlopen(address) as answer:
+                    assert answer.read().startswith(b"<!doctype html>")
+                assert not [*tmp_path.glob("seen*")]
+            server.send_signal(signal.SIGINT)
+            assert server.wait(30) == 0
+        finally:
+            with suppress(ProcessLookupError):  # the browser may be left
+                os.killpg(server.pid, signal.SIGKILL)

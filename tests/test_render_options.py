@@ -13,7 +13,6 @@ from gpu_nim.render.look import Look, style_options
 from gpu_nim.render.motions import MOTIONS, Movie, motion_of, movie_options
 from gpu_nim.render.page import PAGE_OPTIONS
 from gpu_nim.render.styles import STYLES
-from gpu_nim.render.window import WINDOW_OPTIONS, Window
 from tests.helpers import option_names, printed, refused
 from tests.render_files import needs_opengl
 
@@ -128,12 +127,7 @@ def test_what_a_picture_takes_are_options_of_a_look():
     every += [movie_options(motion, flat=flat) for motion in MOTIONS for flat in (False, True)]
     every += [figure_options(name, suffix) for name in FIGURES for suffix in (".png", ".svg")]
     every += [export_options(suffix, printable=printable) for suffix in EXPORTS for printable in (False, True)]
-    assert all(takes <= LOOK_OPTIONS for _, takes in [*every, WINDOW_OPTIONS, PAGE_OPTIONS])
-
-
-def test_a_window_refuses_what_it_does_not_take(tmp_path):
-    with pytest.raises(UsageError, match="style would have no effect: a window takes"):
-        Window("nim:3", Look(style="points"), tmp_path / "a.png")
+    assert all(takes <= LOOK_OPTIONS for _, takes in [*every, PAGE_OPTIONS])
 
 
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():

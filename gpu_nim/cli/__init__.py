@@ -47,7 +47,7 @@ THEMES = {
     "Pictures": {
         "render": "Draw a picture, or a figure of the papers.",
         "movie": "Make a movie of a body that turns, grows or changes.",
-        "show": "Explore a body in a window or a browser.",
+        "show": "Explore a body in a browser.",
         "export": "Write a mesh for other programs, or an HTML page.",
     },
     "Checks": {

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import named_option
-from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, integer
+from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, port_option
 from gpu_nim.cli.dialogues import Dialogue, NimDialogue
 from gpu_nim.cli.games import parameter_options
 from gpu_nim.cli.output import reserve, say
@@ -45,9 +45,9 @@ _NEEDS: Needs = {"port": (("web",), "which serves a page"), "theme": (("web", "o
     help="Both play perfectly; teaching also shows who wins before each of your moves and lets you undo a mistake.",
 )
 @click.option("--second", is_flag=True, help="Let the opponent move first.")
-@click.option("--web", is_flag=True, help="Serve a page on this machine for a browser, in place of the terminal.")
+@click.option("--web", is_flag=True, help="Serve a page on this machine and open it in a browser, in place of the terminal.")
 @click.option("-o", "--out", type=FILE, help="Write that page to this .html file.")
-@click.option("--port", type=integer(0, 65535), default=8765, help="The port of --web; 0 chooses a free one.")
+@port_option
 @named_option("--theme", THEMES, default="dark")
 def play(
     words: tuple[str, ...],
@@ -100,16 +100,13 @@ def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Di
 def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, port: int, *, theme: str, **wishes: bool) -> None:
     from gpu_nim.render.look import Look
     from gpu_nim.render.page import play_page
-    from gpu_nim.render.page_server import PageServer
+    from gpu_nim.render.page_server import serve
     from gpu_nim.storage.atomic import check_writable, replacing
 
     game, numbers, values = _position(words, wishes["misere"], texts)
     made = partial(play_page, game, numbers, look=Look(theme=theme), **wishes, **values)
     if out is None:
-        with PageServer(port) as server:  # first, since the port may be taken
-            document = made().document
-            click.echo(f"{server.url}  (Ctrl-C to stop)")
-            server.run(document)
+        serve(made, port, click.echo)
         return
     if out.suffix.lower() != ".html":
         raise UsageError(f"--out must end in .html, got {str(out)!r}")

@@ -7,7 +7,7 @@ of window can be made, and VTK is set to it before PyVista is imported.
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 from weakref import finalize
@@ -33,21 +33,6 @@ def _library(*names: str) -> Any:
         except OSError:
             continue
     return None
-
-
-def has_display() -> bool:
-    """Return whether an X server answers, so that a window can be opened."""
-    if not os.environ.get("DISPLAY"):
-        return False
-    x = _library("libX11.so.6")
-    if x is None or _library("libGL.so.1") is None:
-        return False
-    x.XOpenDisplay.restype, x.XOpenDisplay.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
-    x.XCloseDisplay.argtypes = [ctypes.c_void_p]
-    display = x.XOpenDisplay(None)
-    if display:
-        x.XCloseDisplay(display)
-    return bool(display)
 
 
 def _has_egl() -> bool:
@@ -81,7 +66,6 @@ def _has_egl() -> bool:
 _WINDOWS: dict[str, Callable[[], bool]] = {
     "vtkEGLRenderWindow": _has_egl,
     "vtkOSOpenGLRenderWindow": lambda: _library("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so") is not None,
-    "vtkXOpenGLRenderWindow": has_display,
 }
 
 
@@ -105,16 +89,6 @@ def require_opengl() -> None:
         os.environ[_VARIABLE] = window
 
 
-def require_display() -> None:
-    """Let VTK open windows on the screen; MissingDependency, before VTK could crash, where there is none or no PyVista."""
-    if find_spec("pyvista") is None:
-        raise missing("show needs PyVista", "pyvista", ", or use --web to see it in a browser")
-    if sys.platform.startswith("linux"):
-        if not has_display():
-            raise MissingDependency("show needs a display and libGL: use --web to see it in a browser, or gpunim render")
-        os.environ[_VARIABLE] = "vtkXOpenGLRenderWindow"
-
-
 class Canvas:
     """An off-screen window of one size, for one or many frames; it is closed as soon as nothing refers to it any more."""
 
@@ -129,9 +103,14 @@ class Canvas:
 
     def draw(self, quads: Iterator[Quads], camera: Camera) -> NDArray[np.uint8]:
         """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""
+        import pyvista as pv
+
         self._plotter.clear_actors()
         for points, colours in quads:
-            add_quads(self._plotter, points, colours)
+            corners = np.arange(4 * len(points), dtype=np.int32).reshape(-1, 4)
+            mesh = pv.PolyData.from_regular_faces(points.reshape(-1, 3), corners)
+            mesh.point_data["colour"] = colours.reshape(-1, 3)
+            self._plotter.add_mesh(mesh, scalars="colour", rgb=True, lighting=False, render=False, reset_camera=False)
         return self._picture(camera)
 
     def draw_volume(self, volume: VolumeGrid, camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
@@ -162,34 +141,23 @@ class Canvas:
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:
-        aim_at(self._plotter, camera, self._plotter.center)
+        import pyvista as pv
+
+        # An eye inside the body, as at the end of a flight, may have its middle behind it.
+        ahead = float(camera.distance(np.asarray(self._plotter.center)))
+        to = pv.Camera()
+        to.position, to.focal_point, to.up = (
+            camera.eye,
+            camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0),
+            camera.basis[1],
+        )
+        if camera.parallel:
+            to.parallel_projection = True
+            to.parallel_scale = camera.scale
+        else:
+            to.view_angle = float(np.degrees(2 * np.arctan(camera.scale)))
+        to.is_set = True
+        self._plotter.camera = to
+        self._plotter.renderer.reset_camera_clipping_range()
         self._plotter.render()
         return np.array(self._plotter.screenshot(return_img=True, transparent_background=True), dtype=np.uint8)
-
-
-def aim_at(plotter: Any, camera: Camera, middle: Sequence[float] | NDArray[np.floating]) -> None:
-    """Set the camera of a plotter, which turns about the point of its sight line nearest the body's middle (3,)."""
-    import pyvista as pv
-
-    ahead = float(camera.distance(np.asarray(middle)))
-    to = pv.Camera()
-    # An eye inside the body, as at the end of a flight, may have its middle behind it.
-    to.position, to.focal_point, to.up = camera.eye, camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0), camera.basis[1]
-    if camera.parallel:
-        to.parallel_projection = True
-        to.parallel_scale = camera.scale
-    else:
-        to.view_angle = float(np.degrees(2 * np.arctan(camera.scale)))
-    to.is_set = True
-    plotter.camera = to
-    plotter.renderer.reset_camera_clipping_range()
-
-
-def add_quads(plotter: Any, points: NDArray[np.float32], colours: NDArray[np.uint8]) -> Any:
-    """Add quadrilaterals (M, 4, 3) in their own colours (M, 4, 3), with no light of its own; return their mesh."""
-    import pyvista as pv
-
-    mesh = pv.PolyData.from_regular_faces(points.reshape(-1, 3), np.arange(4 * len(points), dtype=np.int32).reshape(-1, 4))
-    mesh.point_data["colour"] = colours.reshape(-1, 3)
-    plotter.add_mesh(mesh, scalars="colour", rgb=True, lighting=False, render=False, reset_camera=False)
-    return mesh

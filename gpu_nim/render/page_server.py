@@ -6,18 +6,24 @@ frame or read the page.
 """
 
 import contextlib
+import os
 import re
 import socketserver
 import sys
+import webbrowser
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
+from threading import Thread
 from typing import Any
 
 from gpu_nim.model.errors import FileError
+from gpu_nim.render.page import Page
 
 _ADDRESS = "127.0.0.1"
 _THIS_MACHINE = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", re.I | re.A)  # any port: ssh forwards from another
 _PATIENCE = 10.0  # seconds until a silent connection is closed
+_SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # variables, of which one is set where a browser is to be opened
 _HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
     # The contents of the page: one script and one style sheet within it, and the pictures that it saves.
@@ -30,6 +36,26 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",  # the next page at this port is another one
 }
+
+
+def serve(make: Callable[[], Page], port: int, say: Callable[[str], None]) -> None:
+    """Serve a page until interrupted, and open it in the user's browser where there is a display.
+
+    Args:
+        make: makes the page, after the port is taken.
+        port: the port; 0 for a free one.
+        say: called with a line that has the address.
+
+    Raises:
+        FileError: the port is taken.
+    """
+    with PageServer(port) as server:
+        document = make().document
+        say(f"{server.url}  (Ctrl-C to stop)")
+        # Without a display Python may know a browser of text, which would take the terminal.
+        if any(map(os.environ.get, _SCREENS)) or not sys.platform.startswith("linux"):
+            Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()  # some browsers are waited for
+        server.run(document)
 
 
 class PageServer(socketserver.ThreadingTCPServer):
