@@ -17,7 +17,7 @@ import pytest
 
 from gpu_nim import __version__
 from gpu_nim.backends import availability
-from gpu_nim.bench.harness import Contender, race
+from gpu_nim.bench.harness import Contender, Work, race
 from gpu_nim.cli import main
 from gpu_nim.cli.command import RANGE
 from gpu_nim.cli.output import step_progress
@@ -411,7 +411,8 @@ def test_long_work_shows_a_bar(
 def test_steps_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     steps: list[tuple[str, int, int]] = []
-    race("two", [Contender("sum", lambda: 2), Contender("product", lambda: 2)], 2, lambda *step: steps.append(step))
+    contenders = (Contender("sum", lambda: 2), Contender("product", lambda: 2))
+    race(Work("two", contenders), 2, on_step=lambda *step: steps.append(step))
     assert steps == [("two", done, 6) for done in range(6)]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with step_progress() as step:

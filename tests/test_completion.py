@@ -35,7 +35,6 @@ def offered(line: str) -> list[str]:
 def test_what_is_offered_is_in_the_catalogues() -> None:
     assert offered("gpunim ") == list(COMMANDS)
     assert offered("gpunim grow ") == list(AUTOMATA)
-    assert offered("gpunim bench ranks ") == list(AUTOMATA)
     assert offered("gpunim solve ") == offered("gpunim position ") == list(GAMES)
     assert offered("gpunim verify ") == [*(each.name for each in statements()), "all", "<file>"]
     assert offered("gpunim reproduce ") == [*PAPERS, "all"]

@@ -6,8 +6,8 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from gpu_nim.backends.selection import select
-from gpu_nim.bench.count import longest, pari, plain_formula, races
+from gpu_nim.bench.count import longest, pari, plain_formula, works
+from gpu_nim.bench.harness import race
 from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
 from gpu_nim.model.errors import VerificationError
@@ -35,11 +35,11 @@ def test_bench_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.bench.count._SIZE", 1 << 10)
     monkeypatch.setattr("gpu_nim.bench.count._BY_FORMULA", 1 << 9)
     monkeypatch.setattr("gpu_nim.bench.count._BY_PARI", 100)
-    monkeypatch.setattr("gpu_nim.bench.harness._CEILING_BYTES", 1 << 16)
+    monkeypatch.setattr("gpu_nim.bench.floors._HOST_BYTES", 1 << 16)
     facts = json.loads(CliRunner().invoke(main, ["bench", "count", "--runs", "1", "--json"]).stdout)
-    names = {timing["name"] for timing in facts["timings"]}
+    names = {row["contender"] for row in facts["rows"]}
     assert {"gpunim numpy", "numpy, plain formula"} <= names
-    assert all(timing["result"] in (100, 1 << 9, 1 << 10) for timing in facts["timings"])
+    assert all(row["result"] in (100, 1 << 9, 1 << 10) for row in facts["rows"])
 
 
 def test_a_wrong_contender_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,4 +47,4 @@ def test_a_wrong_contender_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("gpu_nim.bench.count._BY_FORMULA", 1 << 9)
     monkeypatch.setattr("gpu_nim.bench.count.plain_formula", lambda counts, size: plain_formula(counts, size) + 1)
     with pytest.raises(VerificationError, match="the contenders disagree"):
-        list(races(select("numpy"), None, 1))
+        race(next(works(None)), 1)

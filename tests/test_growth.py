@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.bench.peers import python_set, scipy_convolve
 from gpu_nim.model.digest import COEFFICIENTS, checksum, finalize, mix, nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import require_memory
@@ -77,15 +75,6 @@ def test_real_sizes_on_a_gpu(generations: int) -> None:
     host = grow("nim", generations, backend="numpy", cells=True)
     assert device.digest == host.digest
     assert np.array_equal(device.cells(), host.cells())
-
-
-needs_scipy = pytest.mark.skipif(find_spec("scipy") is None, reason="scipy is not installed")
-
-
-@pytest.mark.parametrize("peer", [python_set, pytest.param(scipy_convolve, marks=needs_scipy)])
-def test_peers_grow_the_same(peer: object) -> None:
-    assert callable(peer)
-    assert peer(CATALOGUE["nim"].rule, 15) == 256
 
 
 def test_cells_are_the_same_kept_or_grown_anew() -> None:

@@ -18,12 +18,13 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns
 from gpu_nim.backends.shared.bricks import Bricks
-from gpu_nim.bench.ranks import divisions
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.jobs.mpi import _GRACES
 from tests.helpers import gpunim, refused, run, wait_for
 from tests.mpi_cases import CASES
 from tests.open_mpi import OPEN_MPI
+from tests.threads import Threads
+from tests.threads import on_ranks as on_threads
 
 MPIEXEC = shutil.which("mpiexec")
 REASON = "mpiexec is not installed" if MPIEXEC is None else "mpi4py is not installed" if find_spec("mpi4py") is None else None
@@ -131,9 +132,14 @@ def test_ranks_print_what_one_process_prints(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["edge", "fcc", "hexagonal"])
 def test_the_plan_of_ranks_bounds_what_is_sent(name: str) -> None:
     last = 96
-    for division in divisions(name, last):
-        for ranks, sent in (division.sent or {}).items():
-            assert sent <= ranks * last * GrowthJob(name, last, backend=NumpyBackend(), ranks=ranks).plan().costs["sent"]
+
+    def sent(communicator: Threads) -> int:
+        NumpyBackend(communicator).automaton(find(name).rule, last).advance(last)
+        return communicator.sent
+
+    for ranks in (2, 3, 4, 8):
+        most = ranks * last * GrowthJob(name, last, backend=NumpyBackend(), ranks=ranks).plan().costs["sent"]
+        assert 0 < sum(on_threads(ranks, sent)) <= most
 
 
 def test_the_plan_of_ranks() -> None:

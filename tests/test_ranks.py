@@ -22,12 +22,11 @@ from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import join
-from gpu_nim.bench.ranks import divisions
 from gpu_nim.cli import main
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, half_space, rules
-from tests.threads import Threads, on_ranks
+from tests.threads import on_ranks
 
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
@@ -209,33 +208,3 @@ def test_other_rules_are_refused_on_several_ranks():
 
     with pytest.raises(UsageError, match="several ranks must be of births on exactly one touch"):
         on_ranks(2, work)
-
-
-def test_the_benchmark_counts_what_ranks_do():
-    generations, ranks = 63, 4
-    chosen = next(each for each in divisions("edge", generations) if each.sent is not None)
-
-    class Counting(Threads):
-        sent = 0
-
-        def exchange(self, parts, empty=np.empty):
-            self.sent += sum(map(len, parts))
-            return super().exchange(parts, empty)
-
-    def work(communicator):
-        communicator.__class__ = Counting
-        engine = ExactlyOneEngine(EDGE, generations, None, communicator)
-        own = []
-        for generation in range(generations + 1):
-            engine.advance(generation)
-            own.append(engine.at.shape[1])
-        last = sum(map(len, engine._boundary.parts(engine.at)))  # of another generation
-        return own, communicator.sent + last
-
-    results = on_ranks(ranks, work)
-    births = np.array([own for own, _ in results])
-    assert chosen.uneven[ranks] == pytest.approx(births.max(axis=0).sum() * ranks / births.sum())
-    assert chosen.sent[ranks] == sum(sent for _, sent in results)
-    assert 1 <= chosen.uneven[ranks] < 1.5
-    with pytest.raises(UsageError, match="automaton must have births on exactly one touch"):
-        divisions("rule750", 5)

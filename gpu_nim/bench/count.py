@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.backends.interface import Backend
-from gpu_nim.bench.harness import Contender, Timing, race
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.bench.harness import Contender, Work
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import ByMaximum, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.work import OnStep, unreported
 
 _SIZE = 1 << 24
 _BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range
@@ -31,23 +31,23 @@ _PLAIN = (ByTotal(3), ByTotal(4), UpToMaximum(3), ByMaximum(3))
 _RANGES = (*(ByTotal(k) for k in range(3, 8)), UpToTotal(3), UpToMaximum(3), ByMaximum(3), ByMaximum(4))
 
 
-def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unreported) -> Iterator[list[Timing]]:
-    """Race the backends over 64-bit ranges, then the plain formulas, then PARI; `cuda` is None where there is no GPU."""
-    backends = [backend for backend in (numpy, cuda) if backend is not None]
-    for family in _RANGES:
-        size = longest(family, _SIZE)
-        yield race(f"{family} 0:{size}", [_ours(backend, family, size) for backend in backends], runs, on_step)
-    for family in _PLAIN:
-        size = longest(family, _BY_FORMULA)
-        contenders = [_ours(backend, family, size) for backend in backends]
-        contenders.append(Contender("numpy, plain formula", partial(_checked, family, partial(plain_formula, family, size))))
-        yield race(f"{family} 0:{size}", contenders, runs, on_step)
+def works(cuda: Backend | None) -> Iterator[Work]:
+    """Give every work: the backends over 64-bit ranges, then with the plain formulas, then with PARI.
+
+    Args:
+        cuda: the backend of a GPU; None where there is none.
+    """
+    backends: list[Backend] = [NumpyBackend(), *([] if cuda is None else [cuda])]
+    pieces: list[tuple[Family, int, dict[str, Callable[[int], U64]]]] = [(family, _SIZE, {}) for family in _RANGES]
+    pieces += [(family, _BY_FORMULA, {"numpy, plain formula": partial(plain_formula, family)}) for family in _PLAIN]
     gp = shutil.which("gp")
     if gp is not None:
-        family = ByTotal(4)
-        contenders = [_ours(backend, family, _BY_PARI) for backend in backends]
-        contenders.append(Contender("PARI/GP", partial(_checked, family, partial(pari, gp, family.piles, _BY_PARI))))
-        yield race(f"{family} 0:{_BY_PARI}", contenders, runs, on_step)
+        pieces.append((ByTotal(4), _BY_PARI, {"PARI/GP": partial(pari, gp, 4)}))
+    for family, most, peers in pieces:
+        size = longest(family, most)
+        contenders = [_ours(backend, family, size) for backend in backends]
+        contenders += [Contender(name, partial(_checked, family, partial(make, size))) for name, make in peers.items()]
+        yield Work(f"{family} 0:{size}", tuple(contenders))
 
 
 def longest(family: Family, size: int, bits: int = 64) -> int:

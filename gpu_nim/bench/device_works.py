@@ -1,7 +1,7 @@
 """The works that are timed on a GPU: one for each target and for each kernel, with floors and predictions.
 
-Some have rivals, straightforward implementations without gpunim: one thread a cell of a dense box, CuPy's convolution, a CuPy
-expression. What runs on the host has no work here: the colours of traced stills, and the messages of a cluster. Targets and
+Some have rivals, straightforward implementations without gpunim: CuPy's convolution of a dense box, a CuPy expression. What runs on
+the host has no work here: the colours of traced stills, and the messages of a cluster. Targets and
 predictions are texts, for an H200: no figure in this module was measured on a GPU.
 """
 
@@ -10,22 +10,19 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess, grow
-from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.count import doubling, longest
 from gpu_nim.bench.floors import Floor, exactly_one_floor, nim_floor, range_floor
-from gpu_nim.bench.harness import GPUNIM, Contender
-from gpu_nim.bench.peers import convolve, dense_cube
+from gpu_nim.bench.harness import GPUNIM, Contender, Work
+from gpu_nim.bench.peers import convolve
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import ByTotal
 from gpu_nim.counting.ranges import Range
@@ -33,7 +30,6 @@ from gpu_nim.games.inequality import chocolate, six_coordinate_chocolate
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, surface
 
 # Automaton and generation; then the target and the prediction.
@@ -65,53 +61,38 @@ _DEEP, _PACKED = 40, 9  # the bits of piles: of Nim as it is defined, and packed
 _CONES = 1.5 * np.array([(0, 0, 1), (0.7, 0.2, 0.7), (-0.2, 0.7, 0.7), (-0.7, -0.2, 0.7), (0.2, -0.7, 0.7)])
 
 
-@dataclass(frozen=True)
-class Work:
-    """One work.
-
-    Attributes:
-        name: for people.
-        kernel: how the names of the kernels begin in which it spends its time.
-        ours: what does it by gpunim and returns its result as one number.
-        floor: its floor; a function where it depends on the result.
-        size: how many births, values, tuples or positions a rate counts; by default the result.
-        aimed: the target, a time or rate.
-        predicted: the time or rate that was predicted by counting instructions and simulating kernels.
-        rivals: others who do the same.
-    """
-
-    name: str
-    kernel: str
-    ours: Callable[[], int]
-    floor: Floor | Callable[[int], Floor]
-    size: int | None = None
-    aimed: str = ""
-    predicted: str = ""
-    rivals: tuple[Contender, ...] = ()
-
-
-def works(cuda: Backend, naive: Launcher) -> Iterator[Work]:
+def works(cuda: Backend, xp: Any) -> Iterator[Work]:
     """Give every work, those of many seconds last.
 
     Args:
         cuda: the backend that does it.
-        naive: a launcher for `dense_cube.cu` on the same device; its arrays are what a CuPy user takes.
+        xp: CuPy, by which a user without gpunim would do some.
     """
     for name, generations in _COMPARED:
-        rule = find(name).rule
-        rivals = (
-            Contender("one thread a cell", partial(dense_cube, naive, rule, generations)),
-            Contender("CuPy's convolution", partial(_convolution, naive.xp, rule, generations)),
-        )
-        yield _growth(cuda, name, generations, rivals=rivals)
+        convolution = partial(convolve, find(name).rule, generations, "cupyx.scipy.ndimage", xp)
+        yield _growth(cuda, name, generations, rivals=(Contender("CuPy's convolution", convolution),))
     yield from (_growth(cuda, *facts) for facts in _GROWN)
     yield _general(cuda, *_BY_GENERAL_ENGINE)
     yield _cold()
-    yield from _counts(cuda, naive.xp)
+    yield from _counts(cuda, xp)
     yield from _games(cuda)
     for bits, scene in ((_DEEP, NimScene((1 << _DEEP) - 1)), (_PACKED, _bricks_of_nim(_PACKED))):
         yield from _traced(cuda, bits, scene)
     yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
+
+
+def _work(
+    name: str,
+    kernel: str,
+    ours: Callable[[], int],
+    floor: Callable[[int], Floor] | Floor,
+    size: int | None = None,
+    aimed: str = "",
+    predicted: str = "",
+    rivals: tuple[Contender, ...] = (),
+) -> Work:
+    by_result = (lambda _: floor) if isinstance(floor, Floor) else floor
+    return Work(name, (Contender("gpunim", ours), *rivals), size, kernel, by_result, aimed, predicted)
 
 
 def _growth(
@@ -124,7 +105,7 @@ def _growth(
         return nim_floor(generations) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
 
     kernel = "nim" if name == "nim" else "exactly_one"
-    return Work(f"{name} {generations}", kernel, ours, floor, None, aimed, predicted, rivals)
+    return _work(f"{name} {generations}", kernel, ours, floor, None, aimed, predicted, rivals)
 
 
 def _general(cuda: Backend, name: str, generations: int) -> Work:
@@ -136,7 +117,7 @@ def _general(cuda: Backend, name: str, generations: int) -> Work:
         # For each touch a sector of 32 bytes is read and written; a generation takes three launches.
         return Floor(copied=64 * births * len(find(name).rule.offsets), launches=3 * generations)
 
-    return Work(f"{name} {generations}, general engine", "general", ours, floor)
+    return _work(f"{name} {generations}, general engine", "general", ours, floor)
 
 
 def _cold() -> Work:
@@ -151,7 +132,7 @@ def _cold() -> Work:
             raise BackendError(f"gpunim {' '.join(arguments)}: {done.stderr.strip()[:300]}")
         return int(json.loads(done.stdout)["population"])
 
-    return Work(f"gpunim {' '.join(arguments)}, cold", "nim", ours, nim_floor(_COLD_GENERATIONS), aimed="2 s")
+    return _work(f"gpunim {' '.join(arguments)}, cold", "nim", ours, nim_floor(_COLD_GENERATIONS), aimed="2 s")
 
 
 def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
@@ -175,7 +156,7 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
         tuples = (_TRIED + 1) ** 3
         floor = Floor(operations=3 * tuples)  # an XOR, an addition and an update of a histogram each
-        yield Work(name, kernel, ours, floor, tuples, "5e11/s", "2-6e11/s")
+        yield _work(name, kernel, ours, floor, tuples, "5e11/s", "2-6e11/s")
 
 
 def _range(
@@ -190,7 +171,7 @@ def _range(
     dimension = values.family.blocks().dimension
     floor = range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
     title = f"{name}, 2^{values.size.bit_length() - 1} indices"
-    return Work(title, kernel, ours, floor, values.size, aimed, predicted, rivals)
+    return _work(title, kernel, ours, floor, values.size, aimed, predicted, rivals)
 
 
 def _games(cuda: Backend) -> Iterator[Work]:
@@ -205,7 +186,7 @@ def _games(cuda: Backend) -> Iterator[Work]:
         cells = (size + 1) ** piles * (2 * size // 3 + 1) // (size + 1) if piles == 3 else (size + 1) ** piles
         floor = Floor(copied=bytes_a_cell * cells, launches=piles * size)  # a launch a total
         ours = partial(_solve, cuda, game, size, grundy)
-        yield Work(f"{name}, to {size}", kernel, ours, floor, cells, aimed, predicted)
+        yield _work(f"{name}, to {size}", kernel, ours, floor, cells, aimed, predicted)
 
 
 def _bricks_of_nim(bits: int) -> BrickScene:
@@ -233,7 +214,7 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
 
     name = f"{width}x{height} rays within {where}"
     ray, hit, place = 73, 34, 49  # bytes
-    yield Work(name, f"trace_{kind}", trace, Floor(copied=(ray + hit) * len(rays), launches=1), len(rays))
+    yield _work(name, f"trace_{kind}", trace, Floor(copied=(ray + hit) * len(rays), launches=1), len(rays))
     hits = tracer.trace(rays)
     places = surface(rays, hits, hits.met)
     cones = Cones(*places, hits.levels[hits.met], _CONES)
@@ -242,7 +223,7 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
         return int(tracer.blocked(cones).sum())
 
     floor = Floor(copied=(place + len(_CONES)) * len(cones), launches=1)  # a byte a cone
-    yield Work(f"light of the places that these hit, {where}", f"look_{kind}", look, floor, len(cones))
+    yield _work(f"light of the places that these hit, {where}", f"look_{kind}", look, floor, len(cones))
 
 
 def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:
@@ -273,7 +254,3 @@ def _residues(values: Range) -> int:
 
 def _try(tried: Callable[[int, int, int, int], Any]) -> int:
     return int(tried(4, _TRIED, 0, _TRIED + 1).sum())
-
-
-def _convolution(xp: Any, rule: Rule, generations: int) -> int:
-    return convolve(rule, generations, import_module("cupyx.scipy.ndimage"), xp)

@@ -3,22 +3,26 @@
 A floor is a bound from below, made of what the algorithm cannot do without; half of it is a good result.
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_nim.bench.harness import device_ceiling
+import numpy as np
+
 from gpu_nim.model.rule import Symmetry
 
 LAUNCH_SECONDS = 2e-6
 """From one kernel to the next that depends on it: of the 2 to 3 microseconds that are predicted, the fewer."""
 
 _IMAGES = {Symmetry.NONE: 1, Symmetry.PERMUTATIONS: 6, Symmetry.CUBE: 48}  # of a cell in space
+_HOST_BYTES, _DEVICE_BYTES = 1 << 28, 1 << 30  # well beyond every cache, quick to write
 _LANES = 64  # 32-bit integer operations that a multiprocessor ends in a cycle, from sm_75 to sm_100
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What a device does in a second: bytes filled and copied (read and written) as measured, 32-bit operations by its clock."""
+    """What a machine does in a second: bytes filled and copied (read and written), and a GPU's 32-bit operations by its clock."""
 
     fill: float
     copy: float
@@ -50,13 +54,39 @@ class Floor:
         return times[by], by
 
 
-def measured_rates(xp: Any) -> Rates:
-    """Measure the current device's bandwidth, and take its operations from its multiprocessors and its highest clock."""
-    bandwidth = device_ceiling(xp)
-    attributes = xp.cuda.Device().attributes
-    kilohertz = attributes.get("ClockRate")
-    operations = kilohertz * 1e3 * _LANES * attributes["MultiProcessorCount"] if kilohertz else None
-    return Rates(bandwidth["fill"], bandwidth["copy"], operations)
+def measured_rates(xp: Any = np, runs: int = 5) -> Rates:
+    """Measure the bandwidth of main memory, or of the current device of CuPy: the best of some runs, on warm pages.
+
+    The device's operations follow from its multiprocessors and its highest clock.
+
+    Args:
+        xp: NumPy or CuPy.
+        runs: how many.
+    """
+    on_device = xp is not np
+    target = xp.ones((_DEVICE_BYTES if on_device else _HOST_BYTES) // 8, np.uint64)
+    source = xp.ones_like(target)
+
+    def fill() -> None:
+        if on_device:
+            target.data.memset_async(0, target.nbytes)
+        else:
+            target.fill(1)
+
+    def best(action: Callable[[], object]) -> float:
+        taken = []
+        for _ in range(runs + 1):  # the first one warms up
+            began = time.perf_counter()
+            action()
+            if on_device:
+                xp.cuda.get_current_stream().synchronize()
+            taken.append(time.perf_counter() - began)
+        return min(taken[1:])
+
+    operations = None
+    if on_device and (kilohertz := (attributes := xp.cuda.Device().attributes).get("ClockRate")):
+        operations = kilohertz * 1e3 * _LANES * attributes["MultiProcessorCount"]
+    return Rates(target.nbytes / best(fill), 2 * target.nbytes / best(lambda: xp.copyto(target, source)), operations)
 
 
 def nim_floor(generations: int) -> Floor:

@@ -1,28 +1,28 @@
 """The growths that `gpunim bench grow` races, and against whom."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
+from importlib import import_module
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.bench.harness import Contender, Timing, race
-from gpu_nim.bench.peers import python_set, scipy_convolve
+from gpu_nim.bench.harness import Contender, Work
+from gpu_nim.bench.peers import convolve, python_set
 from gpu_nim.model.rule import Rule, Symmetry
-from gpu_nim.model.work import OnStep, cores, unreported
+from gpu_nim.model.work import cores
 
-SCIPY, COMPILED = "scipy convolve", "compiled loops"
+COMPILED = "compiled loops"
 
 # Automaton, generation, and the peers that finish it in a time worth waiting for; `bench device` has the large ones.
 _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
-    ("nim", 64, ("python set", SCIPY)),
+    ("nim", 64, ("python set", "scipy convolve")),
     ("nim", 256, ("python set",)),
     ("nim", 1024, ()),
     ("nim", 8192, ()),
-    ("edge", 64, ("python set", SCIPY)),
+    ("edge", 64, ("python set", "scipy convolve")),
     ("edge", 256, ("general engine",)),
     ("edge", 512, ()),
     ("edge", 1024, (COMPILED,)),
@@ -30,30 +30,20 @@ _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 )
 
 
-def races(numpy: Backend, cuda: Backend | None, runs: int, on_step: OnStep = unreported) -> Iterator[list[Timing]]:
-    """Race gpunim's backends against those peers that are `present`, a work at a time; `cuda` is None where there is no GPU."""
-    here = present()
-    for name, generations, peers in _WORKS:
-        rule, racing = find(name).rule, [peer for peer in peers if peer in here]
-        backends = {f"gpunim {backend.name}": backend for backend in (numpy, cuda) if backend is not None}
-        if COMPILED in racing:
-            backends["gpunim numpy"] = NumpyBackend(threads=0)
-            backends |= {
-                f"gpunim compiled, {count} thread{'s' * (count > 1)}": NumpyBackend(threads=count) for count in sorted({1, cores()})
-            }
-        contenders = [Contender(ours, _growth(backend, name, generations)) for ours, backend in backends.items()]
-        contenders += [Contender(peer, partial(_PEERS[peer], rule, generations)) for peer in racing if peer in _PEERS]
-        yield race(f"{name} {generations}", contenders, runs, on_step)
+def works(cuda: Backend | None) -> Iterator[Work]:
+    """Give every work: gpunim's backends against peers.
 
-
-def present() -> set[str]:
-    """Return the names of the peers that can race here: scipy's convolution needs scipy, and compiled loops need numba.
-
-    >>> "python set" in present()
-    True
+    Args:
+        cuda: the backend of a GPU; None where there is none.
     """
-    needs = {SCIPY: "scipy", COMPILED: "numba"}
-    return {peer for peer in (*_PEERS, COMPILED) if peer not in needs or find_spec(needs[peer]) is not None}
+    for name, generations, peers in _WORKS:
+        backends: list[Backend] = [NumpyBackend(threads=0 if COMPILED in peers else None), *([] if cuda is None else [cuda])]
+        contenders = [Contender(f"gpunim {backend.name}", partial(_grown, name, generations, backend)) for backend in backends]
+        contenders += [Contender(peer, partial(_PEERS[peer], find(name).rule, generations)) for peer in peers if peer in _PEERS]
+        for threads in sorted({1, cores()}) if COMPILED in peers else ():
+            title = f"gpunim compiled, {threads} thread{'s' * (threads > 1)}"
+            contenders.append(Contender(title, partial(_compiled, name, generations, threads)))
+        yield Work(f"{name} {generations}", tuple(contenders))
 
 
 def general_engine(rule: Rule, generations: int) -> int:
@@ -66,8 +56,13 @@ def general_engine(rule: Rule, generations: int) -> int:
     return sum(engine.advance(generations).births.tolist())
 
 
-_PEERS = {"python set": python_set, SCIPY: scipy_convolve, "general engine": general_engine}
+_PEERS = {"python set": python_set, "scipy convolve": convolve, "general engine": general_engine}
 
 
-def _growth(backend: Backend, name: str, generations: int) -> Callable[[], int]:
-    return lambda: grow(name, generations, backend=backend).population
+def _grown(name: str, generations: int, backend: Backend) -> int:
+    return grow(name, generations, backend=backend).population
+
+
+def _compiled(name: str, generations: int, threads: int) -> int:
+    import_module("numba")  # without which NumPy would grow it
+    return _grown(name, generations, NumpyBackend(threads=threads))

@@ -1,26 +1,28 @@
 """Racing contenders fairly.
 
 All contenders of a work run in one process, in turn (A B C A B C ...), after a warm-up each, so that a machine that slows down
-slows all of them; the median counts.  Each returns what it found, and a race in which they disagree is no race.  The ceiling is
-measured in the same process: how fast memory is filled and copied there.
+slows all of them; the median counts.  Each returns what it found, and a race in which they disagree is no race.
 """
 
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
-import numpy as np
-
-from gpu_nim.model.errors import VerificationError
+from gpu_nim.bench.floors import Floor, Rates
+from gpu_nim.model.errors import InsufficientMemoryError, VerificationError
 from gpu_nim.model.work import OnStep, unreported
 
 GPUNIM = (sys.executable, "-P", "-m", "gpu_nim")
 """Starts the command line, with no module of the working directory in place of Python's own or a package's."""
 
-_CEILING_BYTES = 1 << 28  # well beyond every cache of a processor, quick to write
+
+PATIENCE = 1.0
+"""The patience with works on a GPU: seconds of warm runs."""
 
 
 @dataclass(frozen=True)
@@ -32,91 +34,219 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Timing:
-    """How long a contender took: the seconds of its warm runs."""
+class Work:
+    """What contenders do.
+
+    Attributes:
+        name: for people.
+        contenders: who does it, gpunim first.
+        size: how many births, values, tuples or positions a rate counts; by default the result.
+        kernel: how the names of the kernels begin in which a GPU spends its time.
+        floor: a function from the result to what the work cannot do without.
+        aimed: gpunim's target, a time or rate.
+        predicted: the time or rate that was predicted by counting instructions and simulating kernels.
+    """
+
+    name: str
+    contenders: tuple[Contender, ...]
+    size: int | None = None
+    kernel: str = ""
+    floor: Callable[[int], Floor] | None = None
+    aimed: str = ""
+    predicted: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender's time for one work.
+
+    Attributes:
+        work: the name of the work.
+        kernel: as of the work.
+        contender: its name.
+        result: what it found; None where it could not run.
+        seconds: the seconds on the wall of each warm run, or of the first one where that is the only one.
+        device: the median of the seconds between CUDA events; None on the host.
+        rate: results a second.
+        ratio: its median over that of the first contender.
+        aimed: as of the work, for gpunim.
+        predicted: likewise.
+        floor: the least seconds that the device could take.
+        bound: by what.
+        reached: the floor over the device's time, in percent.
+        remark: what there is to say in place of times or of them.
+    """
 
     work: str
-    name: str
-    seconds: tuple[float, ...]
-    result: int
+    kernel: str
+    contender: str
+    result: int | None = None
+    seconds: tuple[float, ...] = ()
+    device: float | None = None
+    rate: float | None = None
+    ratio: float | None = None
+    aimed: str = ""
+    predicted: str = ""
+    floor: float | None = None
+    bound: str = ""
+    reached: float | None = None
+    remark: str = ""
 
     @property
     def median(self) -> float:
-        """The median of the warm runs, in seconds."""
+        """The median of the seconds on the wall."""
         return statistics.median(self.seconds)
 
-    def cells(self, first: "Timing") -> tuple[str, ...]:
-        """Return the row of a table, with the ratio to another one's median.
-
-        Args:
-            first: the other one.
-        """
-        times = (self.median, min(self.seconds), max(self.seconds))
-        rates = (self.result / self.median / 1e6, self.median / first.median)
-        return self.work, self.name, *(f"{time:.4f}" for time in times), *(f"{rate:,.2f}" for rate in rates)
+    def cells(self) -> list[str]:
+        """Return the row as text, a cell for each of `HEADER`."""
+        return [written(self) for written in _COLUMNS.values()]
 
 
-def race(work: str, contenders: Sequence[Contender], runs: int, on_step: OnStep = unreported) -> list[Timing]:
-    """Return each contender's timing over `runs` warm runs in turn; VerificationError where their results differ.
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}" if value < 1000 or value >= 1e6 else f"{value:.0f}"
+
+
+_COLUMNS: dict[str, Callable[[Row], str]] = {
+    "work": lambda row: row.work,
+    "kernel": lambda row: row.kernel,
+    "contender": lambda row: row.contender,
+    "runs": lambda row: str(len(row.seconds) or ""),
+    "median s": lambda row: _short(row.median if row.seconds else None),
+    "least": lambda row: _short(min(row.seconds, default=None)),
+    "most": lambda row: _short(max(row.seconds, default=None)),
+    "device s": lambda row: _short(row.device),
+    "results/s": lambda row: _short(row.rate),
+    "ratio to first": lambda row: "" if row.ratio is None else f"{row.ratio:.2f}",
+    "target": lambda row: row.aimed,
+    "predicted": lambda row: row.predicted,
+    "floor s": lambda row: _short(row.floor),
+    "floor by": lambda row: row.bound,
+    "% of floor": lambda row: "" if row.reached is None else f"{row.reached:.1f}",
+    "remark": lambda row: row.remark,
+}
+HEADER = tuple(_COLUMNS)
+
+
+class Clock:
+    """Times work on the wall and, given CuPy, between two events on its current stream.
+
+    The time between events is the device's: it includes the kernels and the gaps in which the device waits for the host.
 
     Args:
-        work: what the contenders do, in words.
-        contenders: the contenders.
-        runs: the number of warm runs of each.
+        xp: CuPy; None for the host alone.
+    """
+
+    def __init__(self, xp: Any = None) -> None:
+        self._cuda = None if xp is None else xp.cuda
+
+    def time(self, name: str, work: Callable[[], int]) -> tuple[int, float, float | None]:
+        """Do the work once and return its result, the seconds on the wall, and those of the device, if there is one.
+
+        Args:
+            name: the name that a profiler shows.
+            work: the work.
+        """
+        if self._cuda is None:
+            began = time.perf_counter()
+            return work(), time.perf_counter() - began, None
+        before, after = self._cuda.Event(), self._cuda.Event()
+        self._cuda.get_current_stream().synchronize()
+        with self._named(name):
+            began = time.perf_counter()
+            before.record()
+            result = work()
+            after.record()
+            after.synchronize()
+            wall = time.perf_counter() - began
+        return result, wall, self._cuda.get_elapsed_time(before, after) / 1000
+
+    @contextmanager
+    def _named(self, name: str) -> Iterator[None]:
+        """Inside, the profiler shows the work under this name, as an NVTX range where CuPy has them."""
+        nvtx = getattr(self._cuda, "nvtx", None)
+        if nvtx is None or not getattr(nvtx, "available", True):
+            yield
+            return
+        nvtx.RangePush(name)
+        try:
+            yield
+        finally:
+            nvtx.RangePop()
+
+
+def race(
+    work: Work,
+    runs: int,
+    clock: Clock | None = None,
+    rates: Rates | None = None,
+    *,
+    patience: float = inf,
+    on_step: OnStep = unreported,
+) -> list[Row]:
+    """Return a row for each contender, with the times of its warm runs.
+
+    One who needs more memory than is free, or a package that is not installed, does not run, and its row says so.
+
+    Args:
+        work: what the contenders do.
+        runs: the most warm runs of each.
+        clock: what measures them.
+        rates: what the machine does at best, if floors are asked for.
+        patience: the seconds of warm runs after which a contender has no further one; a first run three times as long is the only
+            one.
         on_step: called with the work, the number of runs done, warm and cold, and of all runs.
 
-    >>> [t.result for t in race("two", [Contender("sum", lambda: 1 + 1), Contender("product", lambda: 2 * 1)], runs=2)]
-    [2, 2]
+    Raises:
+        VerificationError: the contenders' results differ.
+
+    >>> works = Work("two", (Contender("sum", lambda: 1 + 1), Contender("product", lambda: 2 * 1)))
+    >>> [(row.contender, row.result, len(row.seconds)) for row in race(works, runs=2)]
+    [('sum', 2, 2), ('product', 2, 2)]
     """
-    total = len(contenders) * (runs + 1)
-    results = []
-    for done, contender in enumerate(contenders):  # the warm-up
-        on_step(work, done, total)
-        results.append(contender.run())
-    if len(set(results)) > 1:
-        found = ", ".join(f"{c.name} {r}" for c, r in zip(contenders, results, strict=True))
-        raise VerificationError(f"{work}: the contenders disagree ({found})")
-    seconds: list[list[float]] = [[] for _ in contenders]
-    for turn in range(1, runs + 1):
-        for number, (taken, contender) in enumerate(zip(seconds, contenders, strict=True)):
-            on_step(work, turn * len(contenders) + number, total)
-            began = time.perf_counter()
-            contender.run()
-            taken.append(time.perf_counter() - began)
-    return [Timing(work, c.name, tuple(s), r) for c, s, r in zip(contenders, seconds, results, strict=True)]
+    clock, total = clock or Clock(), len(work.contenders) * (runs + 1)
+    times: dict[str, list[tuple[int, float, float | None]]] = {contender.name: [] for contender in work.contenders}
+    remarks: dict[str, str] = {}
+    for turn in range(runs + 1):  # the first one warms up
+        for number, contender in enumerate(work.contenders):
+            on_step(work.name, turn * len(work.contenders) + number, total)
+            walls = [wall for _, wall, _ in times[contender.name]]
+            if contender.name in remarks or sum(walls[1:]) >= patience or sum(walls[:1]) >= 3 * patience:
+                continue
+            try:
+                times[contender.name].append(clock.time(f"{work.name}: {contender.name}", contender.run))
+            except InsufficientMemoryError as refusal:
+                remarks[contender.name] = f"not run: {refusal}"
+            except ImportError as error:
+                remarks[contender.name] = f"not run: {error.name or error} is not installed"
+        if turn == 0 and len({result for found in times.values() for result, *_ in found}) > 1:
+            found = ", ".join(f"{name} {done[0][0]}" for name, done in times.items() if done)
+            raise VerificationError(f"{work.name}: the contenders disagree ({found})")
+    rows: list[Row] = []
+    for name, done in times.items():
+        rows.append(_row(work, name, done, rates, rows) if done else Row(work.name, work.kernel, name, remark=remarks[name]))
+    return rows
 
 
-def host_ceiling(runs: int = 5) -> dict[str, float]:
-    """Return the bytes a second that NumPy fills, and copies (read and written), on warm pages of main memory: the best run."""
-    target = np.ones(_CEILING_BYTES // 8, np.uint64)
-    source = np.ones_like(target)
-    return {
-        "fill": _CEILING_BYTES / _best(lambda: target.fill(1), runs),
-        "copy": 2 * _CEILING_BYTES / _best(lambda: np.copyto(target, source), runs),
-    }
-
-
-def device_ceiling(xp: Any, runs: int = 10) -> dict[str, float]:
-    """Return the bytes a second that the device fills, and copies (read and written), in its own memory: the best of some runs."""
-    target = xp.ones(1 << 27, np.uint64)  # 1 GB: beyond the second-level cache of any GPU
-    source = xp.ones_like(target)
-
-    def fill() -> None:
-        target.data.memset_async(0, target.nbytes)
-        xp.cuda.get_current_stream().synchronize()
-
-    def copy() -> None:
-        xp.copyto(target, source)
-        xp.cuda.get_current_stream().synchronize()
-
-    return {"fill": target.nbytes / _best(fill, runs), "copy": 2 * target.nbytes / _best(copy, runs)}
-
-
-def _best(action: Callable[[], object], runs: int) -> float:
-    action()
-    taken = []
-    for _ in range(runs):
-        began = time.perf_counter()
-        action()
-        taken.append(time.perf_counter() - began)
-    return min(taken)
+def _row(work: Work, name: str, done: list[tuple[int, float, float | None]], rates: Rates | None, before: list[Row]) -> Row:
+    """The row of a contender who ran, after those of the ones before."""
+    result, counted = done[0][0], done[1:] or done
+    walls = tuple(wall for _, wall, _ in counted)
+    wall, on_device = statistics.median(walls), [seconds for *_, seconds in counted if seconds is not None]
+    device = statistics.median(on_device) if on_device else None
+    floor, bound = (None, "") if work.floor is None or rates is None else work.floor(result).seconds(rates)
+    return Row(
+        work=work.name,
+        kernel=work.kernel,
+        contender=name,
+        result=result,
+        seconds=walls,
+        device=device,
+        rate=(work.size or result) / wall,
+        ratio=wall / next((row.median for row in before if row.seconds), wall),
+        aimed="" if before else work.aimed,
+        predicted="" if before else work.predicted,
+        floor=floor,
+        bound=bound,
+        reached=100 * floor / device if floor is not None and device else None,
+        remark="" if done[1:] else "one run, compiling included",
+    )

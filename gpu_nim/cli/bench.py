@@ -4,27 +4,25 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpu_nim.cli.catalogues import AUTOMATON_NAME
 from gpu_nim.cli.command import Group, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, step_progress
-from gpu_nim.model.errors import BackendError
+from gpu_nim.model.errors import BackendError, UsageError
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Backend
-    from gpu_nim.bench.device import Row
-    from gpu_nim.bench.harness import Timing
-    from gpu_nim.model.work import OnStep
+    from gpu_nim.bench.harness import Work
 
 
 @click.group(
     cls=Group,
     examples={
         "gpunim bench count --runs 1": "Measure counting, with one run of each contender.",
-        "gpunim bench ranks": "Count how evenly the work of a growth can be divided.",
+        "gpunim bench grow --work edge": "Measure the growth of edge.",
     },
 )
 def bench() -> None:
@@ -33,8 +31,10 @@ def bench() -> None:
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a benchmark the options that all of them have."""
+    text = "Only works with this in their name; may be repeated."
+    chosen = click.option("--work", "chosen", multiple=True, metavar="TEXT", help=text)
     runs = click.option("--runs", type=integer(1, 100), default=5, help="Warm runs of each contender, 1 to 100.")
-    return runs(json_option(command))
+    return chosen(runs(json_option(command)))
 
 
 @bench.command(
@@ -45,13 +45,11 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     },
 )
 @_options
-def bench_grow(runs: int, as_json: bool) -> None:
+def bench_grow(**options: Any) -> None:
     """Grow on each backend, with a Python set of cells, and by scipy's convolution."""
-    from gpu_nim.bench.grow import SCIPY, present, races
+    from gpu_nim.bench.grow import works
 
-    if SCIPY not in present():
-        click.echo("gpunim: scipy is not installed, so its convolution does not race: the extra dev brings it", err=True)
-    _race(races, runs, as_json)
+    _race(works(_cuda()), **options)
 
 
 @bench.command(
@@ -62,11 +60,11 @@ def bench_grow(runs: int, as_json: bool) -> None:
     },
 )
 @_options
-def bench_count(runs: int, as_json: bool) -> None:
+def bench_count(**options: Any) -> None:
     """Fill ranges on each backend, by the plain formula in NumPy, and with PARI/GP where it is installed."""
-    from gpu_nim.bench.count import races
+    from gpu_nim.bench.count import works
 
-    _race(races, runs, as_json)
+    _race(works(_cuda()), **options)
 
 
 @bench.command(
@@ -76,63 +74,27 @@ def bench_count(runs: int, as_json: bool) -> None:
         "gpunim bench device --work nim --profile": "Profile the kernels of works with nim in their name.",
     },
 )
-@click.option("--work", "chosen", multiple=True, metavar="TEXT", help="Only works with this in their name; may be repeated.")
 @click.option("--profile", is_flag=True, help="Run under Nsight Compute (ncu), which prints what limits each kernel.")
 @_options
-def bench_device(chosen: tuple[str, ...], profile: bool, runs: int, as_json: bool) -> int:
+def bench_device(profile: bool, **options: Any) -> int:
     """Time every kernel of a GPU, with its floor, target and prediction, and compare with a straightforward implementation."""
     if profile:
-        return _profile(chosen)
-    from gpu_nim.bench.device import HEADER, open_device, rows
+        return _profile(options["chosen"])
+    from gpu_nim.backends.selection import select
     from gpu_nim.bench.device_works import works
 
-    device = open_device()
-    every = [work for work in works(device.cuda, device.naive) if not chosen or any(text in work.name for text in chosen)]
-    if not every:
-        raise click.UsageError(f"no work has {' or '.join(map(repr, chosen))} in its name.")
-    done: list[Row] = []
-    with step_progress() as step:
-        for number, work in enumerate(every):
-            step(work.name, number, len(every))
-            done += rows(work, device, runs)
-    if as_json:
-        rates = asdict(device.rates)
-        emit_json({"device": device.cuda.device, "rates": rates, "rows": [asdict(row) for row in done]})
-        return 0
-    print_table((row.cells() for row in done), HEADER)
-    _print_ceiling(device.cuda.device, device.rates.fill, device.rates.copy)
+    cuda = select("cuda")
+    import cupy
+
+    _race(works(cuda, cupy), on_device=True, **options)
     return 0
 
 
-@bench.command(
-    "ranks",
-    examples={
-        "gpunim bench ranks": "Ways of dividing edge to generation 256.",
-        "gpunim bench ranks fcc --gen 64": "Another automaton.",
-    },
-)
-@click.argument("automaton", type=AUTOMATON_NAME, default="edge")
-@click.option("--gen", "generations", type=integer(1), default=256, help="The last generation.")
-@json_option
-def bench_ranks(automaton: str, generations: int, as_json: bool) -> None:
-    """Count how evenly ways of dividing a growth among ranks spread its births, and the bytes that ranks send.
+def _cuda() -> "Backend | None":
+    from gpu_nim.backends.availability import cuda_obstacle
+    from gpu_nim.backends.selection import select
 
-    Each figure is the work of the busiest rank over the mean of all: 1 is even, 2 is as slow as half of the ranks. Work is births,
-    for nim words with births.
-    """
-    from gpu_nim.bench.ranks import RANKS, SENDING, divisions
-
-    with step_progress() as step:
-        done = divisions(automaton, generations, step)
-    if as_json:
-        emit_json({"automaton": automaton, "generations": generations, "divisions": [asdict(each) for each in done]})
-        return
-    rows = [(each.axis, each.way, *(f"{each.uneven[ranks]:.2f}" for ranks in RANKS)) for each in done]
-    print_table(rows, ("slabs along", "way", *(f"{ranks} ranks" for ranks in RANKS)))
-    for each in done:
-        if each.sent is not None:
-            sent = ", ".join(f"{each.sent[ranks]:,} on {ranks}" for ranks in SENDING)
-            click.echo(f"bytes sent, slabs along {each.axis} {each.way}: {sent}")
+    return select("cuda") if cuda_obstacle() is None else None
 
 
 def _profile(chosen: tuple[str, ...]) -> int:
@@ -148,30 +110,33 @@ def _profile(chosen: tuple[str, ...]) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-def _race(races: "Callable[[Backend, Backend | None, int, OnStep], Iterable[list[Timing]]]", runs: int, as_json: bool) -> None:
-    """Print each contender's times, also over those of the race's first, and the ceilings."""
-    from gpu_nim.backends.availability import cuda_obstacle
+def _race(works: "Iterable[Work]", chosen: tuple[str, ...], runs: int, as_json: bool, on_device: bool = False) -> None:
+    """Print a row for each contender of the works, without columns that are empty, and the ceilings."""
     from gpu_nim.backends.selection import select
-    from gpu_nim.bench.harness import device_ceiling, host_ceiling
+    from gpu_nim.bench.floors import measured_rates
+    from gpu_nim.bench.harness import HEADER, PATIENCE, Clock, race
 
-    numpy = select("numpy")
-    cuda = select("cuda") if cuda_obstacle() is None else None
-    with step_progress() as step:
-        done = list(races(numpy, cuda, runs, step))
-    ceilings = {"host": host_ceiling()}
+    cuda = _cuda()
+    ceilings = {} if on_device else {select("numpy").device: measured_rates()}
+    clock, rates, patience = Clock(), None, inf
     if cuda is not None:
         import cupy
 
-        ceilings["device"] = device_ceiling(cupy)
-    names = {"host": numpy.device, "device": None if cuda is None else cuda.device}
+        ceilings[cuda.device] = measured_rates(cupy)
+        if on_device:
+            clock, rates, patience = Clock(cupy), ceilings[cuda.device], PATIENCE
+    rows = []
+    with step_progress() as step:
+        for work in works:
+            if not chosen or any(text in work.name for text in chosen):
+                rows += race(work, runs, clock, rates, patience=patience, on_step=step)
+    if not rows:
+        raise UsageError(f"no work has {' or '.join(map(repr, chosen))} in its name")
     if as_json:
-        emit_json({**names, "ceilings": ceilings, "timings": [asdict(timing) for race in done for timing in race]})
+        emit_json({"ceilings": {name: asdict(rates) for name, rates in ceilings.items()}, "rows": [asdict(row) for row in rows]})
         return
-    rows = [timing.cells(race[0]) for race in done for timing in race]
-    print_table(rows, ("work", "contender", "median s", "least", "most", "10^6/s", "ratio to first"))
-    for where, bandwidth in ceilings.items():
-        _print_ceiling(f"ceiling, {names[where]}", **bandwidth)
-
-
-def _print_ceiling(name: str, fill: float, copy: float) -> None:
-    click.echo(f"{name}: fill {fill / 1e9:,.1f} GB/s, copy {copy / 1e9:,.1f} GB/s")
+    columns = [column for column in zip(HEADER, *(row.cells() for row in rows), strict=True) if any(column[1:])]
+    header, *lines = zip(*columns, strict=True)
+    print_table(lines, header)
+    for name, ceiling in ceilings.items():
+        click.echo(f"ceiling, {name}: fill {ceiling.fill / 1e9:,.1f} GB/s, copy {ceiling.copy / 1e9:,.1f} GB/s")

@@ -22,8 +22,9 @@ from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
-from gpu_nim.bench.device import HEADER, Device, open_device, rows
-from gpu_nim.bench.device_works import Work, works
+from gpu_nim.bench.device_works import works
+from gpu_nim.bench.floors import Rates, measured_rates
+from gpu_nim.bench.harness import HEADER, PATIENCE, Clock, Work, race
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
@@ -132,10 +133,12 @@ def sanitizer_checks() -> Iterator[Check]:
 
 def benchmark_checks() -> Iterator[Check]:
     """Time every work on the device, a row of the part's table for each contender."""
-    device = open_device()
+    import cupy
+
+    clock, rates = Clock(cupy), measured_rates(cupy)
     tell(header=list(HEADER))
-    for work in works(device.cuda, device.naive):
-        yield f"{work.name} ({work.kernel})", partial(benchmark, work, device)
+    for work in works(select("cuda"), cupy):
+        yield f"{work.name} ({work.kernel})", partial(benchmark, work, clock, rates)
 
 
 PARTS: dict[str, Callable[[], Iterator[Check]]] = {
@@ -330,9 +333,9 @@ def sanitized(tool: str) -> bool:
     return run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *program) == 0
 
 
-def benchmark(work: Work, device: Device) -> bool:
+def benchmark(work: Work, clock: Clock, rates: Rates) -> bool:
     """Time gpunim and its rivals at one work, as `gpunim bench device` does."""
-    for row in rows(work, device, RUNS):
+    for row in race(work, RUNS, clock, rates, patience=PATIENCE):
         tell(row=row.cells())
     return True
 

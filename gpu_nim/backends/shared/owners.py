@@ -4,7 +4,7 @@ Births follow powers of two: a generation has most of them in slabs whose number
 Contiguous parts, even of equal births, are idle by turns, and blocks dealt out in turn to an even number of ranks meet those
 digits. Dealt out by the sum of a block's digits to the base of that number, as the sequence of Thue and Morse does for two ranks,
 every aligned run of blocks is shared evenly. An odd number of ranks is in no step with powers of two, and there dealing out in turn
-is more even. The figures are counted by `gpunim bench ranks`.
+is more even. docs/scaling.md has the figures.
 """
 
 import numpy as np
