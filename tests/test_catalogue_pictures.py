@@ -205,7 +205,7 @@ def test_a_name_is_registered_once():
 
 def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(exports, "find_spec", lambda name: None)
-    others = r"or write \.glb or \.3mf or \.vtp or \.html without"
+    others = r"or write \.3mf or \.vtp or \.html without"
     for suffix in (name for name, known in EXPORTS.items() if known.packages):
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")
@@ -213,6 +213,6 @@ def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatc
     with pytest.raises(MissingDependency, match=r"an \.xyz file needs networkx") as refused:
         export("nim:3", tmp_path / "a.xyz")
     assert refused.value.extra == "graph"
-    for suffix in (".html", ".vtp", ".glb", ".3mf"):
+    for suffix in (".html", ".vtp", ".3mf"):
         export("nim:3", tmp_path / f"a{suffix}")
-    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".3mf", ".glb", ".html", ".vtp"]
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".3mf", ".html", ".vtp"]

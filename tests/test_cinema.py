@@ -20,7 +20,7 @@ from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
-from tests.helpers import gpunim, printed
+from tests.helpers import gpunim
 
 SMALL = {"resolution": (32, 24), "quality": "cinema"}
 
@@ -373,9 +373,3 @@ def test_frames_of_a_movie_are_path_traced_and_are_whole_or_not_there():
 
     with pytest.raises(KeyboardInterrupt):
         motion.frame(1, interrupt)
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("few_samples")
-def test_a_slide_is_path_traced(tmp_path):
-    printed("render", "figure:views", "-o", tmp_path / "a.png", "--quality", "cinema", "--resolution", "320x180")

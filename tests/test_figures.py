@@ -14,7 +14,7 @@ from tests.render_files import assert_apart, border, discs, lines, word_boxes, w
 draw_figure = cache(figures.draw_figure)
 
 
-@pytest.mark.parametrize("name", [name for name, figure in figures.FIGURES.items() if figure.drawing])
+@pytest.mark.parametrize("name", [*figures.FIGURES])
 def test_the_words_of_a_figure_are_apart_and_within_its_sheet(name):
     drawing = draw_figure(name)
     assert_apart(word_boxes(drawing), (drawing.width, drawing.height))

@@ -1,6 +1,7 @@
 """Meshes have the values of the cells, and printable bodies are connected: read back by other programs."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports import export, gltf
-from gpu_nim.render.exports.export_format import Mesh, Printing, cubes, printed_body, printing_note
+from gpu_nim.render.exports import EXPORTS, export
+from gpu_nim.render.exports.export_format import ExportedBody, Printing, cubes, printed_body, printing_note
 from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes
@@ -147,14 +148,16 @@ def test_a_mesh_has_the_values_of_each_cell(source, colour, more, suffix, tmp_pa
 
 
 @needs_trimesh
+@needs_trimesh
 def test_numbers_that_a_mesh_does_not_hold_are_refused():
     far = blocks_at({(2**24, 0, 0), (2**24 + 1, 0, 0)})
     with pytest.raises(UsageError, match="cells has numbers beyond 16,777,216"):
         cubes(far)
-    points, faces = cubes(blocks_at({(2**24 - 1, 0, 0)}))
-    assert points[:, 0].max() == 2**24
+    near = blocks_at({(2**24 - 1, 0, 0)})
+    assert cubes(near)[0][:, 0].max() == 2**24
+    late = ExportedBody(replace(near, generations=np.array([2**24 + 1], np.int32)), Look(), Provenance(""))
     with pytest.raises(UsageError, match="generation has numbers beyond"):
-        gltf.triangles(Mesh(points, faces, None, {"generation": np.full(8, 2**24 + 1, np.int32)}), Provenance(""))
+        EXPORTS[".glb"].write(late)
 
 
 def read_glb(data):
@@ -174,13 +177,11 @@ def read_glb(data):
 
 
 @needs_trimesh
-@pytest.mark.parametrize("limit", [3, gltf.PLAIN_LIMIT], ids=["instances", "triangles"])
 @pytest.mark.parametrize("source", ["edge:7", "ulam-warburton:5"])
-def test_a_glb_keeps_the_rules_that_programs_rely_on(source, limit, monkeypatch, tmp_path):
+def test_a_glb_keeps_the_rules_that_programs_rely_on(source, tmp_path):
     pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     from trimesh.exchange.gltf import validate
 
-    monkeypatch.setattr(gltf, "PLAIN_LIMIT", limit)
     export(source, tmp_path / "a.glb")
     data = (tmp_path / "a.glb").read_bytes()
     scene, read = read_glb(data)
@@ -218,33 +219,21 @@ def test_vtk_reads_the_triangles_of_a_mesh_in_their_colours(suffix, tmp_path):
     assert suffix == "stl" or len(np.unique(colours, axis=0)) == 8  # one a generation
 
 
+@needs_trimesh
 @pytest.mark.parametrize(("source", "colour"), [("edge:7", "branch"), ("fcc:5", None), ("chocolate:size=7,grundy=4", "grundy")])
-def test_instances_are_the_cells_with_their_colours_and_values(source, colour, monkeypatch, tmp_path):
-    monkeypatch.setattr(gltf, "PLAIN_LIMIT", 3)
+def test_a_glb_has_the_cells_with_their_colours_and_values(source, colour, tmp_path):
     export(source, tmp_path / "a.glb", Look(colour=colour))
     blocks, facts = expected(source, colour)
     scene, read = read_glb((tmp_path / "a.glb").read_bytes())
-    (node,) = scene["nodes"]
-    instances = {name: read(at) for name, at in node["extensions"]["EXT_mesh_gpu_instancing"]["attributes"].items()}
-    assert scene["extensionsRequired"] == ["EXT_mesh_gpu_instancing"]
-    places = instances.pop("TRANSLATION")[:, [2, 0, 1]]  # y is upright
-    assert np.array_equal(places, blocks.corners)
-    light = (colour_bytes(blocks, Look(colour=colour)) / 255) ** 2.2  # sRGB, nearly
-    assert np.abs(instances.pop("_COLOR_0") / 255 - np.c_[light, np.ones(len(light))]).max() < 0.02
-    assert instances.keys() == {f"_{name.upper()}" for name in facts}
-    for name, values in facts.items():
-        assert np.array_equal(instances[f"_{name.upper()}"], values)
     (primitive,) = scene["meshes"][0]["primitives"]
-    cube = read(primitive["attributes"]["POSITION"])
-    assert {*map(tuple, cube.tolist())} == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
-    a, b, c = np.moveaxis(cube[read(primitive["indices"]).reshape(-1, 3)], 1, 0)
-    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6 == pytest.approx(1)  # it faces out
-
-
-def test_a_million_cells_are_a_glb_of_twenty_megabytes(tmp_path):
-    blocks = blocks_of("nim:255")
-    report = export(blocks, tmp_path / "a.glb")
-    plain = report["bytes"]
-    assert (plain < 20e6, report["note"]) == (True, "")
-    instances = len(gltf.instanced(blocks, colour_bytes(blocks, Look()), Provenance("")))
-    assert 16 * instances < 20e6 < 16 * plain
+    values = {name: read(at).reshape(len(blocks), 8, -1) for name, at in primitive["attributes"].items()}
+    corners = values.pop("POSITION")
+    assert np.array_equal(corners.min(axis=1)[:, [2, 0, 1]], blocks.corners)  # y is upright
+    light = (colour_bytes(blocks, Look(colour=colour)) / 255) ** 2.2  # sRGB, nearly
+    assert np.abs(values.pop("COLOR_0") / 255 - np.c_[light, np.ones(len(light))][:, None]).max() < 0.02
+    assert values.keys() == {f"_{name.upper()}" for name in facts}
+    for name, known in facts.items():
+        assert (values[f"_{name.upper()}"][..., 0] == np.asarray(known)[:, None]).all()
+    a, b, c = np.moveaxis(corners.reshape(-1, 3)[read(primitive["indices"]).reshape(-1, 3)], 1, 0).astype(float)
+    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6 == pytest.approx(len(blocks))  # the sides face out
+    assert scene["materials"][primitive["material"]]["pbrMetallicRoughness"]["metallicFactor"] == 0

@@ -14,7 +14,6 @@ from PIL import ImageFont
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render import words
 from gpu_nim.render.drawing import Drawing
-from gpu_nim.render.figures import slides
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
@@ -206,10 +205,3 @@ def test_a_movies_words_are_within_its_frames(motion, source, size):
         narrow = 160 if motion in ("side-by-side", "walk") else 64
         if motion != "turntable" and (size[0] > narrow or size[0] < size[1]):
             assert ink[-size[1] // 8 :].any()  # the caption
-
-
-@pytest.mark.parametrize("size", [(320, 180), (180, 320)])
-def test_the_slide_of_slides_fits_its_words(size, monkeypatch):
-    monkeypatch.setattr(slides, "render", lambda source, look: render("nim:3", look))
-    ink = assert_words_within(slides.draw_slide(Look(resolution=size, engine="numpy", quality="draft")))
-    assert ink.any()

@@ -40,7 +40,7 @@ def draw(
     path, look = Path(path), look or Look()
     name, suffix = name_of(source), path.suffix.lower()
     figure = FIGURES.find(name.removeprefix("figure:")) if name.startswith("figure:") else None
-    in_vectors = figure is not None and figure.drawing is not None and suffix in VECTOR_SUFFIXES
+    in_vectors = figure is not None and suffix in VECTOR_SUFFIXES
     if not in_vectors:
         check_ending(path, look.resolution, transparent=look.transparent)
     require_effect(*(figure_options(figure.name, suffix) if figure else style_options(look)), look, given)

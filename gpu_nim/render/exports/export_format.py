@@ -186,7 +186,7 @@ class ExportedBody:
 
 
 TEXT_LIMIT = 1 << 18
-"""The most blocks that are written as text: a minute's work."""
+"""The most blocks that are written as text, a minute's work, or for programs that hold no more."""
 
 _SAID_WITH_A_VOWEL = "aefhilmnorsx"  # letters
 

@@ -1,6 +1,7 @@
-"""Meshes for other programs: .ply, .stl and .obj by trimesh, .3mf and .vtp by the code here.
+"""Meshes for other programs: .glb, .ply, .stl and .obj by trimesh, .3mf and .vtp by the code here.
 
-.ply and .obj have the colours, .ply and .vtp also the generation and other values of the cells; .stl and .3mf have only triangles.
+.glb, .ply, .vtp and .obj have the colours, and all but .obj the generation and other values of the cells; .stl and .3mf have only
+triangles.
 
 trimesh 5 writes .3mf with random identifiers and the time, so that no two files of a command are equal, and without saying what
 made them; PyVista 0.49 writes no other characters than ASCII's into a .vtp file, which the command has where the title has.
@@ -8,6 +9,7 @@ made them; PyVista 0.49 writes no other characters than ASCII's into a .vtp file
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -16,9 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, Mesh, cubes_note, export_format
+from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, Mesh, cubes_note, exact_floats, export_format
 from gpu_nim.render.look import SHAPE_OPTIONS
 from gpu_nim.render.metadata import STL_HEAD
+from gpu_nim.render.page import colour_bytes
+from gpu_nim.render.themes import to_linear
 from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 if TYPE_CHECKING:
@@ -90,12 +94,42 @@ def _write_mesh(write: Callable[[bytes], int], mesh: Mesh) -> None:
 
 
 _TRIMESH = ("trimesh",)
+_MATTE = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
 
 
 def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes: ArrayLike) -> "Trimesh":
     from trimesh import Trimesh
 
     return Trimesh(mesh.points, mesh.faces, vertex_colors=colours, vertex_attributes=attributes, process=False, validate=False)
+
+
+@export_format(
+    ".glb",
+    "cubes, glTF 2.0, binary",
+    lambda blocks: 2300 * blocks,
+    limit=TEXT_LIMIT,
+    packages=_TRIMESH,
+)
+def glb(body: ExportedBody) -> bytes:
+    """Return a mesh as binary glTF 2.0, with the facts of each point, such as _GENERATION.
+
+    The format wants y upright, colours in linear light, and values as 32-bit floats.
+
+    Raises:
+        UsageError: a value is a number that these do not hold.
+    """
+    from trimesh.exchange.gltf import export_glb
+
+    mesh, made = replace(body.mesh, points=body.mesh.points[:, [1, 2, 0]]), body.made
+    light = np.rint(to_linear(colour_bytes(body.blocks, body.look) / np.float32(255)) * 255).astype(np.uint8)
+    facts = {f"_{name.upper()}": exact_floats(values, name) for name, values in mesh.facts.items()}
+
+    def finish(tree: dict[str, Any]) -> None:
+        tree["asset"] |= {"generator": made.software, "extras": {"command": made.command}}
+        tree["materials"], tree["meshes"][0]["primitives"][0]["material"] = [_MATTE], 0
+
+    scene = _trimesh(mesh, light.repeat(8, axis=0), **facts).scene()
+    return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
 
 
 @export_format(".ply", "cubes, binary", lambda blocks: 2300 * blocks, printable=True, packages=_TRIMESH)

@@ -1,13 +1,8 @@
-"""The catalogue of figures.
-
-A figure is drawn in vectors, for .pdf and .svg, and rasterised for other files; a slide is drawn in pixels only.
-"""
+"""The catalogue of figures, which are drawn in vectors, for .pdf and .svg, and rasterised for other files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import call
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
@@ -16,34 +11,29 @@ from gpu_nim.render.image import Picture
 from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES, Theme
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-_BYTES_A_PIXEL = 80  # of a slide, which is computed in floating point; a drawing takes a quarter of it
+_BYTES_A_PIXEL = 20
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: a drawing in vectors, or a slide in pixels.
+    """A figure.
 
     Args:
         name: its name, after `figure:`.
         summary: what it shows, in a line.
-        drawing: draws it under a theme; None for a slide.
-        slide: draws it in a look; None for a drawing.
+        drawing: draws it under a theme.
     """
 
     name: str
     summary: str
-    drawing: Callable[[Theme], Drawing] | None = None
-    slide: "Callable[[Look], Image] | None" = None
+    drawing: Callable[[Theme], Drawing]
 
 
 FIGURES = Registry[Figure]("figure")
 
 
 def figure(name: str, summary: str) -> Callable[[Callable[[Theme], Drawing]], Callable[[Theme], Drawing]]:
-    """Return a decorator that registers a function of a theme as a figure in vectors.
+    """Return a decorator that registers a function of a theme as a figure.
 
     Args:
         name: as for `Figure`.
@@ -54,8 +44,6 @@ def figure(name: str, summary: str) -> Callable[[Callable[[Theme], Drawing]], Ca
 
 def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
     """Return the name of a figure in messages, for a file of that ending, and the options that it takes."""
-    if FIGURES[name].slide:
-        return f"figure:{name}", frozenset(("theme", "resolution", "title", "quality", "engine"))
     return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "resolution"))
 
 
@@ -64,7 +52,7 @@ def figure_picture(name: str, look: Look) -> Picture:
 
     Args:
         name: a name of `FIGURES`.
-        look: its theme and resolution; of a slide also the title, the quality and the engine.
+        look: its theme and resolution.
 
     Raises:
         InsufficientMemoryError: it would not fit.
@@ -72,9 +60,9 @@ def figure_picture(name: str, look: Look) -> Picture:
     width, height = look.resolution
     work = f"drawing figure:{name} at {width}x{height}"
     require_memory(_BYTES_A_PIXEL * width * height, host_memory(), work, "a smaller --resolution takes less")
-    slide = FIGURES.find(name).slide
-    image = slide(look) if slide else draw_figure(name, look.theme).image(width, height)
-    return Picture(image, "numpy", 0, 0, "", call("figures.figure_picture", name, look))
+    return Picture(
+        draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", call("figures.figure_picture", name, look)
+    )
 
 
 def draw_figure(name: str, theme: str = "paper") -> Drawing:
@@ -85,14 +73,11 @@ def draw_figure(name: str, theme: str = "paper") -> Drawing:
         theme: a name of `gpu_nim.render.themes.THEMES`.
 
     Raises:
-        UsageError: a name is unknown, or the figure is a slide.
+        UsageError: a name is unknown.
 
     >>> b"generations 0 to 6" in draw_figure("NF1").document(".svg")
     True
     """
-    draw = FIGURES.find(name).drawing
-    if draw is None:
-        raise UsageError(f"figure {name} is a slide of pixels, not a drawing")
-    drawing = draw(THEMES.find(theme))
+    drawing = FIGURES.find(name).drawing(THEMES.find(theme))
     drawing.call = call("draw_figure", name, theme)
     return drawing
