@@ -10,7 +10,7 @@ import pytest
 
 from gpu_nim import load, render, solve
 from gpu_nim.games.catalogue import CATALOGUE, RESERVED, find
-from gpu_nim.games.entries import GameEntry, Integer, Parameter, Rational
+from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, integer_type
 from gpu_nim.games.heaps import SubtractionRule
 from gpu_nim.games.inequality import Inequality, InequalityGame
 from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
@@ -54,7 +54,7 @@ BOUNDED = GameEntry(
     summary="two piles, few counters at a time",
     source="nobody",
     rules=lambda most: Vectors(lambda largest: BoundedNim(largest, most), ("left", "right")),
-    parameters=(Parameter("most", Integer(1, 9), "2", "how many may be taken"),),
+    parameters=(Parameter("most", integer_type(1, 9), "2", "how many may be taken"),),
     default_size=6,
     drawn_size=8,
     greatest_size=50,
@@ -66,14 +66,14 @@ STEEP = GameEntry(
     summary="y <= slope x",
     source="nobody",
     rules=lambda slope: Inequalities(steep(slope)),
-    parameters=(Parameter("slope", Rational(), "1/2", "y <= slope x"),),
+    parameters=(Parameter("slope", RATIONAL, "1/2", "y <= slope x"),),
 )
 HEAPS = GameEntry(
     name="made-up-heaps",
     summary="a few counters from one heap",
     source="nobody",
     rules=lambda most: Heaps(SubtractionRule(tuple(range(1, most + 1)))),
-    parameters=(Parameter("most", Integer(1), "3", "how many of a heap"),),
+    parameters=(Parameter("most", integer_type(1), "3", "how many of a heap"),),
 )
 GRUNDY = {(x, y): x % (MOST + 1) ^ y % (MOST + 1) for x, y in product(range(SIZE + 1), repeat=2)}
 LOST = [list(position) for position, value in GRUNDY.items() if value == 0]
@@ -241,7 +241,7 @@ def test_a_name_is_taken_once_and_options_of_every_game_are_kept():
         CATALOGUE.add(STEEP)
     of_games = {parameter.name for game in CATALOGUE.values() for parameter in game.parameters}
     assert option_names("solve") - of_games <= RESERVED
-    size = Parameter("size", Integer(), "1", "")
+    size = Parameter("size", integer_type(), "1", "")
     with pytest.raises(UsageError, match="a parameter of a game cannot be called size"):
         CATALOGUE.add(replace(HEAPS, name="x", parameters=(size,)))
     assert "x" not in CATALOGUE

@@ -14,7 +14,7 @@ from gpu_nim import grow, save
 from gpu_nim.cli.movie import movie
 from gpu_nim.games import catalogue as games
 from gpu_nim.games import inequality
-from gpu_nim.games.entries import GameEntry, Integer, Parameter, Rational
+from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.registry import Registry
@@ -147,7 +147,7 @@ def test_a_made_up_figure_is_drawn_listed_and_named(monkeypatch, tmp_path):
 
 @needs_ffmpeg
 def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, tmp_path):
-    far = Parameter("far", Integer(1, 9), "2", "how far it wobbles")
+    far = Parameter("far", integer_type(1, 9), "2", "how far it wobbles")
     wobble = type("Wobble", (Turntable,), {"name": "wobble", "summary": "it wobbles", "options": (far,)})
     monkeypatch.setitem(MOTIONS, "wobble", wobble)
     told = run("movie", "--help").output
@@ -170,7 +170,7 @@ def test_no_option_of_a_motion_has_the_name_of_another_of_every_movie():
 
 @pytest.mark.parametrize("ends", ["1..3", "slope=3..1"])
 def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
-    slope = Parameter("slope", Rational(), "2", "slope y <= x + z")
+    slope = Parameter("slope", RATIONAL, "2", "slope y <= x + z")
     rules = lambda slope: Inequalities(inequality.chocolate(slope))  # noqa: E731
     steep = GameEntry(name="steep", summary=slope.help, source="nobody", rules=rules, parameters=(slope,))
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)

@@ -24,7 +24,7 @@ OF_CATALOGUES = {
     "automata.user_defined": ("define",),
     "counting.families": ("find_family",),
     "games.catalogue": ("find",),
-    "games.entries": ("Parameter", "ParameterType", "Integer"),
+    "games.entries": ("Parameter", "ParameterType", "integer_type"),
     "oeis.catalogue": ("find", "resolve", "from_function"),
     "papers.catalogue": ("CheckResult", "Entry", "Paper", "Printed", "Reach", "find_papers", "find_statements"),
     "papers.views": ("run_checks",),

@@ -22,7 +22,7 @@ from gpu_nim.games.heaps import (
     grundy_values,
     repeated_from,
 )
-from gpu_nim.games.lines import LineGame, Nim, NimWithPass, Wythoff, line_grundy, unit_lines
+from gpu_nim.games.lines import LineGame, Nim, NimWithPass, line_grundy, unit_lines
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
@@ -104,14 +104,6 @@ def test_evolution_is_that_of_the_definitions(game):
         assert set(evolution.p_positions(step)) == p_set
         assert set(evolution.n_positions(step)) == n_set
         p_set = p_set | {p for p in everything if set(game.options(p)) <= n_set}
-
-
-@pytest.mark.parametrize("game", [Nim(3, 4), Wythoff(7), LineGame(3, 3, ((1, 1, 0), (0, 1, 1)))])
-def test_array_games_list_the_moves_of_their_options(game):
-    positions = list(game.positions())
-    sources, targets = game.all_moves()
-    moves = sorted(zip(sources.tolist(), targets.tolist(), strict=True))
-    assert moves == sorted((i, positions.index(q)) for i, p in enumerate(positions) for q in game.options(p))
 
 
 @pytest.mark.parametrize(("largest", "count"), [(7, 54), (15, 216)])

@@ -9,14 +9,13 @@ import click
 
 from gpu_nim.cli.command import FILE, SIZE, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, work_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, step_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
-from gpu_nim.games.entries import Integer
+from gpu_nim.games.entries import integer_type
 from gpu_nim.model.errors import UsageError
 
 if TYPE_CHECKING:
     from gpu_nim.games.evolution import GameEvolution
-    from gpu_nim.games.nim.evolution_graph import PositionGraph
 
 _Table = tuple[Sequence[tuple[object, ...]], Sequence[str]]
 """Rows and their header."""
@@ -80,20 +79,20 @@ def evolution(
 def _piles(texts: dict[str, str]) -> int:
     """The number of Nim's piles, of which a graph has no bound."""
     check_parameters(find("nim"), texts)
-    piles: int = replace(find("nim").parameters[0], type=Integer(1)).read(texts.get("piles", "3"))
+    piles: int = replace(find("nim").parameters[0], type=integer_type(1)).read(texts.get("piles", "3"))
     return piles
 
 
 def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
     """The facts of Nim's graph, and the table of its kinds."""
-    from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table, positions, require_graph
+    from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table, require_graph
+    from gpu_nim.storage.save_load import save_graph
 
-    if out is not None:
-        with work_progress(require_graph(piles, generations, out.suffix), "P-positions") as advance:
-            graph = evolution_graph(piles, generations, on_done=advance)
-        _write(graph, out)
-    with work_progress(positions(piles, generations), "P-positions") as advance:
-        table = kind_table(piles, generations, on_done=advance)
+    with step_progress() as step:
+        if out is not None:
+            require_graph(piles, generations, out.suffix)
+            save_graph(evolution_graph(piles, generations, on_step=step), out, step)
+        table = kind_table(piles, generations, on_step=step)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
     kinds = [dict(zip(("parents", "children", "positions", "first"), row, strict=True)) for row in rows]
     facts = {"piles": piles, "generations": generations, "positions": sum(row[2] for row in rows), "kinds": kinds}
@@ -104,11 +103,13 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
 def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
     """The facts of a game's graph, and the tables of its generations and of its steps."""
     from gpu_nim.games.evolution import game_evolution
+    from gpu_nim.storage.save_load import save_graph
 
     name, values = read_game(game, texts)
     found = game_evolution(name, size, misere=misere, **values)
     if out is not None:
-        _write(found, out)
+        with step_progress() as step:
+            save_graph(found, out, step)
     lines = [
         (row.generation, row.births, _span(row.steps), _span(row.parents), _span(row.children), point(row.first))
         for row in found.rows()
@@ -124,14 +125,6 @@ def _apart(found: "GameEvolution") -> str:
     many = int((found.step != found.generation).sum())
     where = f"{point(found.positions[apart])}, of step {found.step[apart]} and generation {found.generation[apart]}"
     return f"no, for {many:,} of {count:,} P-positions, first {where}"
-
-
-def _write(graph: "PositionGraph", out: Path) -> None:
-    from gpu_nim.storage.save_load import save_graph
-
-    written = work_progress(len(graph.generation) + len(graph.edges), "nodes and edges written")
-    with written as advance:
-        save_graph(graph, out, advance)
 
 
 def _span(ends: tuple[int, int]) -> str:

@@ -6,7 +6,7 @@ from gpu_nim.cli.catalogues import GAME_NAME
 from gpu_nim.cli.command import Command, Parsed, json_option
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.games.catalogue import CATALOGUE, parameter_owners
-from gpu_nim.games.entries import GameEntry, Parameter, Rational
+from gpu_nim.games.entries import GameEntry, Parameter
 
 _EXAMPLES = {
     "gpunim games": "List the games.",
@@ -65,7 +65,7 @@ def _parameter_option(name: str, owners: list[GameEntry], rational: str) -> clic
     words = []
     for game in owners:
         (parameter,) = (parameter for parameter in game.parameters if parameter.name == name)
-        text = f"{parameter.help}{rational * isinstance(parameter.type, Rational)}."
+        text = f"{parameter.help}{rational * parameter.type.ranges}."
         default = "" if parameter.default is None else f"  [default: {parameter.default}]"
         parts.setdefault((text, default), []).append(game.name)
         words.append(parameter.type.word)

@@ -217,20 +217,6 @@ def step_progress(quiet: bool = False) -> Iterator[OnStep]:
 
 
 @contextmanager
-def work_progress(total: int, unit: str, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the number of further units done of `total`, and updates a bar with their rate."""
-    done, began = 0, time.perf_counter()
-    with step_progress(quiet) as step:
-
-        def advance(more: int) -> None:
-            nonlocal done
-            done += more
-            step(f"{done / max(time.perf_counter() - began, 1e-9):,.0f}/s, {unit}", done, total)
-
-        yield advance
-
-
-@contextmanager
 def growth_progress(generations: int, quiet: bool) -> Iterator[Callable[["Batch"], None]]:
     """Yield a function that takes each batch and updates the bar: births, cells a second, generation, time left."""
     if quiet or not sys.stderr.isatty():

@@ -9,7 +9,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress, work_progress
+from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress
 from gpu_nim.games.catalogue import CATALOGUE, read_scan
 from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
@@ -102,8 +102,8 @@ def _scan(
     if out is not None:
         check_table(out, columns=True)
         reserve(out)
-    with work_progress(len(several), "games") as advance:
-        rows = scan(game, size, parameter, several, on_done=advance, **options)
+    with step_progress() as step:
+        rows = scan(game, size, parameter, several, on_step=step, **options)
     if out is not None:
         save_table(_scan_columns(rows), out)
     if as_json:

@@ -11,7 +11,7 @@ A new game is a `GameEntry`: its name, its parameters, and a function of these t
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gpu_nim.games.entries import GameEntry, Integer, IntegerList, Parameter, Rational, Text
+from gpu_nim.games.entries import INTEGERS, RATIONAL, GameEntry, Parameter, integer_type, text_type
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
@@ -27,7 +27,7 @@ RESERVED = frozenset(
 )
 """Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them."""
 
-_PILES = Parameter("piles", Integer(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
+_PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
 
 _GAMES: tuple[GameEntry, ...] = (
     GameEntry(
@@ -35,7 +35,7 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="a y <= x + z",
         source="[V] Examples 3.2 and 3.3",
         rules=lambda a: Inequalities(chocolate(a)),
-        parameters=(Parameter("a", Rational(), "3", "a y <= x + z"),),
+        parameters=(Parameter("a", RATIONAL, "3", "a y <= x + z"),),
         literal_parameters=tuple({"a": a} for a in ("1", "2", "3", "5/2")),
         beside_nim=chocolate_beside_nim,
     ),
@@ -44,7 +44,7 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="y <= floor(z / k) with a separate pile x",
         source="Nakamura and Miyadera, Impartial chocolate bar games, Integers 15 (2015), #G4",
         rules=lambda k: Inequalities(bar(k)),
-        parameters=(Parameter("k", Rational(), "2", "y <= floor(z / k) with a separate pile x"),),
+        parameters=(Parameter("k", RATIONAL, "2", "y <= floor(z / k) with a separate pile x"),),
         literal_parameters=({"k": "2"}, {"k": "3"}),
     ),
     GameEntry(
@@ -61,7 +61,9 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="a game of your own, as inequalities",
         source="[V]",
         rules=lambda where: Inequalities(parse_game(where)),
-        parameters=(Parameter("where", Text("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),),
+        parameters=(
+            Parameter("where", text_type("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),
+        ),
         literal_size=3,
         literal_parameters=tuple(
             {"where": where}
@@ -109,7 +111,7 @@ _GAMES: tuple[GameEntry, ...] = (
         parameters=(
             Parameter(
                 "code",
-                Text("an octal or hexadecimal code such as 0.77 or 0.3F"),
+                text_type("an octal or hexadecimal code such as 0.77 or 0.3F"),
                 "0.77",
                 "the code; digits to 7, or to F where three heaps are left",
             ),
@@ -129,7 +131,7 @@ _GAMES: tuple[GameEntry, ...] = (
         summary="take a number of counters from a given list",
         source="[F] Section 1.4",
         rules=lambda take: Heaps(SubtractionRule(take)),
-        parameters=(Parameter("take", IntegerList(), "1,2,3", "what may be taken, with commas"),),
+        parameters=(Parameter("take", INTEGERS, "1,2,3", "what may be taken, with commas"),),
         literal_parameters=({"take": "1,2,3"}, {"take": "1,3,4"}, {"take": "2,5,7"}),
     ),
 )

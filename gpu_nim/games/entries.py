@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any
 
 from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.laws import BesideNim
@@ -11,138 +11,62 @@ from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.model.arguments import argument, parse_integer, parse_rational, shown
 from gpu_nim.model.errors import UsageError
 
-T = TypeVar("T")
-
 _MAX_SCANNED = 100_000  # values of a parameter
 
 
-class ParameterType(Protocol):
-    """The values that a parameter takes."""
-
-    @property
-    def word(self) -> str:
-        """The placeholder of a value in help texts, one word."""
-
-    @property
-    def expected(self) -> str:
-        """The values in words, as in "a must be ..."."""
-
-    def read(self, text: str) -> Any:
-        """The value that a text names.
-
-        Args:
-            text: the text.
-
-        Raises:
-            ValueError: it names none; the message is what it must be.
-        """
-
-
 @dataclass(frozen=True)
-class Rational:
-    """A positive rational, written 3, 5/2 or 2.5."""
+class ParameterType:
+    """The values that a parameter takes.
 
-    word: ClassVar[str] = "rational"
-    expected: ClassVar[str] = "a number such as 3, 5/2 or 2.5"
+    Args:
+        word: the placeholder of a value in help texts, one word.
+        expected: the values in words, as in "a must be ...".
+        read: returns the value that a text names; ValueError where it names none.
+        ranges: whether START:STOP[:STEP] names several.
+    """
 
-    def read(self, text: str) -> Fraction:
-        """The rational that a text names."""
-        try:
-            value = parse_rational(text)
-        except ValueError:
-            raise ValueError(self.expected) from None
-        if value <= 0:
-            raise ValueError("greater than 0")
-        return value
-
-    def read_several(self, text: str) -> list[Fraction]:
-        """The rationals of a text: one, or those of START:STOP or START:STOP:STEP, STOP excluded.
-
-        >>> [str(value) for value in Rational().read_several("1:5/2:1/2")]
-        ['1', '3/2', '2']
-        """
-        try:
-            numbers = [parse_rational(part) for part in text.split(":")]
-        except ValueError:
-            numbers = []
-        if not 1 <= len(numbers) <= 3 or min(numbers) <= 0:
-            raise ValueError("a positive rational such as 5/2, or START:STOP[:STEP]")
-        if len(numbers) == 1:
-            return numbers
-        start, stop, step = (*numbers, Fraction(1))[:3]
-        count = -((start - stop) // step)
-        if not 1 <= count <= _MAX_SCANNED:
-            raise ValueError(f"START:STOP[:STEP] with STOP beyond START, and at most {_MAX_SCANNED:,} values")
-        return [start + step * i for i in range(count)]
+    word: str
+    expected: str
+    read: Callable[[str], Any]
+    ranges: bool = False
 
 
-@dataclass(frozen=True)
-class Integer:
-    """An integer in a range.
+def _positive(text: str) -> Fraction:
+    value = parse_rational(text)
+    if value <= 0:
+        raise ValueError
+    return value
+
+
+def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
+    """Return the type of integers in a range, in any form that `gpu_nim.model.arguments` reads.
 
     Args:
         least: the least value.
         most: the largest value; None for no bound.
     """
 
-    least: int = 0
-    most: int | None = None
-    word: ClassVar[str] = "integer"
-
-    @property
-    def expected(self) -> str:
-        """The range in words."""
-        if self.most is not None:
-            return f"an integer from {self.least} to {self.most}"
-        return f"an integer of at least {self.least}" if self.least else "a whole number"
-
-    def read(self, text: str) -> int:
-        """The integer that a text names.
-
-        Args:
-            text: in any form that `gpu_nim.model.arguments` reads.
-
-        Raises:
-            ValueError: it names none in the range.
-        """
-        try:
-            value = parse_integer(text)
-        except ValueError:
-            raise ValueError(self.expected) from None
-        if value < self.least or (self.most is not None and value > self.most):
-            raise ValueError(self.expected)
+    def read(text: str) -> int:
+        value = parse_integer(text)
+        if value < least or (most is not None and value > most):
+            raise ValueError
         return value
 
-
-@dataclass(frozen=True)
-class IntegerList:
-    """Integers, written with commas between them."""
-
-    word: ClassVar[str] = "integers"
-    expected: ClassVar[str] = "integers such as 1,2,3"
-
-    def read(self, text: str) -> tuple[int, ...]:
-        """The integers that a text names."""
-        try:
-            return tuple(map(parse_integer, text.split(",")))
-        except ValueError:
-            raise ValueError(self.expected) from None
+    without = f"an integer of at least {least}" if least else "a whole number"
+    return ParameterType("integer", without if most is None else f"an integer from {least} to {most}", read)
 
 
-@dataclass(frozen=True)
-class Text:
-    """A text, which the ruleset reads.
+def text_type(expected: str) -> ParameterType:
+    """Return the type of texts that the ruleset reads.
 
     Args:
-        expected: what it must be, as in "code must be ...".
+        expected: what they must be, as in "code must be ...".
     """
+    return ParameterType("text", expected, str)
 
-    expected: str
-    word: ClassVar[str] = "text"
 
-    def read(self, text: str) -> str:
-        """The text."""
-        return text
+RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", _positive, ranges=True)
+INTEGERS = ParameterType("integers", "integers such as 1,2,3", lambda text: tuple(map(parse_integer, text.split(","))))
 
 
 @dataclass(frozen=True)
@@ -173,30 +97,37 @@ class Parameter:
         Raises:
             UsageError: it names none.
 
-        >>> Parameter("piles", Integer(1, 32), "3", "the number of piles").read("40")
+        >>> Parameter("piles", integer_type(1, 32), "3", "the number of piles").read("40")
         Traceback (most recent call last):
         gpu_nim.model.errors.UsageError: piles must be an integer from 1 to 32, got '40'
         """
-        return self._read(self.type.read, text)
+        try:
+            return self.type.read(text)
+        except ValueError:
+            raise UsageError(f"{argument(self.name)} must be {self.type.expected}, got {shown(text)}") from None
 
     def read_several(self, text: str) -> list[Any]:
-        """The values that a text names: one, or of a rational those of a range.
+        """The values that a text names: one, or of a rational those of START:STOP or START:STOP:STEP, STOP excluded.
 
         Args:
             text: the text.
 
         Raises:
             UsageError: it names none.
-        """
-        if isinstance(self.type, Rational):
-            return self._read(self.type.read_several, text)
-        return [self.read(text)]
 
-    def _read(self, reader: Callable[[str], T], text: str) -> T:
-        try:
-            return reader(text)
-        except ValueError as error:
-            raise UsageError(f"{argument(self.name)} must be {error}, got {shown(text)}") from None
+        >>> [str(value) for value in Parameter("a", RATIONAL, "3", "").read_several("1:5/2:1/2")]
+        ['1', '3/2', '2']
+        """
+        parts = text.split(":") if self.type.ranges else [text]
+        numbers = [self.read(part) for part in parts]
+        if len(numbers) == 1:
+            return numbers
+        start, stop, step, *more = (*numbers, Fraction(1))
+        count = -((start - stop) // step)
+        if more[1:] or not 1 <= count <= _MAX_SCANNED:
+            what = f"START:STOP[:STEP] with STOP beyond START, and at most {_MAX_SCANNED:,} values"
+            raise UsageError(f"{argument(self.name)} must be {what}, got {shown(text)}")
+        return [start + step * i for i in range(count)]
 
 
 @dataclass(frozen=True, kw_only=True)

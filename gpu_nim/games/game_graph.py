@@ -5,7 +5,7 @@ A game is an object with positions and options; the whole game graph is computed
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,19 +42,6 @@ class Game(Protocol[Position]):
 
     def options(self, position: Position) -> Iterable[Position]:
         """The positions after one move, repetitions allowed."""
-
-
-@runtime_checkable
-class ArrayGame(Protocol):
-    """A game that lists all its moves as arrays, so that `evolve` creates no Python object per move.
-
-    >>> from gpu_nim.games.lines import Nim
-    >>> isinstance(Nim(2, 1), ArrayGame), [moves.tolist() for moves in Nim(2, 1).all_moves()]
-    (True, [[2, 3, 1, 3], [0, 1, 0, 2]])
-    """
-
-    def all_moves(self) -> tuple[Ints, Ints]:
-        """All moves as (from, to), each int64 (E,): indices into the positions in the order of `positions`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +188,7 @@ def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]
     index = {position: number for number, position in enumerate(positions)}
     if len(index) != len(positions):
         raise UsageError(f"game must have each position once, got {len(positions) - len(index)} repetitions")
-    sources, targets = game.all_moves() if isinstance(game, ArrayGame) else _list_moves(game, positions, index)
+    sources, targets = _list_moves(game, positions, index)
     size = len(positions)
     starts, targets = _grouped(sources, targets, size)
     levels = list(_levels(starts, targets, size))

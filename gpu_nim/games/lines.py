@@ -60,17 +60,6 @@ class LineGame:
         """The Grundy values over the box of the positions; see `line_grundy`."""
         return line_grundy(self, on_step=on_step)
 
-    def all_moves(self) -> tuple[Ints, Ints]:
-        """All moves; see `gpu_nim.games.game_graph.ArrayGame`."""
-        number = np.arange((self.largest + 1) ** self.piles).reshape((self.largest + 1,) * self.piles)
-        sources, targets = [], []
-        for line in self.lines:
-            for take in range(1, self.largest + 1):
-                sources.append(number[tuple(slice(take, None) if on else slice(None) for on in line)].ravel())
-                targets.append(number[tuple(slice(None, -take) if on else slice(None) for on in line)].ravel())
-        none = np.empty(0, dtype=np.int64)
-        return np.concatenate([none, *sources]), np.concatenate([none, *targets])
-
 
 def Nim(piles: Whole, largest: Whole) -> LineGame:
     """Nim with piles of at most `largest` counters.

@@ -119,7 +119,7 @@ def scan(
     parameter: str,
     values: Iterable[Any],
     *,
-    on_done: Callable[[int], object] = lambda _: None,
+    on_step: OnStep = unreported,
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Solve the games of several values of a parameter: the facts on each, with those of the theorem that compares it with Nim.
@@ -129,7 +129,7 @@ def scan(
         size: as for `solve`.
         parameter: the name of the parameter.
         values: its values.
-        on_done: called with 1 after each game.
+        on_step: called with the number of games done.
         options: as for `solve`, with the other parameters.
 
     >>> [(row["a"], row["first_difference"], row["theorem"]) for row in scan("chocolate", 15, "a", [3, 4])]
@@ -137,7 +137,9 @@ def scan(
     """
     entry = find(game)
     rows = []  # not the solutions, which may not fit into memory together
-    for value in values:
+    several = list(values)
+    for done, value in enumerate(several):
+        on_step("game", done, len(several))
         here = {**options, parameter: value}
         row = {parameter: str(value)} | solve(game, size, **here).summary()
         if entry.beside_nim is not None:
@@ -145,7 +147,6 @@ def scan(
             row["theorem"] = known.statement
             row["theorem_equals_nim"], row["theorem_first_difference"] = known.equals_nim, known.first_difference
         rows.append(row)
-        on_done(1)
     return rows
 
 

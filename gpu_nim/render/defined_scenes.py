@@ -15,7 +15,7 @@ from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
-from gpu_nim.games.entries import GameEntry, Integer, Parameter
+from gpu_nim.games.entries import GameEntry, Parameter, integer_type
 from gpu_nim.games.laws import CHOCOLATE, EVEN_BARS
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.arguments import arguments_written, parse_integer
@@ -83,8 +83,8 @@ def named(source: str) -> NamedGrowth | NamedGame | Path:
 
 def _game(source: str, game: GameEntry, arguments: str) -> NamedGame:
     drawn = (
-        Parameter("size", Integer(), str(game.drawn_size), "the largest coordinate"),
-        Parameter("grundy", Integer(), "0", "the largest Grundy value drawn"),
+        Parameter("size", integer_type(), str(game.drawn_size), "the largest coordinate"),
+        Parameter("grundy", integer_type(), "0", "the largest Grundy value drawn"),
     )
     texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
     with arguments_written({each: f"source {source!r}: {each}" for each in ("size", "grundy", *games.parameter_owners())}):

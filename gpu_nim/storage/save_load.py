@@ -15,6 +15,7 @@ from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, printable
 from gpu_nim.model.registry import wrong_ending
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.file_checks import reading
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
@@ -121,13 +122,13 @@ def check_graph(path: Path) -> None:
     check_output(path, "the file of a graph", GRAPH_FORMATS)
 
 
-def save_graph(graph: PositionGraph, path: Path, on_done: Callable[[int], object] = lambda count: None) -> None:
+def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = unreported) -> None:
     """Write a graph; the write is atomic.
 
     Args:
         graph: the graph.
         path: the file, .graphml or .dot.
-        on_done: called with 1 for each node and edge, and 0 for other lines.
+        on_step: called with the number of nodes and edges written.
 
     Raises:
         UsageError: the file has another suffix.
@@ -135,10 +136,12 @@ def save_graph(graph: PositionGraph, path: Path, on_done: Callable[[int], object
         MissingDependency: .graphml needs networkx.
     """
     check_graph(path)
+    total, done = len(graph.generation) + len(graph.edges), 0
     with replacing(path) as scratch, scratch.open("w", encoding="utf-8") as file:
         for line in GRAPH_FORMATS[path.suffix](graph):
             file.write(f"{line}\n")
-            on_done(line.lstrip().startswith(('"', "<node", "<edge")))
+            done += line.lstrip().startswith(('"', "<node", "<edge"))
+            on_step("node and edge", done, total)
 
 
 @dataclass(frozen=True)

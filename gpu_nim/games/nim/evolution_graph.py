@@ -1,6 +1,6 @@
 """The evolution graph of Nim [NF 5.2, 5.5]: P-positions by generation, and an edge from each parent to each child."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,12 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.work import OnStep, unreported
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 
 Kind = tuple[int, int]
 """(number of parents, number of children)."""
-
-OnDone = Callable[[int], object]
 
 KindTable = dict[Kind, tuple[int, Position]]
 """For each kind, the number of its positions, and the first of them."""
@@ -103,7 +102,7 @@ class EvolutionGraph(PositionGraph):
         return {"piles": self.piles, "generations": self.generations}
 
 
-def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> EvolutionGraph:
+def evolution_graph(piles: int, generations: int, *, on_step: OnStep = unreported) -> EvolutionGraph:
     """Grow the evolution graph from the position without counters through generation `generations`.
 
     Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
@@ -111,7 +110,7 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
     Args:
         piles: the number of piles.
         generations: the last generation.
-        on_done: called with the number of further positions done.
+        on_step: called with the number of positions done.
 
     Raises:
         UsageError: there are too many positions.
@@ -121,7 +120,7 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
     >>> graph.births(), len(graph.edges)
     ([1, 6, 7], 18)
     """
-    require_graph(piles, generations)
+    count = require_graph(piles, generations)
     layers = []
     edges = []
     first = 0
@@ -129,7 +128,7 @@ def evolution_graph(piles: int, generations: int, *, on_done: OnDone = lambda _:
         layers.append(layer)
         edges.append(np.stack([first + parents, first + len(layer) + children], axis=1))
         first += len(layer)
-        on_done(len(layer))
+        on_step("P-position", first, count)
     generation = np.repeat(np.arange(len(layers)), [len(layer) for layer in layers])
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
 
@@ -144,7 +143,7 @@ def require_graph(piles: int, generations: int, suffix: str = "") -> int:
     return count
 
 
-def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None) -> KindTable:
+def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) -> KindTable:
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
     The first position of a kind is the lexicographically least of the earliest generation. One generation is in memory at a time.
@@ -152,7 +151,7 @@ def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None
     Args:
         piles: the number of piles.
         generations: the last generation.
-        on_done: called with the number of further positions done.
+        on_step: called with the number of positions done.
 
     Raises:
         UsageError: there are too many positions.
@@ -160,7 +159,7 @@ def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None
     >>> kind_table(3, 7)
     {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}
     """
-    positions(piles, generations)
+    total, done = positions(piles, generations), 0
     table: KindTable = {}
     for layer, _, _ in _grow(piles, generations):
         parents, children = arrays.parent_counts(layer), arrays.child_counts(layer)
@@ -170,7 +169,8 @@ def kind_table(piles: int, generations: int, *, on_done: OnDone = lambda _: None
             kind = divmod(code, width)
             before, example = table.get(kind, (0, tuple(layer[first].tolist())))
             table[kind] = (before + count, example)
-        on_done(len(layer))
+        done += len(layer)
+        on_step("P-position", done, total)
     return dict(sorted(table.items()))
 
 

@@ -11,14 +11,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.entries import Parameter
+from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.defined_scenes import is_nim
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
-from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie, Read
+from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import NO_MARGINS, Camera, Margins, Place, View, fit, from_angles
@@ -125,7 +125,7 @@ def _corners(text: str) -> str:
 
 
 _FACE = "1 to 8 corners, all of one face: of 0 (0, 0, 0), 1 (1, 1, 0), 2 (1, 0, 1) and 3 (0, 1, 1), such as 123"
-_WORD = Read("corners", _FACE, _corners)
+_WORD = ParameterType("corners", _FACE, _corners)
 
 
 def fixed_point(word: str) -> Place:

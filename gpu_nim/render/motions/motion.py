@@ -1,12 +1,12 @@
 """Movies as data, and what their motions have in common: the body, and the schedule of one that pauses at some stops."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from gpu_nim.games.entries import Integer, Parameter
+from gpu_nim.games.entries import Parameter, ParameterType, integer_type
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
@@ -245,32 +245,10 @@ class Schedule:
         return ways, Fraction(0)
 
 
-@dataclass(frozen=True)
-class Read:
-    """The values of an option that a function reads.
-
-    Args:
-        word: as for `gpu_nim.games.entries.ParameterType`.
-        expected: likewise.
-        value: returns the value that a text names; ValueError where it names none.
-    """
-
-    word: str
-    expected: str
-    value: Callable[[str], Any]
-
-    def read(self, text: str) -> Any:
-        """Return the value that a text names."""
-        try:
-            return self.value(text)
-        except ValueError:
-            raise ValueError(self.expected) from None
-
-
 def hold_option(places: str) -> Parameter:
     """Return the option `hold` of a motion that pauses at these places; by default a third of the movie are pauses."""
-    frames = Read(
-        "frames", "a number of frames, 1 or more, or auto", lambda text: None if text == "auto" else Integer(1).read(text)
+    frames = ParameterType(
+        "frames", "a number of frames, 1 or more, or auto", lambda text: None if text == "auto" else integer_type(1).read(text)
     )
     return Parameter("hold", frames, "auto", f"the frames of each pause, {places}")
 

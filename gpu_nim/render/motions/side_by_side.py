@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.entries import IntegerList, Parameter
+from gpu_nim.games.entries import INTEGERS, Parameter, ParameterType
 from gpu_nim.games.nim.positions import is_p_position
 from gpu_nim.games.nim.walk import cells_of, walk
 from gpu_nim.model.errors import UsageError
@@ -20,7 +20,7 @@ from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame, prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read, hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
 from gpu_nim.render.themes import THEMES, distinct_colours
 from gpu_nim.render.views import View
 
@@ -120,13 +120,13 @@ _FINE = 4  # parts of a cell: those of the walk are whole, the others are cubes 
 
 
 def _position(text: str) -> tuple[int, int, int]:
-    a, b, c = IntegerList().read(text)
+    a, b, c = INTEGERS.read(text)
     if not is_p_position((a, b, c)):
         raise ValueError
     return a, b, c
 
 
-_P_POSITION = Read("a,b,c", "a P-position of three piles such as 14,11,5", _position)
+_P_POSITION = ParameterType("a,b,c", "a P-position of three piles such as 14,11,5", _position)
 
 
 @MOTIONS.add

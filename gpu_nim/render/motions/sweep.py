@@ -7,14 +7,14 @@ from math import ceil, floor
 import numpy as np
 
 from gpu_nim.games import catalogue as games
-from gpu_nim.games.entries import Parameter, Rational
+from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Read, hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
 from gpu_nim.render.traced_body import TracedBody
 
 
@@ -27,7 +27,7 @@ def _ends(text: str) -> tuple[str, Fraction, Fraction]:
     return name, first, last
 
 
-_ENDS = Read("[name=]first..last", "FIRST..LAST or NAME=FIRST..LAST, both greater than 0, such as 1..8 or a=1..8", _ends)
+_ENDS = ParameterType("[name=]first..last", "FIRST..LAST or NAME=FIRST..LAST, both greater than 0, such as 1..8 or a=1..8", _ends)
 
 
 @MOTIONS.add
@@ -96,7 +96,7 @@ class Sweep(Motion):
 
 def _rational_parameters(game: str) -> list[str]:
     entry = games.CATALOGUE.get(game)
-    return [parameter.name for parameter in entry.parameters if isinstance(parameter.type, Rational)] if entry else []
+    return [parameter.name for parameter in entry.parameters if parameter.type.ranges] if entry else []
 
 
 def sweep_values(first: Fraction, last: Fraction, frames: int, hold: int | None = None) -> list[Fraction]:
