@@ -191,7 +191,7 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
     for words, said in (
         (("c.xyz", "--title", "x", "--view", "axis"), "title, view would have no effect: an .xyz file takes"),
         (("a.xy",), r"an export must end in .*\.xyz, got"),
-        (("a.vtp", "--printable"), r"a printable body must end in .*\.xyz, got"),
+        (("a.html", "--printable"), r"a printable body must end in .*\.xyz, got"),
     ):
         assert re.search(said, refused("export", "nim:3", "-o", tmp_path / words[0], *words[1:]))
 
@@ -205,14 +205,14 @@ def test_a_name_is_registered_once():
 
 def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(exports, "find_spec", lambda name: None)
-    others = r"or write \.3mf or \.vtp or \.html without"
+    others = r"or write \.3mf or \.html without"
     for suffix in (name for name, known in EXPORTS.items() if known.packages):
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs trimesh.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")
-    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".vtp"], packages=("networkx",), name=".xyz"))
+    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".3mf"], packages=("networkx",), name=".xyz"))
     with pytest.raises(MissingDependency, match=r"an \.xyz file needs networkx") as refused:
         export("nim:3", tmp_path / "a.xyz")
     assert refused.value.extra == "graph"
-    for suffix in (".html", ".vtp", ".3mf"):
+    for suffix in (".html", ".3mf"):
         export("nim:3", tmp_path / f"a{suffix}")
-    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".3mf", ".html", ".vtp"]
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".3mf", ".html"]

@@ -90,8 +90,8 @@ def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
     for name in ("nim.made", "nim.npz"):
         save(growth, tmp_path / name)
         assert facts("render", tmp_path / name, "-o", tmp_path / f"{name}.png", *looks)["population"] == growth.population
-        assert facts("export", tmp_path / name, "-o", tmp_path / f"{name}.vtp")["population"] == growth.population
-    assert (tmp_path / "nim.made.vtp").read_bytes() == (tmp_path / "nim.npz.vtp").read_bytes()
+        assert facts("export", tmp_path / name, "-o", tmp_path / f"{name}.3mf")["population"] == growth.population
+    assert (tmp_path / "nim.made.3mf").read_bytes() == (tmp_path / "nim.npz.3mf").read_bytes()
     assert contents(str(tmp_path / "nim.made")) == contents(str(tmp_path / "nim.npz"))
 
 

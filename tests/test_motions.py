@@ -16,7 +16,7 @@ from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import Pullback, grown_caption, growth_stops
-from gpu_nim.render.motions.motion import Schedule, scheduled
+from gpu_nim.render.motions.motion import pause, places
 from gpu_nim.render.motions.side_by_side import Panels, SideBySide, Walk, image_of, path_to
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, distinct_colours
@@ -27,18 +27,19 @@ LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 @given(st.integers(1, 12), st.integers(1, 300), st.data())
 def test_each_frame_has_one_place_and_each_pause_its_length(stops, frames, data):
     hold = data.draw(st.integers(0, frames // stops))
-    places = list(map(Schedule(stops, frames, hold).place, range(frames)))
-    assert places == sorted(places)
-    assert all(0 <= stop < stops and 0 <= way < 1 for stop, way in places)
-    assert places[0] == (0, Fraction(0))
+    found = places(stops, frames, hold)
+    assert len(found) == frames
+    assert found == sorted(found)
+    assert all(0 <= stop < stops and 0 <= way < 1 for stop, way in found)
+    assert found[0] == (0, Fraction(0))
     if frames > 1 or stops == 1 or hold:
-        assert places[-1] == (stops - 1, Fraction(0))
+        assert found[-1] == (stops - 1, Fraction(0))
     if stops == 1:
         return
     if hold:
-        paused = {stop: len(list(group)) for (stop, way), group in groupby(places) if not way}
+        paused = {stop: len(list(group)) for (stop, way), group in groupby(found) if not way}
         assert paused == dict.fromkeys(range(stops), hold)
-    steps = [float(b[0] - a[0] + b[1] - a[1]) for a, b in pairwise(places)]
+    steps = [float(b[0] - a[0] + b[1] - a[1]) for a, b in pairwise(found)]
     moving = frames - stops * hold
     even = (stops - 1) / max(frames - 1, 1) if not hold else 1 / (moving // (stops - 1) + 1)
     assert max(steps, default=0) <= even + 1e-9  # no way is faster than the others
@@ -46,9 +47,9 @@ def test_each_frame_has_one_place_and_each_pause_its_length(stops, frames, data)
 
 def test_pauses_that_do_not_fit_are_refused():
     with pytest.raises(UsageError, match="8 pauses of 11 frames take 88 frames, but the movie has 80"):
-        Schedule(8, 80, 11)
-    assert scheduled(9, 8, None).hold == 0
-    assert Schedule(3, 9, 1).place(8) == (2, Fraction(0))
+        places(8, 80, 11)
+    assert pause(9, 8, None) == 0
+    assert places(3, 9, 1)[8] == (2, Fraction(0))
 
 
 grown = cache(blocks_of)
@@ -73,7 +74,7 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
     seen = [path.frame(number) for number in range(frames)]
     assert [generation for generation, _ in seen] == sorted(generation for generation, _ in seen)
     assert (seen[0][0], seen[-1][0]) == (0, stops[-1])
-    held = [path.frame(number) for number in range(frames) if not path.schedule.place(number)[1]]
+    held = [path.frame(number) for number in range(frames) if not path.places[number][1]]
     assert {generation for generation, _ in held} == set(stops) or not hold
     heights = []
     for generation, camera in seen:

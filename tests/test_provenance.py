@@ -78,10 +78,6 @@ def other_program(file: Path) -> tuple[str, str]:
             root = ElementTree.fromstring(archive.read("3D/3dmodel.model"))
         application, description = root.findall("{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}metadata")
         return str(application.text), str(description.text)
-    if file.suffix == ".vtp":
-        root = ElementTree.fromstring(data[: data.index(b"<Piece")] + b"</PolyData></VTKFile>")
-        software, command = (bytes(map(int, text.text.split()[:-1])).decode() for text in root.iter("Array"))
-        return software, command
     if file.suffix == ".glb":
         asset = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])["asset"]
         return asset["generator"], asset["extras"]["command"]

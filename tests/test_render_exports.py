@@ -128,7 +128,7 @@ def expected(source, colour):
 
 
 @needs_trimesh
-@pytest.mark.parametrize("suffix", ["vtp", "ply", "glb"])
+@pytest.mark.parametrize("suffix", ["ply", "glb"])
 @pytest.mark.parametrize(("source", "colour", "more"), SOURCES)
 def test_a_mesh_has_the_values_of_each_cell(source, colour, more, suffix, tmp_path):
     import trimesh
@@ -136,15 +136,12 @@ def test_a_mesh_has_the_values_of_each_cell(source, colour, more, suffix, tmp_pa
     file = tmp_path / f"a.{suffix}"
     export(source, file, Look(colour=colour))
     _, values = expected(source, colour)
-    if suffix == "vtp":
-        read = pytest.importorskip("pyvista", reason="PyVista is not installed").read(file).cell_data
-    else:
-        mesh = trimesh.load(file, force="mesh", process=False)
-        read = mesh.vertex_attributes if suffix == "glb" else mesh.metadata["_ply_raw"]["vertex"]["data"]
+    mesh = trimesh.load(file, force="mesh", process=False)
+    read = mesh.vertex_attributes if suffix == "glb" else mesh.metadata["_ply_raw"]["vertex"]["data"]
     assert set(values) == {"generation", *more}
     for name, value in values.items():
         found = np.asarray(read[f"_{name.upper()}" if suffix == "glb" else name])
-        assert np.array_equal(found.ravel(), np.repeat(value, 12 if suffix == "vtp" else 8))
+        assert np.array_equal(found.ravel(), np.repeat(value, 8))
 
 
 @needs_trimesh
@@ -201,7 +198,7 @@ def test_a_glb_keeps_the_rules_that_programs_rely_on(source, tmp_path):
 
 
 @needs_trimesh
-@pytest.mark.parametrize("suffix", ["ply", "stl", "obj", "glb", "vtp"])
+@pytest.mark.parametrize("suffix", ["ply", "stl", "obj", "glb"])
 def test_vtk_reads_the_triangles_of_a_mesh_in_their_colours(suffix, tmp_path):
     pyvista = pytest.importorskip("pyvista", reason="PyVista is not installed")
     report = export("edge:7", tmp_path / f"a.{suffix}")
@@ -215,7 +212,7 @@ def test_vtk_reads_the_triangles_of_a_mesh_in_their_colours(suffix, tmp_path):
         vertices = (tmp_path / "a.obj").read_text().splitlines()
         colours = [line.split()[4:7] for line in vertices if line.startswith("v ")]
     elif suffix != "stl":
-        colours = mesh.point_data[{"ply": "RGBA", "glb": "COLOR_0", "vtp": "colour"}[suffix]]
+        colours = mesh.point_data[{"ply": "RGBA", "glb": "COLOR_0"}[suffix]]
     assert suffix == "stl" or len(np.unique(colours, axis=0)) == 8  # one a generation
 
 

@@ -100,7 +100,7 @@ def test_a_volume_takes_what_is_planned() -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "printable"),
-    [(".ply", False), (".stl", False), (".glb", False), (".vtp", False), (".3mf", False), (".stl", True)],
+    [(".ply", False), (".stl", False), (".glb", False), (".3mf", False), (".stl", True)],
 )
 def test_an_export_takes_what_is_planned(suffix: str, printable: bool, tmp_path: Path) -> None:
     blocks = blocks_of("nim:63")

@@ -52,7 +52,6 @@ KINDS = [
     (("render", "figure:V4.3", "--resolution", "64x48"), ".png", {"theme", "resolution"}),
     (("export", "edge:7"), ".ply", MESH),
     (("export", "edge:7"), ".glb", MESH),
-    (("export", "edge:7"), ".vtp", MESH),
     (("export", "edge:7"), ".html", MESH | {"title", "view"}),
     (("export", "edge:7"), ".stl", {"generations", "cut"}),
     (("export", "edge:7", "--printable"), ".stl", {"generations", "cut"}),

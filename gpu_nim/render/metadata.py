@@ -9,7 +9,6 @@
     .glb                     asset: generator, and command in its extras
     .3mf                     metadata: Application and Description
     .html                    meta: generator and description
-    .vtp                     field data: texts software and command
     .ply, .obj, .stl         a comment; .stl has only 80 bytes of it, which may cut the command off
 
 Other programs show them, and `gpunim info FILE`.
@@ -169,10 +168,6 @@ def _pdf(text: bytes) -> str:
     return raw.decode("utf-16" if raw.startswith(b"\xfe\xff") else "latin-1")
 
 
-def _codes(text: bytes) -> str:
-    return bytes(map(int, text.split())).decode()
-
-
 def _line(text: bytes) -> str:
     return text.decode(errors="replace").strip()
 
@@ -185,7 +180,6 @@ _FIELDS: dict[str, tuple[Callable[[bytes], str], bytes, bytes]] = {
     ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]+)", rb"\xa9cmt.{4}data.{8}([^\0]+)"),
     ".glb": (_json, rb'"generator":"((?:\\.|[^"\\])*)"', rb'"command":"((?:\\.|[^"\\])*)"'),
     ".3mf": (_html, rb'name="Application">([^<]*)<', rb'name="Description">([^<]*)<'),
-    ".vtp": (_codes, rb'Name="software"[^>]*>([\d ]*) 0<', rb'Name="command"[^>]*>([\d ]*) 0<'),
     ".html": (_html, rb'<meta name="generator" content="([^"]*)">', rb'<meta name="description" content="([^"]*)">'),
 }
 """How a field of each format is read, and the patterns of the fields with the software and the command."""

@@ -1,10 +1,10 @@
-"""Meshes for other programs: .glb, .ply, .stl and .obj by trimesh, .3mf and .vtp by the code here.
+"""Meshes for other programs: .glb, .ply, .stl and .obj by trimesh, .3mf by the code here.
 
-.glb, .ply, .vtp and .obj have the colours, and all but .obj the generation and other values of the cells; .stl and .3mf have only
+.glb, .ply and .obj have the colours, .glb and .ply also the generation and other values of the cells; .stl and .3mf have only
 triangles.
 
 trimesh 5 writes .3mf with random identifiers and the time, so that no two files of a command are equal, and without saying what
-made them; PyVista 0.49 writes no other characters than ASCII's into a .vtp file, which the command has where the title has.
+made them.
 """
 
 import zipfile
@@ -23,7 +23,6 @@ from gpu_nim.render.look import SHAPE_OPTIONS
 from gpu_nim.render.metadata import STL_HEAD
 from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.themes import to_linear
-from gpu_nim.storage.vtk_files import HEAD, Appended, data_array
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
@@ -158,37 +157,3 @@ def obj(body: ExportedBody) -> bytes:
     write: Callable[..., str] = export_obj
     text = write(_trimesh(body.mesh, body.mesh.colours), include_normals=False, include_texture=False, header=str(body.made))
     return text.encode()
-
-
-def _text(name: str, text: str) -> str:
-    """Return the element of a text, by the codes of its bytes."""
-    codes = " ".join(map(str, (*text.encode(), 0)))
-    return f'<Array type="String" Name="{name}" NumberOfTuples="1" format="ascii">{codes}</Array>'
-
-
-@export_format(".vtp", "cubes, for ParaView", lambda blocks: 1300 * blocks)
-def vtp(body: ExportedBody) -> bytes:
-    """Return the body's mesh, data compressed and appended: a colour for each point, the cell's values for each triangle."""
-    mesh, data = body.mesh, BytesIO()
-
-    def array(name: str, values: NDArray[Any], components: int = 1) -> str:
-        offset = data.tell()
-        values = values.astype(values.dtype.newbyteorder("<"), copy=False)
-        appended = Appended(data, values.nbytes)
-        appended.write(values)
-        appended.close()
-        return data_array(name, values.dtype, offset, components)
-
-    points = array("points", mesh.points, 3)
-    corners = array("connectivity", mesh.faces) + array("offsets", 3 * np.arange(1, len(mesh.faces) + 1, dtype=np.int32))
-    colours = "" if mesh.colours is None else array("colour", mesh.colours, 3)
-    facts = "".join(array(name, values[mesh.faces[:, 0]]) for name, values in mesh.facts.items())
-    text = (
-        f"{HEAD.format(kind='PolyData')}"
-        f"<PolyData><FieldData>{_text('software', body.made.software)}{_text('command', body.made.command)}</FieldData>"
-        f'<Piece NumberOfPoints="{len(mesh.points)}" NumberOfPolys="{len(mesh.faces)}">'
-        f'<PointData Scalars="colour">{colours}</PointData><CellData>{facts}</CellData>'
-        f"<Points>{points}</Points><Polys>{corners}</Polys>"
-        '</Piece></PolyData><AppendedData encoding="raw">_'
-    )
-    return text.encode() + data.getvalue() + b"</AppendedData></VTKFile>\n"

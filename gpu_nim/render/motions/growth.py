@@ -13,7 +13,7 @@ from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 from gpu_nim.render.words import power_of_two
@@ -41,7 +41,8 @@ class Pullback:
     def __init__(self, body: Blocks | TracedBody, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
         first, last = body.span
         self.stops = growth_stops(first, last)
-        self.schedule = scheduled(len(self.stops), frames, hold)
+        self._hold = pause(len(self.stops), frames, hold)
+        self.places = places(len(self.stops), frames, self._hold)
         view = view_of(body.outline, look)
         shown = [body.until(max(stop, first + _NEAREST)) for stop in self.stops]
         space = annotations(body, look, caption).margins
@@ -57,11 +58,11 @@ class Pullback:
         Args:
             number: the frame, counted from 0.
         """
-        stop, part = self.schedule.place(number)
+        stop, part = self.places[number]
         if not part:
             return self.stops[stop], self._cameras[stop]
         way = float(part)
-        eased = way * way * (3 - 2 * way) if self.schedule.hold else way
+        eased = way * way * (3 - 2 * way) if self._hold else way
         first, last = self.stops[stop : stop + 2]
         time = (first + 1) * ((last + 1) / (first + 1)) ** eased - 1
         way_out = float(np.interp(time, *self._ways[stop]))

@@ -194,11 +194,11 @@ def motion_of(movie: Movie) -> Motion:
     return MOTIONS[movie.motion](movie)
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """The place of each frame on the way over `stops` stops, each of them shown by `hold` frames in a row.
+def places(stops: int, frames: int, hold: int) -> list[tuple[int, Fraction]]:
+    """Return the place of each frame: the index of the stop that it is at or has passed, and the part of the way to the next one.
 
-    The other frames are divided evenly among the ways between stops; without pauses (`hold` 0), all frames are.
+    Each stop is shown by `hold` frames in a row, and the others are divided evenly among the ways between stops; without pauses
+    (`hold` 0), all frames are.
 
     Args:
         stops: the number of stops, 1 or more.
@@ -207,42 +207,23 @@ class Schedule:
 
     Raises:
         UsageError: the pauses take more frames than there are.
+
+    >>> [f"{stop} + {way}" for stop, way in places(2, 7, 2)]
+    ['0 + 0', '0 + 0', '0 + 1/4', '0 + 1/2', '0 + 3/4', '1 + 0', '1 + 0']
     """
-
-    stops: int
-    frames: int
-    hold: int
-
-    def __post_init__(self) -> None:
-        if self.frames < self.stops * self.hold:
-            raise UsageError(
-                f"hold: {self.stops:,} pause{'s' * (self.stops > 1)} of {self.hold:,} frames take "
-                f"{self.stops * self.hold:,} frames, "
-                f"but the movie has {self.frames:,}"
-            )
-
-    def place(self, number: int) -> tuple[int, Fraction]:
-        """Return the place of a frame: the index of the stop that it is at or has passed, and the part of the way to the next one.
-
-        Args:
-            number: the frame, counted from 0.
-
-        >>> [f"{stop} + {way}" for stop, way in map(Schedule(2, 7, 2).place, range(7))]
-        ['0 + 0', '0 + 0', '0 + 1/4', '0 + 1/2', '0 + 3/4', '1 + 0', '1 + 0']
-        """
-        ways = self.stops - 1
-        if not ways:
-            return 0, Fraction(0)
-        if not self.hold:
-            stop, rest = divmod(number * ways, max(self.frames - 1, 1))
-            return stop, Fraction(rest, max(self.frames - 1, 1))
-        moving = self.frames - self.stops * self.hold
-        for stop in range(ways):
-            steps = (stop + 1) * moving // ways - stop * moving // ways
-            if number < self.hold + steps:
-                return stop, Fraction(max(number - self.hold + 1, 0), steps + 1)
-            number -= self.hold + steps
-        return ways, Fraction(0)
+    moving, ways, last = frames - stops * hold, stops - 1, max(frames - 1, 1)
+    if moving < 0:
+        pauses = f"{stops:,} pause{'s' * (stops > 1)} of {hold:,} frames"
+        raise UsageError(f"hold: {pauses} take {stops * hold:,} frames, but the movie has {frames:,}")
+    if not ways:
+        return [(0, Fraction(0))] * frames
+    if not hold:
+        return [(number * ways // last, Fraction(number * ways % last, last)) for number in range(frames)]
+    found = []
+    for stop in range(ways):
+        steps = (stop + 1) * moving // ways - stop * moving // ways
+        found += [(stop, Fraction(0))] * hold + [(stop, Fraction(step, steps + 1)) for step in range(1, steps + 1)]
+    return found + [(ways, Fraction(0))] * hold
 
 
 def hold_option(places: str) -> Parameter:
@@ -253,10 +234,10 @@ def hold_option(places: str) -> Parameter:
     return Parameter("hold", frames, "auto", f"the frames of each pause, {places}")
 
 
-def scheduled(stops: int, frames: int, hold: int | None) -> Schedule:
-    """Return the schedule of that many stops and frames, with pauses of a third of them unless `hold` says how long.
+def pause(stops: int, frames: int, hold: int | None) -> int:
+    """Return the frames of each pause, by default of a third of the movie in all.
 
-    >>> scheduled(8, 240, None).hold
+    >>> pause(8, 240, None)
     10
     """
-    return Schedule(stops, frames, frames // (3 * stops) if hold is None else hold)
+    return frames // (3 * stops) if hold is None else hold

@@ -1,6 +1,7 @@
 """Three-pile Nim and the Ulam-Warburton automaton in two panels of one picture: their growth, and the walks of [NF] 5.4."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from itertools import accumulate
 
@@ -20,7 +21,7 @@ from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame, prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
 from gpu_nim.render.themes import THEMES, distinct_colours
 from gpu_nim.render.views import View
 
@@ -149,13 +150,16 @@ class Walk(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the position and the pauses."""
         super().check(movie)
-        values = movie.values
-        scheduled(len(walk(values["position"])) + 1, movie.frames, values["hold"])
+        cls._places(movie)
+
+    @staticmethod
+    def _places(movie: Movie) -> list[tuple[int, Fraction]]:
+        stops = len(walk(movie.values["position"])) + 1
+        return places(stops, movie.frames, pause(stops, movie.frames, movie.values["hold"]))
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        values = movie.values
-        self.position: tuple[int, int, int] = values["position"]
+        self.position: tuple[int, int, int] = movie.values["position"]
         self.legs = walk(self.position)
         self.panels = Panels(movie.look)
         look = self.panels.look
@@ -165,7 +169,7 @@ class Walk(Motion):
         if generation > int(nim.generations.max()):
             raise UsageError(f"position must be among those of {movie.source}, got {self.position} of generation {generation}")
         self.ends = list(accumulate((leg.steps for leg in self.legs), initial=0))
-        self.schedule = scheduled(len(self.ends), movie.frames, values["hold"])
+        self.places = self._places(movie)
         theme = THEMES[look.theme]
         colours = np.array([theme.text, *distinct_colours(theme, len(self.legs))], dtype=np.float32)
         base = np.concatenate([np.full((len(nim), 3), theme.dim), colours[np.searchsorted(self.ends, range(len(self.path)))]])
@@ -189,7 +193,7 @@ class Walk(Motion):
         Args:
             number: the frame, counted from 0.
         """
-        stop, way = self.schedule.place(number)
+        stop, way = self.places[number]
         if not way:
             return max(stop - 1, 0), self.ends[stop]
         return stop, self.ends[stop] + int(way * self.legs[stop].steps)

@@ -14,7 +14,7 @@ from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, scheduled
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
 from gpu_nim.render.traced_body import TracedBody
 
 
@@ -120,7 +120,6 @@ def sweep_values(first: Fraction, last: Fraction, frames: int, hold: int | None 
     if frames < needed:
         raise UsageError(f"a sweep from {first} to {last} needs {needed:,} frames or more, one for each whole value, got {frames}")
     stops = sorted({low, high, *map(Fraction, whole)}, reverse=first > last)
-    schedule = scheduled(len(stops), frames, max(1, frames // (3 * len(stops))) if hold is None else hold)
+    held = max(1, pause(len(stops), frames, None)) if hold is None else hold
     ahead = [*stops, stops[-1]]
-    places = map(schedule.place, range(frames))
-    return [ahead[stop] + (ahead[stop + 1] - ahead[stop]) * way for stop, way in places]
+    return [ahead[stop] + (ahead[stop + 1] - ahead[stop]) * way for stop, way in places(len(stops), frames, held)]
