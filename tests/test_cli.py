@@ -12,7 +12,6 @@ from io import StringIO
 from pathlib import Path
 from threading import Thread
 
-import click
 import pytest
 
 from gpu_nim import __version__
@@ -64,21 +63,6 @@ def test_grow_json() -> None:
     assert len(facts["births"]) == 1025
 
 
-def test_grow_table() -> None:
-    output = run("grow", "nim", "--gen", "7", "--backend", "numpy").output
-    assert "population   64\n" in output
-    assert "births at 7  27\n" in output
-    assert "verified     yes, births and each cell, by [B]" in output
-    assert "not checked" in run("grow", "--gen", "7", "--backend", "numpy", "--no-verify").output
-    assert run("grow", "--gen", "7", "--backend", "numpy", "--quiet").output == ""
-    assert "births at 0  1\n" in run("grow", "--gen", "0", "--backend", "numpy").output
-
-
-@pytest.mark.parametrize("text", ["1e2", "100", "10^2", "1_00", "10^2 + 1-1"])
-def test_generations_as_people_write_them(text: str) -> None:
-    assert json.loads(run("grow", "--gen", text, "--backend", "numpy", "--json").stdout)["generations"] == 100
-
-
 def test_grow_saves(tmp_path: Path) -> None:
     result = run("grow", "--gen", "9", "--backend", "numpy", "--out", str(tmp_path / "births.csv"))
     assert result.exit_code == 0
@@ -95,22 +79,6 @@ def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 1
     assert "generation 3 of nim contradicts [B]" in result.stderr
     assert "NO, generation 3 differs" in result.stdout
-
-
-def test_unwritable_out_fails_before_growing(tmp_path: Path) -> None:
-    said = failed("grow", "--gen", "5", "--out", str(tmp_path / "no" / "a.zarr"))
-    assert said == f"gpunim: cannot write {tmp_path}/no/a.zarr: there is no folder {tmp_path}/no\n"
-
-
-def test_memory_refusal() -> None:
-    assert "needs 12,500,081,250,008 bytes" in failed("grow", "--gen", "1e7", "--backend", "numpy")
-
-
-def test_automata() -> None:
-    assert "three-pile Nim" in run("automata").output
-    catalogue = json.loads(run("automata", "--json").stdout)
-    assert catalogue["nim"]["oeis"] == {"A130665": "population", "A048883": "births"}
-    assert catalogue["nim"]["neighbours"] == 3
 
 
 def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,21 +286,6 @@ def test_no_integers(text: str) -> None:
 @pytest.mark.parametrize(("text", "pair"), [("0:5", (0, 5)), ("2^40:+1e9", (2**40, 2**40 + 10**9)), ("1e3:2e3", (1000, 2000))])
 def test_ranges(text: str, pair: tuple[int, int]) -> None:
     assert RANGE.convert(text, None, None) == pair
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("5:3", "STOP beyond START"),
-        ("5:5", "an empty range"),
-        ("5", "expected START:STOP"),
-        (":5", "expected an integer"),
-        ("-1:5", "at least 0"),
-    ],
-)
-def test_no_ranges(text: str, words: str) -> None:
-    with pytest.raises(click.BadParameter, match=words):
-        RANGE.convert(text, None, None)
 
 
 # The whole program, as a process

@@ -13,41 +13,7 @@ from gpu_nim.games.explain import explain
 from gpu_nim.games.laws import chocolate_first_difference
 from gpu_nim.games.nim import positions
 from gpu_nim.model.errors import UsageError
-from tests.helpers import facts, printed, refused, run
-
-
-def test_nim_as_in_the_textbook():
-    output = run("nim", "13", "12", "8").output
-    assert "13 = 1101\n" in output
-    assert "nim-sum = 1001 = 9" in output
-    for take, pile in ((9, 1), (7, 2), (7, 3)):
-        assert f"take {take} from pile {pile}" in output
-    found = facts("nim", "13", "12", "8")
-    assert (found["position"], found["nim_sum"], found["outcome"]) == ([13, 12, 8], 9, "N")
-    assert found["moves"][0] == {"pile": 1, "take": 9, "leaves": [4, 12, 8]}
-    assert (found["generation"], found["parents"], found["children"]) == (None, [], [])
-    assert (found["cell"], found["walk"]) == (None, None)
-
-
-def test_nim_explains_a_p_position():
-    output = run("nim", "14", "11", "5").output
-    for part in ("P-position", "generation 15", "14 10 4: take 1 from piles 2 and 3", "no children", "cell (10,-3)"):
-        assert part in output
-    found = facts("nim", "14", "11", "5")
-    assert (found["generation"], found["cell"], found["moves"]) == (15, [10, -3], [])
-    assert [leg["to"] for leg in found["walk"]] == [[8, 0], [8, -4], [10, -4], [10, -3]]
-    assert found["parents"] == [{"position": [14, 10, 4], "piles": [2, 3], "trailing_zeros": 0}]
-    assert facts("nim", "0", "0", "0")["cell"] == [0, 0]
-    assert facts("nim", "1", "1")["cell"] is None
-
-
-def test_nim_of_any_size_and_number():
-    found = facts("nim", "2^200", "2^200+1", "1")
-    assert found["generation"] == 2**200 + 1
-    assert found["cell"] == [2**200, 1]
-    many = facts("nim", *(["1e30"] * 40))
-    assert (many["outcome"], len(many["parents"])) == ("P", 40 * 39 // 2)
-    assert "90 legs that --json prints" in run("nim", "2^90-1", "2^90-1", "0").output
+from tests.helpers import facts, run
 
 
 def test_a_perfect_player_beats_a_perfect_opponent_from_an_n_position():
@@ -149,22 +115,9 @@ def test_play_of_any_game_reads_moves_and_positions():
     assert lost.output.endswith("You made the last move: I win.\n")
 
 
-def test_solve_chocolate(tmp_path):
+def test_what_is_saved_is_what_is_printed(tmp_path):
     found = facts("solve", "chocolate", "--a", "3", "--size", "31", "--grundy", "--out", str(tmp_path / "c.zarr"))
-    expected = {
-        "game": "chocolate, 3y <= x + z",
-        "size": 31,
-        "positions": 11264,
-        "p_positions": 342,
-        "largest_grundy": 49,
-        "equals_nim": True,
-        "first_difference": None,
-    }
-    assert found | expected == found
     assert json.loads(json.dumps(load(tmp_path / "c.zarr").summary())) == found
-    found = facts("solve", "chocolate", "--a", "4", "--size", "15", "--backend", "numpy")
-    assert (found["equals_nim"], found["first_difference"], found["largest_grundy"]) == (False, [5, 3, 8], None)
-    assert "no, first at (5,3,8)" in run("solve", "chocolate", "--a", "4", "--size", "15").output
 
 
 def test_solve_ends_at_the_first_difference():
@@ -177,22 +130,6 @@ def test_solve_ends_at_the_first_difference():
         else:
             assert tuple(difference) == chocolate_first_difference(Fraction(a))
             assert sum(difference) <= row["size"] <= max(15, 2 * sum(difference) + 1)
-    one = facts("solve", "chocolate", "--a", "8", "--until-difference", "--size", "1e6")
-    assert (one["size"], one["first_difference"]) == (127, [25, 7, 32])
-    assert facts("solve", "chocolate", "--a", "3", "--until-difference", "--size", "7")["size"] == 7
-
-
-def test_solve_scans():
-    found = facts("solve", "chocolate", "--a", "1:9", "--size", "33")
-    rows = found["solutions"]
-    assert [row["a"] for row in rows] == list("12345678")
-    assert [row["equals_nim"] for row in rows] == [a in ("3", "7") for a in "12345678"]
-    assert rows[7]["first_difference"] == [25, 7, 32]
-    assert [row["theorem_equals_nim"] for row in rows] == [row["equals_nim"] for row in rows]
-    assert [row["theorem_first_difference"] for row in rows] == [row["first_difference"] for row in rows]
-    assert [row["theorem"] for row in rows[2:4]] == ["v-remark-4.1", "chocolate-first-difference"]
-    lines = run("solve", "bar", "--k", "1/2:2:1/2", "--size", "7", "--grundy").output.splitlines()
-    assert [line.split()[0] for line in lines] == ["k", "1/2", "1", "3/2"]
 
 
 def test_a_scan_is_written_as_a_table(tmp_path):
@@ -212,53 +149,10 @@ def test_a_scan_is_written_as_a_table(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("args", "expected"),
-    [
-        (["bar", "--k", "2", "--size", "127"], {"p_positions": 4160, "equals_nim": True}),
-        (["inequalities", "--where", "2y <= z", "--size", "15", "--grundy"], {"largest_grundy": 15, "grundy_equals_nim": True}),
-        (["y; x", "--size", "3"], {"game": "inequalities, x; y", "positions": 16, "p_positions": 4}),
-        (["chocolate6", "--size", "3"], {"equals_nim": False, "first_difference": [0, 0, 0, 0, 1, 1]}),
-        (["nim", "--piles", "4", "--size", "15", "--grundy"], {"p_positions": 4096, "grundy_equals_nim": True}),
-        (["nim-pass", "--size", "7"], {"p_positions": 54, "equals_nim": False}),
-        (["wythoff", "--size", "7"], {"p_positions": 7, "first_difference": [1, 1]}),
-        (["kayles", "--size", "20000"], {"game": "kayles 0.77", "largest_grundy": 8, "period": 12, "preperiod": 71}),
-        (["kayles", "--size", "100"], {"period": None, "preperiod": None}),
-        (["octal", "--code", "0.07", "--size", "300"], {"period": 34, "preperiod": 53}),
-        (["octal", "--code", "0.8", "--size", "90"], {"period": 3, "preperiod": 1, "saltus": 1, "apparent_period": None}),
-        (
-            ["octal", "--code", "0.3f", "--size", "90"],
-            {"saltus": None, "apparent_period": {"preperiod": 0, "length": 6, "saltus": 3}},
-        ),
-        (["grundy", "--size", "104"], {"game": "grundy", "period": None, "largest_grundy": 7}),
-        (["2y <= z", "--size", "15", "--grundy"], {"game": "inequalities, 2y <= z", "grundy_equals_nim": True}),
-        (["subtraction", "--take", "1,3,4", "--size", "30"], {"period": 7, "preperiod": 0, "largest_grundy": 3}),
-    ],
-)
-def test_solve_given_games(args, expected):
-    found = facts("solve", *args)
-    assert {key: found[key] for key in expected} == expected
-    assert run("solve", *args).exit_code == 0
-
-
-def test_solve_refuses_what_does_not_fit():
-    for args in (
-        ["wythoff", "--size", "1e6"],
-        ["nim-pass", "--size", "9999"],
-        ["kayles", "--size", "1e13"],
-        ["nim", "--size", "1e5"],
-    ):
-        result = run("solve", *args)
-        assert result.exit_code == 1
-        assert "bytes" in result.stderr
-
-
 def test_evolution_counts_table_1():
     found = facts("evolution", "--piles", "4", "--gen", "12")
     kinds = {(kind["parents"], kind["children"]) for kind in found["kinds"]}
     assert kinds == {(p, c) for p in (1, 2, 6) for c in (1, 2, 6)} | {(0, 6)}
-    assert found["positions"] == 883  # A237686(12)
-    assert "2,3,6,7" in run("evolution", "--piles", "4", "--gen", "12").output
 
 
 @pytest.mark.parametrize(
@@ -294,24 +188,12 @@ def test_evolution_of_any_game_is_that_of_its_positions(words):
     assert [row["generation"] for row in told["generations"]] == sorted(set(found.generation.tolist()))
 
 
-def test_lemma_24_fails_for_kayles_and_holds_for_nim():
-    assert facts("evolution", "kayles", "--size", "8")["first_step_apart"] == [4, 4]
-    assert facts("evolution", "octal", "--code", "0.137", "--size", "14")["first_step_apart"] == [7, 7]
-    assert "step = generation  yes, for the only P-position\n" in printed("evolution", "kayles", "--size", "1")
-    assert facts("evolution", "nim", "--size", "4")["first_step_apart"] is None
-    assert "yes, for all 16 P-positions" in run("evolution", "nim", "--size", "3", "--misere", "--piles", "3").output
-    told = run("evolution", "kayles", "--size", "8").output
-    assert "no, for 1 of 16 P-positions, first (4,4), of step 3 and generation 4" in told
-
-
-def test_evolution_of_a_game_is_saved_and_refused(tmp_path):
+def test_evolution_of_a_game_is_saved(tmp_path):
     saved = tmp_path / "g.dot"
     found = facts("evolution", "kayles", "--size", "6", "--out", saved)
     lines = saved.read_text().splitlines()
     assert sum("generation=" in line for line in lines) == found["p_positions"]
     assert '  "0" -> "1,1";' in lines
-    assert "bytes" in refused("evolution", "kayles", "--size", "1e6", status=1)
-    assert facts("evolution", "--piles", "40", "--gen", "1")["positions"] == 1 + 40 * 39 // 2
 
 
 def test_evolution_saves_graphs(tmp_path):

@@ -8,7 +8,6 @@ from gpu_nim.games import Comparison, compare
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game
 from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import inequality_values
-from tests.helpers import facts, run
 
 
 @pytest.mark.parametrize(
@@ -62,13 +61,3 @@ def test_the_search_ends_at_the_first_difference() -> None:
 def test_unequal_coordinates() -> None:
     with pytest.raises(UsageError, match="game of 3 coordinates, as chocolate, 3y <= x \\+ z is, got 2 of wythoff"):
         compare("chocolate", "wythoff", 7)
-
-
-def test_the_command() -> None:
-    found = facts("solve", "chocolate", "--a", "3", "--size", "15", "--against", "4y <= x + z")
-    assert (found["first_difference"], found["p_in_first"], found["equal"]) == ([5, 3, 8], False, False)
-    assert (
-        "(5,3,8), P in the second and N in the other"
-        in run("solve", "chocolate", "--size", "15", "--against", "chocolate:a=4").output
-    )
-    assert "none" in run("solve", "nim", "--size", "7", "--against", "chocolate:a=7").output

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim import solve
 from gpu_nim.games import breaking
 from gpu_nim.games.breaking import is_proved
 from gpu_nim.games.game_graph import evolve
@@ -104,11 +103,6 @@ def test_evolution_is_that_of_the_definitions(game):
         assert set(evolution.p_positions(step)) == p_set
         assert set(evolution.n_positions(step)) == n_set
         p_set = p_set | {p for p in everything if set(game.options(p)) <= n_set}
-
-
-@pytest.mark.parametrize(("largest", "count"), [(7, 54), (15, 216)])
-def test_nim_with_a_pass(largest, count):
-    assert len(solve("nim-pass", largest).p_positions) == count
 
 
 @pytest.mark.parametrize("lines", [unit_lines(3), ((1, 1, 0), (0, 1, 1), (1, 1, 1)), ((1, 1, 1), (1, 0, 0), (0, 0, 1), (1, 0, 1))])

@@ -402,30 +402,16 @@ def test_terms_with_a_frequent_value_must_confirm_more():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("terms", "kinds", "message"),
     [
-        (([1, 2, 3],), "terms must be 4 integers or more, got 3"),
-        (([1, 2, 3, 4.5],), "terms must be an integer, got 4.5"),
-        (("1,2,3,4",), "terms must hold integers, got '1,2,3,4'"),
+        ([1, 2, 3, 4.5], None, "terms must be an integer, got 4.5"),
+        ("1,2,3,4", None, "terms must hold integers, got '1,2,3,4'"),
+        ([1, 2, 3, 4], "recurrence", "kinds must hold kinds of laws, got 'recurrence'"),
     ],
 )
-def test_wrong_terms_are_refused(arguments, message):
+def test_what_the_command_line_cannot_say_is_refused(terms, kinds, message):
     with pytest.raises(UsageError, match=message):
-        guess(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"base": 1}, "base must be an integer from 2 to 36, got 1"),
-        ({"confirm": 1}, "confirm must be an integer of at least 2, got 1"),
-        ({"kinds": ["recurrences"]}, "kind of law must be one of .*did you mean recurrence"),
-        ({"kinds": "recurrence"}, "kinds must hold kinds of laws, got 'recurrence'"),
-    ],
-)
-def test_wrong_options_are_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        guess([1, 2, 3, 4], **options)
+        guess(terms, kinds=kinds)
 
 
 def test_without_flint_known_sequences_are_looked_up_and_the_rest_names_the_package(monkeypatch):

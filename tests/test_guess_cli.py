@@ -33,22 +33,10 @@ def titles(*words: object) -> list[str]:
     return [law["title"] for law in facts("guess", *words)["laws"]]
 
 
-def test_numbers_are_taken_from_the_line_and_from_stdin() -> None:
-    for words in ((",".join(map(str, FIBONACCI)),), (*FIBONACCI,), ("[" + ", ".join(map(str, FIBONACCI)) + "]",)):
-        assert ORDER_2 in printed("guess", *words)
+def test_numbers_are_taken_from_stdin() -> None:
     result = run("guess", "-", text="\n".join(map(str, FIBONACCI)))
     assert result.exit_code == 0
     assert ORDER_2 in result.stdout
-    negative = printed("guess", "--kind", "recurrence", "--", *[(-2) ** n for n in range(12)], -1024 * -4)
-    assert "1 / (1 + 2 x)" in negative
-
-
-def test_a_family_an_entry_and_a_column_are_sources() -> None:
-    assert titles("D", "--piles", 4, "--kind", "regular") == ["2-regular of rank 2"]
-    assert titles("a147582", "--kind", "regular") == ["2-regular of rank 2"]
-    assert titles("cubic6", "--column", "births", "--terms", 64, "--kind", "regular") == ["2-regular of rank 2"]
-    assert titles("cubic6", "--column", "population", "--terms", 128, "--kind", "known") == ["known: A151781"]
-    assert titles("fcc", "--column", "section z=0", "--terms", 40, "--kind", "known") == ["known: A147552"]
 
 
 def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
@@ -98,16 +86,6 @@ def test_json_has_all_that_is_printed() -> None:
     assert len(law["matrices"]) == 2
     assert law["initial"] == ["1", "1"]
     assert law["certainty"] == "no other 2-regular sequence of rank up to 7 has these terms, and none of rank below 2"
-
-
-def test_weak_laws_are_marked() -> None:
-    text = printed("guess", "1,2,3,4,5,6", "--kind", "recurrence")
-    assert "WEAK: polynomial of degree 1\n" in text
-    assert "2 equations beyond the 4 numbers chosen to fit, of 8 that are needed" in text
-
-
-def test_nothing_found_is_said() -> None:
-    assert "\nno law found\n" in printed("guess", "2,7,1,8,2,8,1,8,2,8,4,5,9,0,4,5,2,3,5,3,6", "--kind", "recurrence,regular")
 
 
 @pytest.mark.parametrize(

@@ -152,29 +152,6 @@ def test_sections_of_many_dimensions() -> None:
     assert table("nim-4", 12, "section x3=1")["section x3=1"][-1] == np.count_nonzero(cells[:, 3] == 1)
 
 
-@pytest.mark.parametrize(
-    ("automaton", "columns", "words"),
-    [
-        ("edge", ("deaths",), "column must be one of births, population, .*, got 'deaths'"),
-        ("edge", ("population/n^2",), r"population/n\^3, got 'population/n\^2'"),
-        ("edge", ("section w=0",), "AXIS=VALUE with an axis of x, y, z and an integer, got 'w=0'"),
-        ("edge", ("section z=0.5",), "got 'z=0.5'"),
-        ("ulam-warburton", ("section z=0",), "axis of x, y and"),
-        ("nim-4", ("section x4=0",), "axis of x0, x1, x2, x3 and"),
-        ("edge", ("section z=0", "section y=0"), "may hold one section"),
-        ("fcc", ("p-positions",), "without negative coordinates"),
-        ("edge", ("delay -1",), "column must be one of .*, delay 0, .*, got 'delay -1'"),
-        ("nim-5", ("delay 0",), "at most 4 dimensions, got 5"),
-        ("edge", ("boxes 3",), "power of two up to .*, got 3"),
-        ("edge", ("boxes 0",), "power of two"),
-        ("edge", ("boxes 8589934592",), "power of two"),
-    ],
-)
-def test_wrong_columns(automaton: str, columns: tuple[str, ...], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        grow(automaton, 5, backend="numpy", columns=columns)
-
-
 def test_a_column_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Near(Column):
         name = "near 1"

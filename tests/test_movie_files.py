@@ -76,6 +76,26 @@ def test_a_movie_goes_on_from_damaged_frames_as_from_none_or_refuses_them(tmp_pa
             assert path.read_bytes() == (tmp_path / "whole.gif").read_bytes(), done
 
 
+@pytest.mark.parametrize("name", ["movie", "000000.png"])
+@pytest.mark.parametrize("what", ["appended", "/dev/zero", "pipe"])
+def test_what_lies_among_the_frames_is_read_as_far_as_is_written(tmp_path, name, what):
+    """Whatever follows in a file, and no pipe or device."""
+    movie, path = Movie("nim:3", frames=3, look=LOOK), tmp_path / "film.gif"
+    make_movie(movie, path)
+    whole = path.read_bytes()
+    with pytest.raises(SchedulerLost):
+        make_movie(movie, path, cluster=Here(frames=2))
+    (found,) = tmp_path.glob(f".*/{name}")
+    if what == "appended":
+        found.write_bytes(found.read_bytes() + bytes(5000))
+    else:
+        found.unlink()
+        found.symlink_to(what) if what == "/dev/zero" else os.mkfifo(found)
+    make_movie(movie, path, cluster=(again := Here()))
+    assert len(again.drawn) == (3 if name == "movie" else 2)
+    assert path.read_bytes() == whole
+
+
 def test_the_engine_is_chosen_once_for_all_workers(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(motion, "choose_engine", lambda look, blocks=0: ("numpy", ""))

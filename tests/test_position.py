@@ -7,7 +7,6 @@ import pytest
 from gpu_nim.games import explain as room
 from gpu_nim.games.explain import explain
 from gpu_nim.papers.inequality_conditions.section_3_and_4 import EXAMPLE_3_4
-from tests.helpers import facts, printed
 
 
 @pytest.mark.parametrize(
@@ -105,23 +104,3 @@ def test_misere_nim_is_as_bouton_says():
         lost = sum(piles) % 2 == 1 if max(piles) < 2 else piles[0] ^ piles[1] ^ piles[2] == 0
         found = explain("nim", piles, misere=True)
         assert (found.is_p, found.grundy) == (lost, None), piles
-
-
-def test_the_command_explains():
-    told = printed("position", "chocolate", "7", "3", "5", "--a", "3")
-    assert "v-remark-4.1" in told
-    assert "3 winning moves, of 15" in told
-    assert "z to 4  (7,3,4)  P" in told
-    drops = printed("position", "chocolate", "7", "3", "4")
-    assert "x to 3, and y drops to 2" in drops
-    assert "14 moves, none of which wins" in drops
-    assert "There is no move." in printed("position", "kayles", "0")
-    own = printed("position", "3y <= x + z", "7", "3", "4")
-    assert own.partition("position  ")[2] == drops.partition("position  ")[2]
-    assert "a heap of 5 to 1 and 1 and 1" in printed("position", "octal", "5", "2", "--code", "0.3F")
-    assert "a heap of 5 to 2 and 3" in printed("position", "grundy", "5", "3")
-    assert "Grundy value" not in printed("position", "nim", "3", "5", "6", "--misere")
-    found = facts("position", "nim", "3", "5", "6", "--misere")
-    assert (found["outcome"], found["grundy"], found["longest_optimal_play"], found["generation"]) == ("P", None, 13, 7)
-    assert len(found["moves"]) == 14
-    assert facts("position", "nim-pass", "3", "4", "5")["position"] == [3, 4, 5, 1]

@@ -100,8 +100,6 @@ def test_a_thorough_check_says_how_long_it_takes_and_how_far_it_went() -> None:
     result = verify("nf-two-piles", "nf-b-and-c", "--thorough")
     assert (result.exit_code, result.stderr) == (0, "2 statements, about 2.0 seconds on one core\n")
     assert "n up to 1024 for k = 2; [NF] Section 3.2, two piles\n" in result.stdout
-    assert "n up to 64 for k = 2;" in verify("nf-two-piles").stdout
-    assert "n up to 100 for k = 2;" in verify("nf-two-piles", "--thorough", "--upto", "100").stdout
     (checked,) = gpu_nim.verify("nf-two-piles", thorough=True)
     assert checked.result.scope == "4 cases, n up to 1024 for k = 2"
 
@@ -134,15 +132,10 @@ def test_the_command_lists_and_runs() -> None:
     assert listed.exit_code == 0
     assert "nf-theorem-19" in listed.stdout
     assert len(facts("verify", "--list")["statements"]) == len(statements())
-    result = verify("nf-theorem-19", "nf-lemma-26", "--upto", "100")
-    assert result.exit_code == 0
-    assert "holds  nf-theorem-19" in result.stdout
     long = verify("largest-counts", "chocolate-first-difference", "--upto", "2").stdout.splitlines()
     assert [line.index(s) for line in long for s in ("D_k(n) <=", "Where a y") if s in line] == [
         len("holds  chocolate-first-difference ")
     ] * 2
-    assert "101 cases, n up to 100 for k = 3; [NF] Theorem 19" in result.stdout
-    assert result.stdout.endswith("2 of 2 statements hold\n")
 
 
 def test_a_conjecture_is_open_and_can_fail(among_others: Paper) -> None:

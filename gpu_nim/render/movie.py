@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import BackendError, FileError, GpunimError, SchedulerLost, UsageError, missing
-from gpu_nim.model.files import Provenance, call, made_by
+from gpu_nim.model.files import Damaged, Provenance, call, made_by, open_regular
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.image import Frame
@@ -41,7 +41,9 @@ Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
 SUFFIXES = (".mp4", ".gif")
+_END_OF_PNG = b"\0\0\0\0IEND\xaeB`\x82"  # its last chunk: what follows would be read by ffmpeg, and not by Pillow
 _NOTE = "movie"  # the file beside the frames that holds the mark of their movie
+_MARK = 64  # characters of a mark
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
@@ -167,8 +169,9 @@ def _mark(movie: Movie) -> str:
 def _read_mark(folder: Path) -> str:
     """Return the mark of the movie whose frames are in a folder, or an empty text."""
     try:
-        return (folder / _NOTE).read_text(errors="replace")
-    except OSError:
+        with open_regular(folder / _NOTE) as file:
+            return file.read(_MARK + 1).decode(errors="replace")
+    except (Damaged, OSError):
         return ""
 
 
@@ -177,15 +180,17 @@ def _frame_file(folder: Path, number: int) -> Path:
 
 
 def _is_whole(file: Path) -> bool:
-    """Return whether a frame is there, and its checksums are right."""
+    """Return whether a frame is there, its checksums are right, and nothing follows it."""
     from PIL import Image
 
     try:
-        with Image.open(file) as frame:
-            frame.verify()
-    except (OSError, SyntaxError, ValueError):  # as Pillow tells of a damage
+        with open_regular(file) as content:
+            with Image.open(content) as frame:
+                frame.verify()
+            content.seek(-len(_END_OF_PNG), os.SEEK_END)
+            return content.read() == _END_OF_PNG
+    except (Damaged, OSError, SyntaxError, ValueError):  # as Pillow tells of a damage
         return False
-    return True
 
 
 def _write_frame(content: bytes, file: Path) -> None:
