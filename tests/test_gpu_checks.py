@@ -5,9 +5,9 @@ Sanitizers run the kernels in other tests (`cuda_host`).
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,8 +23,6 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.model.errors import InsufficientMemoryError
 from scripts.lib import gpu_checks as checks
-from scripts.lib.gpu_report import Part
-from scripts.lib.part_process import _event
 from tests.cuda_host import HostLauncher, compiler, files_that_run_kernels
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
@@ -60,48 +58,41 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
     return checks
 
 
-def told(part: str, capsys: pytest.CaptureFixture[str], skip: int = 0) -> Part:
-    """What the report takes from a part's checks."""
-    checks.run_checks(checks.PARTS[part](), skip)
-    heard = Part(part, 9)
-    for line in capsys.readouterr().out.split("\n")[:-1]:
-        heard.take(_event(line.encode()))
-    return heard
-
-
 def test_cuda_equals_numpy(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    part = told("compare", capsys)
-    assert part.passed
-    text = "\n".join(part.markdown())
-    assert "### nim to generation 70 equals NumPy's: passed" in text
+    assert gpu_checks.main("compare") == 0
+    text = capsys.readouterr().out
+    assert re.search(r"### nim to generation 70 equals NumPy's\n(.+\n)+passed in \d\.\d s\n", text)
     assert f"digest {grow('nim', 70, backend='numpy').digest}" in text
-    assert "### rule750 to generation 12 equals NumPy's: passed" in text
-    assert "### edge to generation 12 on 2 ranks of one GPU equals NumPy's: passed" in text
+    assert "### rule750 to generation 12 equals NumPy's\n" in text
+    assert "### edge to generation 12 on 2 ranks of one GPU equals NumPy's\n" in text
     assert "mpi4py is not installed: not run" in text
-    assert "### D_4 over 1,000 indices equals NumPy's, and adds up: passed" in text
-    assert "### Chocolate 3y <= x + z to 31 equals NumPy's: passed" in text
+    assert "### D_4 over 1,000 indices equals NumPy's, and adds up\n" in text
+    assert "### Chocolate 3y <= x + z to 31 equals NumPy's\n" in text
     assert "342 P-positions" in text
 
 
-def test_checks_end_after_one_that_fails(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_go_on_in_a_new_process_after_one_that_fails(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken() -> bool:
         raise RuntimeError("out of order")
 
-    def three() -> Iterator[checks.Check]:
-        yield "a", broken
-        yield "b", lambda: True
-        yield "c", lambda: True
+    def replaced(_: str, words: tuple[str, ...]) -> None:
+        raise SystemExit(checks.main(words[4], int(words[5]), words[6] == "failed"))
 
-    monkeypatch.setitem(checks.PARTS, "compare", three)
-    part = told("compare", capsys)
-    assert part.checks[0].passed is False
-    assert list(part.checks[0].lines) == ["RuntimeError: out of order"]
-    assert not part.is_done()
-    assert [check.title for check in told("compare", capsys, skip=1).checks] == ["b", "c"]
+    every = [("a", lambda: True), ("b", broken), ("c", lambda: True)]
+    monkeypatch.setitem(checks.PARTS, "compare", lambda: iter(every))
+    monkeypatch.setattr(os, "execv", replaced)
+    with pytest.raises(SystemExit) as left:
+        checks.main("compare")
+    assert left.value.code == 1
+    assert re.sub(r"in .* s", "", capsys.readouterr().out).split("\n") == [
+        *("### a", "passed ", "### b", "RuntimeError: out of order", "FAILED ", "### c", "passed ", "")
+    ]
 
 
-def test_the_largest_growths(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told("large", capsys).passed
+def test_the_largest_growths(gpu_checks: ModuleType) -> None:
+    assert gpu_checks.main("large") == 0
 
 
 def test_every_kernel_is_launched(gpu_checks: ModuleType, launcher: HostLauncher) -> None:
@@ -236,7 +227,7 @@ def test_a_tool_of_compute_sanitizer(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert gpu_checks.sanitized("memcheck")
     assert capfd.readouterr().out == "compute-sanitizer is not installed: not run\n"
-    (tmp_path / "compute-sanitizer").write_text(f'#!/bin/sh\necho "$2 of $7"\nexit {status}\n')
+    (tmp_path / "compute-sanitizer").write_text(f'#!/bin/sh\necho "$2 of $9"\nexit {status}\n')
     (tmp_path / "compute-sanitizer").chmod(0o755)
     assert gpu_checks.sanitized("memcheck") is passed
-    assert capfd.readouterr().out == "memcheck of --every-kernel\n"
+    assert capfd.readouterr().out == "memcheck of kernels\n"

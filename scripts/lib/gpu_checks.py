@@ -1,4 +1,8 @@
-"""What gpu-check checks, a part at a time: each check prints what it found and returns whether it holds."""
+"""What gpu-check checks: `python -m scripts.lib.gpu_checks PART` runs the checks of a part, or prints the facts.
+
+Each check prints what it found and returns whether it holds. The part `kernels` only launches every kernel once, on little data,
+for compute-sanitizer.
+"""
 
 import hashlib
 import json
@@ -7,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
@@ -31,12 +35,12 @@ from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_choco
 from gpu_nim.games.laws import chocolate_first_difference
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays
-from scripts.lib.part_process import end_with_parent, tell
 from tests.cuda_host import files_that_run_kernels
 from tests.open_mpi import OPEN_MPI
 from tests.threads import on_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
+MYSELF = (sys.executable, "-u", "-m", "scripts.lib.gpu_checks")
 BACKENDS = ("cuda", "numpy")
 
 # Automaton, generation, and whether cells are compared one by one beside births and checksums.  rule750 and nim-5 take the general
@@ -67,31 +71,31 @@ _HANGS = 60  # seconds in one test after which pytest prints where it is
 Check = tuple[str, Callable[[], bool]]
 
 
-def run_part(name: str, skip: int) -> None:
-    """Run a part's checks but the first `skip`, and tell of each; end after a failure, which may leave the device broken."""
-    end_with_parent()
-    run_checks(PARTS[name](), skip)
+def main(part: str, skip: int = 0, failed: bool = False) -> int:
+    """Run the checks of a part but the first `skip`, and return the exit status.
 
-
-def run_checks(checks: Iterable[Check], skip: int) -> None:
-    """Run checks as `run_part` does."""
-    every = list(checks)
-    tell(plan=[title for title, _ in every])
-    for title, check in every[skip:]:
-        tell(begin=title)
+    After a check that fails, which may leave the device broken, this process is replaced by one that goes on.
+    """
+    if part == "facts":
+        return 0 if facts() else 1
+    if part == "kernels":
+        without_pool()
+        every_kernel()
+        return 0
+    for number, (title, check) in enumerate(PARTS[part](), 1):
+        if number <= skip:
+            continue
+        print(f"### {title}", flush=True)
+        began = time.monotonic()
         try:
             passed = check()
         except Exception as error:  # of whatever kind: it is what the report is for
-            print(f"{type(error).__name__}: {error}", flush=True)
+            print(f"{type(error).__name__}: {error}")
             passed = False
-        tell(end=passed)
+        print(f"{'passed' if passed else 'FAILED'} in {time.monotonic() - began:.1f} s", flush=True)
         if not passed:
-            break
-
-
-def device_checks() -> Iterator[Check]:
-    """Find out where and on what the report is made."""
-    yield "what there is", facts
+            os.execv(sys.executable, (*MYSELF, part, str(number), "failed"))
+    return int(failed)
 
 
 def test_checks() -> Iterator[Check]:
@@ -136,13 +140,12 @@ def benchmark_checks() -> Iterator[Check]:
     import cupy
 
     clock, rates = Clock(cupy), measured_rates(cupy)
-    tell(header=list(HEADER))
+    print(" | ".join(HEADER), flush=True)
     for work in works(select("cuda"), cupy):
         yield f"{work.name} ({work.kernel})", partial(benchmark, work, clock, rates)
 
 
 PARTS: dict[str, Callable[[], Iterator[Check]]] = {
-    "device": device_checks,
     "tests": test_checks,
     "compare": compare_checks,
     "large": large_checks,
@@ -155,20 +158,20 @@ def facts() -> bool:
     """Print the device, the driver and the versions; or why CUDA cannot run here."""
     obstacle = cuda_obstacle()
     if obstacle is not None:
-        print(f"obstacle: {obstacle}")
+        print(f"gpu-check: {obstacle}")
         return False
     import cupy
 
     device, runtime = cupy.cuda.Device(), cupy.cuda.runtime
     properties = runtime.getDeviceProperties(device.id)
-    print(f"device: {select('cuda').device}, compute capability {device.compute_capability}")
-    print(f"PCI bus: {device.pci_bus_id}")
-    print(f"multiprocessors: {properties['multiProcessorCount']}")
+    print(f"- device: {select('cuda').device}, compute capability {device.compute_capability}")
+    print(f"- PCI bus: {device.pci_bus_id}")
+    print(f"- multiprocessors: {properties['multiProcessorCount']}")
     free, total = runtime.memGetInfo()
-    print(f"memory: {free:,} bytes free of {total:,}")
-    print(f"driver: {driver_version() or 'unknown'}, for CUDA {runtime.driverGetVersion()}")
-    print(f"software: CuPy {cupy.__version__}, CUDA runtime {runtime.runtimeGetVersion()}, Python {sys.version.split()[0]}")
-    print(f"host: {os.cpu_count()} cores, NumPy {np.__version__}")
+    print(f"- memory: {free:,} bytes free of {total:,}")
+    print(f"- driver: {driver_version() or 'unknown'}, for CUDA {runtime.driverGetVersion()}")
+    print(f"- software: CuPy {cupy.__version__}, CUDA runtime {runtime.runtimeGetVersion()}, Python {sys.version.split()[0]}")
+    print(f"- host: {os.cpu_count()} cores, NumPy {np.__version__}")
     return True
 
 
@@ -329,14 +332,13 @@ def sanitized(tool: str) -> bool:
     if shutil.which("compute-sanitizer") is None:
         print("compute-sanitizer is not installed: not run")
         return True
-    program = (sys.executable, str(ROOT / "scripts" / "gpu-check"), "--every-kernel")
-    return run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *program) == 0
+    return run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *MYSELF, "kernels") == 0
 
 
 def benchmark(work: Work, clock: Clock, rates: Rates) -> bool:
     """Time gpunim and its rivals at one work, as `gpunim bench device` does."""
     for row in race(work, RUNS, clock, rates, patience=PATIENCE):
-        tell(row=row.cells())
+        print(" | ".join(row.cells()))
     return True
 
 
@@ -344,3 +346,7 @@ def run(*command: str) -> int:
     """Run a command from the checkout, which prints where this process prints, and return its exit status."""
     sys.stdout.flush()
     return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2]) if sys.argv[2:] else 0, failed="failed" in sys.argv))
