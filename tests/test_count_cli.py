@@ -55,16 +55,6 @@ def test_entries_without_formula_are_written_as_text(tmp_path: Path) -> None:
     assert (tmp_path / "b.txt").read_text().splitlines()[-1] == "8 43"
 
 
-@pytest.mark.parametrize(
-    ("name", "suffix", "head"), [("A241717", ".pdf", b"%PDF"), ("A237711", ".png", b"\x89PNG"), ("A048833", ".svg", b"<svg")]
-)
-@pytest.mark.thorough
-def test_plots(tmp_path: Path, name: str, suffix: str, head: bytes) -> None:
-    path = tmp_path / f"{name}{suffix}"
-    assert run(name, "--range", "0:40", "--plot", str(path), "--quiet").exit_code == 0
-    assert head in path.read_bytes()[:400]
-
-
 def test_the_cost_is_said_before_the_values_are_visited() -> None:
     assert run("D", "--piles", "4", "--range", "0:2000", "--reduce", "histogram").stderr.startswith("2,000 values to visit")
 

@@ -36,7 +36,6 @@ WRITERS = {
     "t.npy": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
     "t.zarr": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
     "t.txt": ("count", "A151776", "--range", "0:9", "--out", "OUT"),
-    "t.svg": ("count", "D", "--piles", "3", "--range", "0:99", "--quiet", "--plot", "OUT"),
     "s.csv": ("solve", "wythoff", "--size", "20", "--out", "OUT"),
     "s.zarr": ("solve", "wythoff", "--size", "20", "--out", "OUT"),
     "g.dot": ("evolution", "--gen", "4", "--out", "OUT"),

@@ -1,4 +1,4 @@
-"""`gpunim count`: numbers of P-positions, at one index or over a range, printed, saved, reduced, enumerated or plotted."""
+"""`gpunim count`: numbers of P-positions, at one index or over a range, printed, saved, reduced or enumerated."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -63,7 +63,6 @@ _EXAMPLES = {
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
 @click.option("--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
 @click.option("--resume", is_flag=True, help="Resume a file that an interrupted run left.")
-@click.option("--plot", type=FILE, help="Draw the range as .pdf, .png or .svg.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
 @click.option("--scheduler", help="Distribute the work to the workers of the Dask scheduler at this address.")

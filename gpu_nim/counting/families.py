@@ -88,11 +88,6 @@ class ByMaximum(_ClosedFamily):
     summary = "P-positions of {piles}-pile Nim whose largest pile is n"
     numbers: ClassVar = {3: "A241717", 4: "A241718", 5: "A241731", **_drafted("by-maximum")}
 
-    @property
-    def drawn_by_rows(self) -> bool:
-        """d_3, whose rows tend to 6n + 3."""
-        return self.piles == 3
-
     def value(self, n: Whole, on_step: OnStep = unreported) -> int:
         """d_k(n) in closed form."""
         return closed_forms.d(self.piles, index(n), on_step)

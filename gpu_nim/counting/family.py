@@ -62,11 +62,6 @@ class Family(ABC):
         return self.summary.format(piles=self.piles)
 
     @property
-    def drawn_by_rows(self) -> bool:
-        """Whether a plot shows each range between powers of two as a row of its own."""
-        return False
-
-    @property
     def by_blocks(self) -> bool:
         """Whether the values of a range are computed faster by blocks than one by one."""
         return True

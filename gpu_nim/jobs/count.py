@@ -49,10 +49,9 @@ Task: TypeAlias = tuple[Callable[..., "Work"], tuple[Any, ...], str, tuple[int, 
 Work: TypeAlias = Range | ValueScan | Enumeration
 
 _OF_FAMILIES = ("reduce", "method", "device", "scheduler", "workers")
-_OF_RANGES = ("out", "plot")
 _APART: Apart = {
-    "reduce": ("device", "method", "out", "plot"),
-    "device": ("method", "scheduler", "workers", "out", "plot"),
+    "reduce": ("device", "method", "out"),
+    "device": ("method", "scheduler", "workers", "out"),
     "scheduler": ("workers",),
 }
 _NEEDS: Needs = {"resume": (("out",), "the file to resume")}
@@ -222,7 +221,6 @@ class CountJob:
         workers: a number of processes.
         out: a file for the values of a range, of a format of `gpu_nim.storage.table_formats`.
         resume: continue the file that an interrupted job left.
-        plot: a file for a figure of the values: .pdf, .png or .svg.
 
     Raises:
         UsageError: an argument is wrong or contradicts another.
@@ -248,14 +246,13 @@ class CountJob:
     workers: Whole | None = None
     out: Path | None = None
     resume: bool = False
-    plot: Path | None = None
 
     def __post_init__(self) -> None:
         self.entry = resolve(self.sequence, self.piles)
         self.name = self.sequence if self.sequence in FAMILIES else self.entry.name
         self.is_index = not isinstance(self.n, range)
         self.indices = self.n if isinstance(self.n, range) else range(index := integer("n", self.n), index + 1)
-        self.out, self.plot = (None if path is None else Path(path) for path in (self.out, self.plot))
+        self.out = None if self.out is None else Path(self.out)
         names = [] if self.reduce is None else [self.reduce] if isinstance(self.reduce, str) else self.reduce
         self._wanted = [Reduction.parse(name) for name in items("reduce", names, "reductions")]
         self._check(given_fields(self))
@@ -275,7 +272,7 @@ class CountJob:
             if name in given:
                 integer(name, given[name], 1, most)
         for name in given:
-            if self.is_index and name in _OF_RANGES:
+            if self.is_index and name == "out":
                 raise UsageError(f"{argument(name)} is for a range, got {self._asked}")
             if (self.is_index or self.entry.family is None) and name in _OF_FAMILIES:
                 raise self._not_of_family(name)
@@ -394,10 +391,6 @@ class CountJob:
             from gpu_nim.storage.tables import check_table
 
             check_table(self.out, resumable=self.resume)
-        if self.plot is not None:
-            from gpu_nim.render.chart import check
-
-            check(self.plot, self.size)
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -414,10 +407,6 @@ class CountJob:
                 if self.scheduler is not None or self.workers is not None:
                     number = None if self.workers is None else integer("workers", self.workers)
                     self._cluster = held.enter_context(cluster(self.scheduler, number, gpus=self._backend.name == "cuda"))
-                if self.plot is not None:
-                    from gpu_nim.storage.atomic import claim
-
-                    held.enter_context(claim(self.plot))
                 if self.out is not None:
                     from gpu_nim.storage.tables import open_table
 
@@ -472,7 +461,7 @@ class CountJob:
         plain = 8 if self.entry.family is not None and self.limbs == 1 else 0
         needed = plain or (16 * self.limbs if self.entry.family is not None else 0) + _INTEGER_BYTES
         require_memory(needed * self.size, host_memory(), f"{shown(self.size)} values of {self.entry.name}")
-        if self.entry.family is not None and self.method == "formula" and self._cluster is None and self.plot is None:
+        if self.entry.family is not None and self.method == "formula" and self._cluster is None:
             values = self._range.values()
         else:
             shape = (self.size,) if self.limbs == 1 else (self.size, self.limbs)
@@ -494,7 +483,7 @@ class CountJob:
             self._table.append(part)
 
     def parts(self, on_step: OnStep = unreported) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield the values from the index `first` on, in parts, and draw the plot after the last one.
+        """Yield the values from the index `first` on, in parts.
 
         A part is an index and an array of the values from there on, which the next one may overwrite. Arrays have the shape (m,),
         or (m, limbs) where values may need more than 64 bits, least significant first; those of entries without a family hold
@@ -507,19 +496,11 @@ class CountJob:
             VerificationError: the sum of the values is not the exact one, or the enumeration differs from the formula.
         """
         start, n = self.indices.start, self.first
-        drawn = list(self.entry.terms(start, n)) if self.plot is not None and n > start else []
         for part in self._parts(on_step):
-            if self.plot is not None:
-                drawn += to_integers(part)
             yield n, part
             n += len(part)
             if self.method == "formula":
                 on_step("values", n - start, self.size)
-        if self.plot is not None:
-            from gpu_nim.render.chart import draw
-
-            rows = self.entry.family is not None and self.entry.family.drawn_by_rows
-            draw(self.plot, f"{self.entry.name}: {self.entry.summary}", start, drawn, rows=rows)
 
     def _parts(self, on_step: OnStep) -> Iterator[NDArray[Any]]:
         if self.entry.family is None:

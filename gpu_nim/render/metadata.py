@@ -60,7 +60,6 @@ def image_options(suffix: str, made: Provenance) -> dict[str, Any]:
 def savefig_metadata(suffix: str, made: Provenance) -> dict[str, Any]:
     """Return the metadata of matplotlib's `savefig` for a file of that ending, without its date."""
     fields: dict[str, dict[str, Any]] = {
-        ".png": {"Software": made.software, "Comment": made.command},
         ".svg": {"Creator": made.software, "Description": made.command, "Date": None},
         ".pdf": {"Creator": made.software, "Subject": made.command, "CreationDate": None},
     }
