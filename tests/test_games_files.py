@@ -27,7 +27,9 @@ def test_round_trip(tmp_path, suffix, grundy):
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
-def test_csv_lists_positions_and_values(tmp_path):
+@pytest.mark.parametrize("cells", [1 << 16, 50])
+def test_csv_lists_positions_and_values(tmp_path, monkeypatch, cells):
+    monkeypatch.setattr("gpu_nim.games.solution.CHUNK", cells)  # that are written at a time
     solution = solve(chocolate(3), 7, grundy=True)
     save(solution, tmp_path / "all.csv")
     with (tmp_path / "all.csv").open() as file:

@@ -15,8 +15,8 @@ from gpu_nim.games.nim.evolution_graph import PositionGraph
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.memory import host_memory, require_memory
 
-_BYTES = 900  # of a position: a tuple, its index, its numbers; measured, with a margin
-_MOVE_BYTES = 200  # of a move as it is listed
+_BYTES = 600  # of a position: a tuple, its index, its numbers
+_MOVE_BYTES = 28  # of the most moves from one position: on average it has half of them, of 56 bytes each
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.presentation import Presentable, dataset
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 """Cells of the box that are processed at once."""
 
 
@@ -119,6 +119,16 @@ class Solution(Presentable, ArrayValue):
         grundy = self._grundy()
         points = np.argwhere((grundy >= 0) & (grundy <= largest))
         return points, grundy[tuple(points.T)].astype(np.int64)
+
+    def in_parts(self) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the P-positions, or all positions where their Grundy values are known, as `points` does, some at a time."""
+        if self.grundy is None:
+            yield self.points()
+            return
+        values = self.grundy.reshape(-1)
+        for cells, vectors in vectors_of_box(self.limits):
+            here = values[cells]
+            yield vectors[here >= 0], here[here >= 0].astype(np.int64)
 
     def to_xarray(self) -> Any:
         """Return the solution as an `xarray.Dataset`: the P-positions, and the Grundy values, if any, over the named coordinates.

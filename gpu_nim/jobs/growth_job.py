@@ -195,7 +195,10 @@ class GrowthJob:
         generations = GENERATIONS if self.generations is None else self.generations
         growing = GrowthProcess(self._chosen or AUTOMATON, generations, backend, general=self.general)
         name, rule, memory = growing.automaton.name, growing.automaton.rule, growing.planned_memory()
-        if memory is not None and backend.name == "numpy":
+        files: dict[str, int] = {}
+        if backend.name != "numpy" and self._cell_files:
+            files = {"main_memory": self._main_memory(growing, backend, ranks)}
+        elif memory is not None:
             memory = self._main_memory(growing, backend, ranks)
         if ranks > 1 and memory is None:
             raise UsageError(
@@ -212,7 +215,7 @@ class GrowthJob:
         if ranks > 1:
             counted = rule is not find("nim").rule
             sent = sent_bytes(rule, growing.generations, backend.name, ranks) if counted else None
-            costs = {"ranks": ranks, "memory": memory, "sent": sent, "free_memory": free, **kept}
+            costs = {"ranks": ranks, "memory": memory, "sent": sent, "free_memory": free, **kept, **files}
             fit = free // max(1, memory or 0)
             unfit = ""
             if backend.name == "numpy" and fit < ranks:
@@ -223,11 +226,13 @@ class GrowthJob:
             if sent is not None:
                 words += f", and to send {sent:,} bytes in a generation as large as the last"
         else:
-            costs = {"memory": memory, "free_memory": free, **kept}
+            costs = {"memory": memory, "free_memory": free, **kept, **files}
             needed = "takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"
             unfit = ", which does not fit" if memory is not None and memory > free else ""
             words = f"{needed}{on_disk and f', and {on_disk}'}{unfit}"
         whole = f"{name} to generation {growing.generations} {words}: {free:,} bytes are free on {backend.device}"
+        if files:
+            whole += f"; writing {' and '.join(map(str, self._cell_files))} takes {files['main_memory']:,} bytes of main memory"
         return Plan(facts, costs, whole)
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:

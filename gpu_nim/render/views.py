@@ -23,6 +23,7 @@ from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 Vector3 = tuple[float, float, float]
 Direction = tuple[int, int, int]
 ANGLE = 25.0  # degrees of the field of view of a perspective camera, as of a portrait lens
+_AT_ONCE = 1 << 12  # points whose heights are compared at a time: 8 MB of them
 
 
 @dataclass(frozen=True)
@@ -229,9 +230,9 @@ def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
     rays = np.concatenate([rays.T, np.eye(3), -np.eye(3)]).astype(np.float32)
     best = np.full(len(rays), -np.inf, dtype=np.float32)
     found = np.zeros(len(rays), dtype=np.intp)
-    for start in range(0, len(points), 1 << 15):
+    for start in range(0, len(points), _AT_ONCE):
         # A ray's heights lie side by side, where the search for the greatest is many times faster than down a column.
-        heights = rays @ np.asarray(points[start : start + (1 << 15)], dtype=np.float32).T
+        heights = rays @ np.asarray(points[start : start + _AT_ONCE], dtype=np.float32).T
         top = heights.argmax(axis=1)
         height = heights[np.arange(len(top)), top]
         better = height > best

@@ -125,7 +125,7 @@ class Limits:
 def _write_table(growth: Growth, path: Path) -> None:
     """Write the growth's table, one generation a row; undefined values are None."""
     columns = {growth.table.header[0]: range(growth.generations + 1), **growth.table.lists()}
-    write_table(path, columns, {name: value for name, value in growth.summary().items() if name != "births"})
+    write_table(path, [columns], {name: value for name, value in growth.summary().items() if name != "births"})
 
 
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")

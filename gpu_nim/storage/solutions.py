@@ -10,7 +10,7 @@ NAME.zarr/ or NAME.npz has::
 In .zarr the dimensions of p_positions are named position and coordinate, and those of grundy by the coordinates, for xarray.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ def save_solution(solution: Solution, path: Path) -> None:
         elif path.suffix == ".npz":
             save_npz(scratch, arrays, _attributes(solution, arrays))
         else:
-            write_table(scratch, _columns(solution), solution.summary())
+            write_table(scratch, _parts(solution), solution.summary())
 
 
 def check_solution(path: Path) -> None:
@@ -156,7 +156,7 @@ def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _columns(solution: Solution) -> Columns:
-    """The P-positions, or every position with its Grundy value where it has one."""
-    points, values = solution.points(0 if solution.grundy is None else int(solution.grundy.max()))
-    return {**{name: points[:, axis] for axis, name in enumerate(solution.coordinates)}, "grundy": values}
+def _parts(solution: Solution) -> Iterator[Columns]:
+    """The P-positions, or every position with its Grundy value where it has one, some rows at a time."""
+    for points, values in solution.in_parts():
+        yield {**{name: points[:, axis] for axis, name in enumerate(solution.coordinates)}, "grundy": values}

@@ -24,7 +24,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from io import BytesIO, StringIO, TextIOWrapper
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TextIO
@@ -220,7 +220,7 @@ def require_room_for(path: Path, terms: int) -> None:
 
 _MAX_JSON = 1 << 28  # bytes that are read
 _METADATA = 1 << 20  # bytes of the metadata of an array
-_GROUP = 1 << 18  # rows of .parquet that are written at a time
+_GROUP = 1 << 15  # rows of .parquet that are written at a time
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
@@ -436,8 +436,8 @@ class _ParquetTable:
     def _append(self, columns: Columns) -> None:
         table = self._arrow.table({name: self._typed(name, column) for name, column in columns.items()})
         if self._writer is None:
-            facts = json.dumps(dict(self._heading.facts))
-            self._writer = self._parquet.ParquetWriter(self._path, table.schema.with_metadata({"gpunim": facts}))
+            schema = table.schema.with_metadata({"gpunim": json.dumps(dict(self._heading.facts))})
+            self._writer = self._parquet.ParquetWriter(self._path, schema, use_dictionary=False)
         self._writer.write_table(table.cast(self._writer.schema))
 
     def _typed(self, name: str, column: Column) -> Any:
@@ -487,7 +487,7 @@ for _format in (
         _read_parquet,
         columns=True,
         resumable=False,
-        memory=72 << 20,
+        memory=48 << 20,
     ),
 ):
     TABLE_FORMATS.add(_format)
@@ -511,8 +511,11 @@ def endings(*, columns: bool = False, any_size: bool = False, resumable: bool = 
     ]
 
 
-def write_table(path: Path, columns: Columns, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
-    """Write a table to a new file, in the format of its ending."""
-    with closing(TABLE_FORMATS[path.suffix].writer(path, Heading(tuple(columns), facts), 0, 0)) as data:
-        data.append(columns)
+def write_table(path: Path, parts: Iterable[Columns], facts: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Write a table to a new file, in the format of its ending, some rows at a time: the first part names the columns."""
+    parts = iter(parts)
+    first = next(parts)
+    with closing(TABLE_FORMATS[path.suffix].writer(path, Heading(tuple(first), facts), 0, 0)) as data:
+        for columns in chain([first], parts):
+            data.append(columns)
         data.finish()

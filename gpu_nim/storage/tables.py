@@ -219,7 +219,7 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
     """
     check_table(path, columns=True)
     with replacing(path) as scratch:
-        write_table(scratch, columns, facts)
+        write_table(scratch, [columns], facts)
 
 
 def save_text(path: Path, pieces: Iterable[str]) -> None:
