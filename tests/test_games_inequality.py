@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends.selection import select
-from gpu_nim.games.catalogue import find, read_values
+from gpu_nim.games.catalogue import find
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.inequality import (
     Inequality,
@@ -264,7 +264,7 @@ def test_solving_tells_how_far_it_has_come(game, grundy):
 )
 def test_the_number_of_positions_is_known_about_before(game, parameters):
     entry = find(game)
-    values = read_values(entry, {name: str(value) for name, value in parameters.items()})
+    values = entry.read({name: str(value) for name, value in parameters.items()})
     for size, largest in ((255, 0), (300, 0), (150, 1)):
         there = len(solve(game, size, grundy=largest > 0, **values).points(largest)[0])
         assert there / 2 < expected_points(game, size, largest, **values) < there * 2

@@ -25,13 +25,7 @@ _EXAMPLES = {
 }
 
 
-def _listings() -> dict[str, list[tuple[str, str]]]:
-    from gpu_nim.guessing.search import KINDS
-
-    return {"Kinds": KINDS.summaries()}
-
-
-@click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Kinds": KIND_NAMES.described()})
 @click.argument("source", nargs=-1, required=True, type=AUTOMATON_OR_SEQUENCE)
 @click.option("--piles", type=AMOUNT, help="The number of piles of a family.")
 @click.option(

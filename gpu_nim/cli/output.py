@@ -1,7 +1,6 @@
 """What commands print: JSON for programs and tables for people on stdout, notes and progress bars on stderr."""
 
 import json
-import re
 import shutil
 import sys
 import textwrap
@@ -14,28 +13,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.jobs.ranks import Outcome
+from gpu_nim.model.files import escaped
 from gpu_nim.model.work import OnStep, unreported
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Batch
 
-# Control characters, marks that change the direction of text, and surrogates, which no encoding has.
 _SHORT = 4000  # bits of an integer that Python writes as quickly as anyone, and without a limit
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def plain(text: str) -> str:
-    r"""Return a line of text that is safe to print: names in files and arguments could hold escape sequences.
-
-    >>> print(plain("a\x1b[2Jb"))
-    a\x1b[2Jb
-    """
-    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def say(line: str, *, err: bool = False) -> None:
     """Print one line, on stdout or stderr, that may hold untrusted text: a path, an argument, a name from a file."""
-    click.echo(plain(line), err=err)
+    click.echo(escaped(line), err=err)
 
 
 def report(outcome: Outcome) -> None:
@@ -65,7 +54,7 @@ def _text(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, tuple):
         return point(value)
-    return "" if value is None else plain(str(value))
+    return "" if value is None else escaped(str(value))
 
 
 def point(position: Sequence[int] | None) -> str:

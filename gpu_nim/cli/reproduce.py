@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 _REACH = 20  # all checks take some ten seconds
 
 
-def _listings() -> dict[str, list[tuple[str, str]]]:
-    from gpu_nim.papers.catalogue import PAPERS
-
-    return {"Papers": PAPERS.summaries()}
-
-
 _EXAMPLES = {
     "gpunim reproduce nim-fractals": "Compare one paper.",
     "gpunim reproduce -o report": "Compare all papers, and write a page.",
@@ -28,7 +22,7 @@ _EXAMPLES = {
 }
 
 
-@click.command(cls=Command, examples=_EXAMPLES, listings=_listings)
+@click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Papers": PAPER_NAME.described()})
 @click.argument("paper", type=PAPER_NAME, nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List the items of the papers with the commands that show them.")
 @click.option("--upto", type=AMOUNT, default=_REACH, help="The reach of the checks: the largest pile, index or generation.")

@@ -225,16 +225,6 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     return entry, {"where": game}
 
 
-def read_values(entry: GameEntry, texts: Mapping[str, str]) -> dict[str, Any]:
-    """The value of each parameter of a game, from the texts of some; UsageError for a wrong one.
-
-    >>> read_values(find("chocolate"), {"a": "5/2"})
-    {'a': Fraction(5, 2)}
-    """
-    check_parameters(entry, texts)
-    return entry.read(texts)
-
-
 def read_game(game: object, options: Mapping[str, str | None]) -> tuple[str, dict[str, Any]]:
     """A game, by name or by inequalities, and the parameters that are given as texts: its name and the values.
 
@@ -276,7 +266,7 @@ def read_source(text: str) -> tuple[str, dict[str, Any]]:
     name, _, arguments = text.partition(":")
     entry = find(name)
     with arguments_written({each: each for each in parameter_owners()}):  # they are no options
-        return name, read_values(entry, written_texts(text, name, arguments, entry.parameters))
+        return name, entry.read(written_texts(text, name, arguments, entry.parameters))
 
 
 def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:

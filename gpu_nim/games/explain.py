@@ -19,28 +19,6 @@ MAX_OPTIONS = 100_000
 
 
 @dataclass(frozen=True)
-class ExplainedOption:
-    """A move, and what it leaves.
-
-    Attributes:
-        move: the move in words.
-        leaves: the position that it leaves.
-        is_p: whether that is a P-position, so that the move wins.
-        grundy: its Grundy value; None where it was not found.
-    """
-
-    move: str
-    leaves: Vector
-    is_p: bool
-    grundy: int | None
-
-    @property
-    def outcome(self) -> str:
-        """P or N."""
-        return "P" if self.is_p else "N"
-
-
-@dataclass(frozen=True)
 class Explanation:
     """One position of a game.
 
@@ -68,7 +46,7 @@ class Explanation:
     misere: bool
     is_p: bool
     grundy: int | None
-    options: tuple[ExplainedOption, ...] = field(repr=False)
+    options: tuple[Option, ...] = field(repr=False)
     step: int | None
     longest: int | None
     birthday: int | None
@@ -113,7 +91,7 @@ class Explanation:
         }
 
     @property
-    def winning(self) -> tuple[ExplainedOption, ...]:
+    def winning(self) -> tuple[Option, ...]:
         """The moves that win: those to P-positions."""
         return tuple(option for option in self.options if option.is_p)
 
@@ -236,7 +214,7 @@ class Analysis:
             is_p=is_p,
             grundy=self.grundy(position),
             options=tuple(
-                ExplainedOption(option.move, option.leaves, self.is_p(option.leaves), self.grundy(option.leaves))
+                Option(option.move, option.leaves, self.is_p(option.leaves), self.grundy(option.leaves))
                 for option in self.options(position)
             ),
             step=None if evolution is None else int(evolution.step[at]),

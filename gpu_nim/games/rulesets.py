@@ -29,10 +29,24 @@ _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a position: the move in words, and the position that it leaves."""
+    """An option of a position.
+
+    Attributes:
+        move: the move in words.
+        leaves: the position that it leaves.
+        is_p: whether that is a P-position, so that the move wins; None where it was not asked.
+        grundy: its Grundy value; None where it was not found.
+    """
 
     move: str
     leaves: Vector
+    is_p: bool | None = field(default=None, repr=False)
+    grundy: int | None = field(default=None, repr=False)
+
+    @property
+    def outcome(self) -> str:
+        """P or N."""
+        return "P" if self.is_p else "N"
 
 
 class Ruleset(ABC):

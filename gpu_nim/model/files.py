@@ -54,13 +54,22 @@ def call(function: str, *arguments: object, **named: object) -> str:
     return f"gpu_nim.render.{function}({', '.join(words)})"
 
 
+def escaped(text: str) -> str:
+    r"""Return a text that is safe to print: names in files and arguments could hold escape sequences.
+
+    >>> print(escaped("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def one_line(text: str) -> str:
     r"""Return a text in a line of bounded length that every format holds: what is not printable is written as its escapes.
 
     >>> print(one_line("render nim:7 -o a\x07.png"))
     render nim:7 -o a\x07.png
     """
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: _LONGEST + 1])
+    line = escaped(text[: _LONGEST + 1])
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
@@ -159,8 +168,7 @@ def printable(text: str, most: int = 160) -> str:
     >>> printable("\x1b]0;nim\x07  3")
     '\\x1b]0;nim\\x07 3'
     """
-    line = " ".join(text.split())[:most]
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in line)
+    return escaped(" ".join(text.split())[:most])
 
 
 def name_of(value: Any, most: int = 200) -> str:

@@ -89,7 +89,7 @@ def _game(source: str, game: GameEntry, arguments: str) -> NamedGame:
     texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
     with arguments_written({each: f"source {source!r}: {each}" for each in ("size", "grundy", *games.parameter_owners())}):
         size, grundy = (each.read(texts.pop(each.name, str(each.default))) for each in drawn)
-        return NamedGame(game, games.read_values(game, texts), size, grundy)
+        return NamedGame(game, game.read(texts), size, grundy)
 
 
 def defined_scene(source: object) -> NimScene | None:
