@@ -258,20 +258,14 @@ def test_without_pyvista_the_extra_is_named(monkeypatch):
 # OpenGL's absence
 
 
-@pytest.mark.parametrize(
-    ("there", "window"),
-    [
-        (["vtkEGLRenderWindow", "vtkOSOpenGLRenderWindow"], "vtkEGLRenderWindow"),
-        (["vtkOSOpenGLRenderWindow"], "vtkOSOpenGLRenderWindow"),
-        ([], None),
-    ],
-)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems bring OpenGL")
-def test_the_window_is_the_one_whose_library_is_there(there, window, monkeypatch):
+def test_the_window_is_that_of_egl_where_it_is_there_or_the_one_asked_for(monkeypatch):
     monkeypatch.delenv("VTK_DEFAULT_OPENGL_WINDOW", raising=False)
-    for name in opengl._WINDOWS:
-        monkeypatch.setitem(opengl._WINDOWS, name, lambda name=name: name in there)
-    assert opengl.probe() == window
+    for there, window in ((True, "vtkEGLRenderWindow"), (False, None)):
+        monkeypatch.setattr(opengl, "_has_egl", lambda there=there: there)
+        assert opengl.probe() == window
+    monkeypatch.setenv("VTK_DEFAULT_OPENGL_WINDOW", "vtkOSOpenGLRenderWindow")
+    assert opengl.probe() == "vtkOSOpenGLRenderWindow"
 
 
 def test_without_opengl_numpy_draws_and_says_why(monkeypatch):

@@ -7,7 +7,7 @@ of window can be made, and VTK is set to it before PyVista is imported.
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 from weakref import finalize
@@ -26,18 +26,10 @@ HELP = (
 )
 
 
-def _library(*names: str) -> Any:
-    for name in names:
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            continue
-    return None
-
-
 def _has_egl() -> bool:
-    egl = _library("libEGL.so.1")
-    if egl is None:
+    try:
+        egl = ctypes.CDLL("libEGL.so.1")
+    except OSError:
         return False
     egl.eglGetProcAddress.restype, egl.eglGetProcAddress.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
     egl.eglInitialize.argtypes = [ctypes.c_void_p] * 3
@@ -62,20 +54,16 @@ def _has_egl() -> bool:
     return False
 
 
-# On Linux: VTK's classes of windows, the best first, and whether each can be opened.
-_WINDOWS: dict[str, Callable[[], bool]] = {
-    "vtkEGLRenderWindow": _has_egl,
-    "vtkOSOpenGLRenderWindow": lambda: _library("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so") is not None,
-}
-
-
 def probe() -> str | None:
-    """Return the class of window that VTK can open off screen here, or None where it would crash; in at most 0.1 s."""
+    """Return the class of window that VTK can open off screen here, or None where it would crash; in at most 0.1 s.
+
+    A build of VTK for another library, such as OSMesa, is asked for by VTK's own variable.
+    """
     if chosen := os.environ.get(_VARIABLE):
         return chosen
     if not sys.platform.startswith("linux"):  # macOS and Windows have OpenGL
         return "vtkRenderWindow"
-    return next((window for window, can_open in _WINDOWS.items() if can_open()), None)
+    return "vtkEGLRenderWindow" if _has_egl() else None
 
 
 def require_opengl() -> None:
