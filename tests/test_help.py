@@ -12,7 +12,7 @@ import click
 import pytest
 
 from gpu_nim.cli import THEMES, main
-from gpu_nim.cli.command import Formatter, Group
+from gpu_nim.cli.command import Formatter
 from tests.helpers import run
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, run_shown, smaller
@@ -21,18 +21,13 @@ Found = Iterator[tuple[str, Any, click.Context]]
 
 
 def every_command() -> Found:
-    """The command line's own group, and each command and group below, by path."""
-
-    def below(path: str, command: click.Command, parent: click.Context | None) -> Found:
-        context = command.context_class(command, info_name=path.split()[-1], parent=parent)
-        yield path, command, context
-        if isinstance(command, click.Group):
-            for name in command.list_commands(context):
-                found = command.get_command(context, name)
-                assert found is not None
-                yield from below(f"{path} {name}", found, context)
-
-    return below("gpunim", main, None)
+    """The command line's own group, and each command, by path."""
+    whole = main.context_class(main, info_name="gpunim")
+    yield "gpunim", main, whole
+    for name in main.list_commands(whole):
+        command = main.get_command(whole, name)
+        assert command is not None
+        yield f"gpunim {name}", command, command.context_class(command, info_name=name, parent=whole)
 
 
 EVERY = {path: (command, context) for path, command, context in every_command()}
@@ -56,9 +51,8 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     for line in EXAMPLES:
         if line in NOT_RUN or (line.endswith(".mp4") and not has_ffmpeg()):
-            command, parent, found = main, click.Context(main), shlex.split(line)[1:]
-            while isinstance(command, click.Group):
-                name, command, found = command.resolve_command(parent, found)
+            name, command, found = main.resolve_command(click.Context(main), shlex.split(line)[1:])
+            assert command is not None
             command.make_context(name, found)
             continue
         result = run_shown(smaller(line))
@@ -88,13 +82,10 @@ def test_a_command_line_is_continued_between_its_words(monkeypatch: pytest.Monke
 
 
 def test_gpunim_alone_says_how_to_begin() -> None:
-    for path, (command, _) in EVERY.items():
-        if isinstance(command, Group):
-            arguments = path.split()[1:]
-            alone = run(*arguments)
-            assert (alone.exit_code, alone.stderr) == (0, "")
-            assert alone.stdout == run(*arguments, "--help").stdout
-    assert "  gpunim grow\n    Begin here" in run().stdout
+    alone = run()
+    assert (alone.exit_code, alone.stderr) == (0, "")
+    assert alone.stdout == run("--help").stdout
+    assert "  gpunim grow\n    Begin here" in alone.stdout
 
 
 def test_the_first_page_has_every_command_by_theme_and_loads_none() -> None:

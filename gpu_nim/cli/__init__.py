@@ -14,17 +14,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Group, memory_option
+from gpu_nim.cli.command import Helpful, memory_option
 from gpu_nim.cli.output import report, say
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
 from gpu_nim.model.files import COMMAND
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 THEMES = {
     "Automata": {
@@ -78,7 +81,7 @@ _AGAIN = 0.05  # seconds
 _IMPORT = "<frozen importlib._bootstrap>"
 
 
-class LazyGroup(Group):
+class LazyGroup(Helpful, click.Group):
     """A group whose commands are imported on use, and whose errors are one sentence on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -95,9 +98,33 @@ class LazyGroup(Group):
             command.params.append(memory_option())
         return command
 
-    def themes(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Return the commands with their summaries, by theme, from the catalogue alone."""
-        return {theme: list(commands.items()) for theme, commands in THEMES.items()}
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; without any, print the help and exit, which newer releases of click take for wrong use."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name; UsageError where there is none, which suggests similar ones."""
+        name = args[0]
+        if not (name.startswith("-") or ctx.resilient_parsing or name in COMMANDS):
+            raise UsageError(f"no command is called {name!r}{close(name, COMMANDS) or ': --help lists the commands'}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by theme, with their whole summaries."""
+        width = max(map(len, COMMANDS))
+        for theme, commands in THEMES.items():
+            with formatter.section(theme):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Return the commands and options that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        items = [CompletionItem(name, help=summary) for name, summary in COMMANDS.items() if name.startswith(incomplete)]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
@@ -154,7 +181,7 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
         case click.NoSuchOption():
             return error.exit_code, _one_line(_no_such_option(error, words))
         case click.MissingParameter():
-            return error.exit_code, _one_line(f"{error.format_message()} --help has examples.")
+            return error.exit_code, _one_line(f"{error.format_message().rstrip('.')}. --help has examples.")
         case click.ClickException():
             return error.exit_code, _one_line(error.format_message())
         case RankFailed():

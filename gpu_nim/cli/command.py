@@ -5,19 +5,16 @@ Help ends with lists made from catalogues. Numbers are read by `gpu_nim.model.ar
 
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gpu_nim.model.arguments import arguments_written, parse_integer, parse_size
-from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.errors import close
 from gpu_nim.model.registry import one_of
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _WIDTH = 80  # of the widest help
 _NARROWEST = 20
@@ -52,8 +49,8 @@ class _Context(click.Context):
     formatter_class = Formatter
 
 
-class _Helpful(click.Command):
-    """What commands and groups have in common.
+class Helpful(click.Command):
+    """What commands and their group have in common.
 
     Args:
         args: as for `click.Command`.
@@ -97,7 +94,7 @@ class _Helpful(click.Command):
                     formatter.write_text(about)
 
 
-class Command(_Helpful):
+class Command(Helpful):
     """A command with examples, and perhaps with lists and options made from catalogues."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -106,47 +103,6 @@ class Command(_Helpful):
         options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
         ctx.with_resource(arguments_written({param.name: max(param.opts, key=len) for param in options if param.name is not None}))
         return rest
-
-
-class Group(_Helpful, click.Group):
-    """A group with examples, which prints its help where no command is given, and suggests similar ones where it is unknown."""
-
-    command_class = Command
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; without any, print the help and exit, which newer releases of click take for wrong use."""
-        if not args and not ctx.resilient_parsing:
-            click.echo(ctx.get_help())
-            ctx.exit()
-        return super().parse_args(ctx, args)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; UsageError where there is none."""
-        name = args[0]
-        if not (name.startswith("-") or ctx.resilient_parsing or self.get_command(ctx, name)):
-            hint = close(name, self.list_commands(ctx)) or ": --help lists the commands"
-            raise UsageError(f"no command is called {name!r}{hint}")
-        return super().resolve_command(ctx, args)
-
-    def themes(self, ctx: click.Context) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the commands with their summaries, by theme."""
-        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        return {"Commands": [(name, command.get_short_help_str(1000)) for name, command in commands if command is not None]}
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands by theme, with their whole summaries."""
-        width = max(map(len, self.list_commands(ctx)))
-        for theme, rows in self.themes(ctx).items():
-            with formatter.section(theme):
-                formatter.write_dl((name.ljust(width), summary) for name, summary in rows)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Return the commands and options that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
-        rows = (row for rows in self.themes(ctx).values() for row in rows)
-        items = [CompletionItem(name, help=summary) for name, summary in rows if name.startswith(incomplete)]
-        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 _LARGEST_SIZE = 2**62  # for numbers of items in memory or of steps

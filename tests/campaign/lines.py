@@ -4,7 +4,6 @@ import os
 import random
 import shlex
 import tomllib
-from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 
@@ -30,17 +29,13 @@ def _parameters() -> dict[str, list[click.Parameter]]:
     """The parameters of every command that runs something, by its words."""
     from gpu_nim.cli import main
 
-    def walk(group: click.Group, words: str) -> Iterator[tuple[str, list[click.Parameter]]]:
-        context = click.Context(group)
-        for name in group.list_commands(context):
-            command = group.get_command(context, name)
-            assert command is not None
-            if isinstance(command, click.Group):
-                yield from walk(command, f"{words}{name} ")
-            else:
-                yield words + name, [p for p in command.get_params(click.Context(command)) if p.name not in _LEFT_OUT]
-
-    return dict(walk(main, ""))
+    context = click.Context(main)
+    commands = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    return {
+        name: [p for p in command.get_params(click.Context(command)) if p.name not in _LEFT_OUT]
+        for name, command in commands.items()
+        if command is not None
+    }
 
 
 @cache
