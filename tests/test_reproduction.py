@@ -4,8 +4,10 @@ import html
 import json
 import re
 import shlex
+import tomllib
 from copy import copy
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -23,34 +25,11 @@ from gpu_nim.render.report import FACTS, PAGE, page, save_report
 from tests.chromium import Browser, chromium_driver, needs_chromium
 from tests.helpers import facts, printed, refused, run
 
-# All numbers of the sources, read off them; what they state without a number, an item says by its section.
+SOURCES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 NUMBERED = {
-    "nim-fractals": {
-        *(f"Definition {n}" for n in (1, 3)),
-        *(f"Theorem {n}" for n in (2, 4, 11, 12, 13, 15, 16, 17, 18, 19, 25, 29, 30)),
-        *(f"Lemma {n}" for n in (6, 8, 10, 20, 21, 23, 24, 26, 27, 28)),
-        *(f"Corollary {n}" for n in (5, 7, 9, 14, 22)),
-        *("Figure 1", "Figure 2", "Table 1"),
-        *("A000007", "A000012", "A000027", "A016945", "A048883", "A130665"),  # the sequences that its last page mentions
-        *("A236305", "A237686", "A237711", "A238147", "A238759", "A241522", "A241523", "A241717", "A241718", "A241731"),
-    },
-    "nim-in-3d": {"First rule", "First theorem", "Second rule", "Second theorem"},
-    "inequality-conditions": {
-        *(f"Definition 2.{n}" for n in (1, 2, 3, 4)),
-        *("Example 2.1", "Example 2.2", "Example 2.3", "Example 3.1", "Example 3.2", "Example 3.3", "Example 3.4"),
-        *("Remark 2.1", "Remark 2.2", "Remark 3.1", "Remark 4.1"),
-        *("Theorem 2.1", "Theorem 3.1", "Theorem 3.2", "Theorem 3.3", "Theorem 3.4", "Theorem 3.5", "Corollary 2.1"),
-        *(f"Graph 2.{n}" for n in range(1, 6)),
-        *(f"Graph 3.{n}" for n in range(1, 13)),
-        *(f"Graph 4.{n}" for n in range(1, 4)),
-    },
-    "game-theory": {"Definition, nim-sum", "Theorem 1"},
-}
-SECTIONS = {  # what must be there beside the numbers
-    "nim-fractals": {"3", "3.2", "4.1", "5.1", "5.2", "5.3", "5.4", "5.5"},
-    "nim-in-3d": set(),
-    "inequality-conditions": {"4"},
-    "game-theory": {"2.1", "2.2", "2.3", "2.4"},
+    name: {*source.get("named", ())}
+    | {f"{word} {number}" for word, numbers in source.get("numbered", {}).items() for number in numbers.split()}
+    for name, source in SOURCES.items()
 }
 ANSWERS = {  # (5,7,9) has nim-sum 11, (15,23,30) has 6; a pile of 1 balances 13 and 12
     "the outcome of (5,7,9)": "N",
@@ -74,7 +53,9 @@ def test_no_number_is_missing(name: str) -> None:
     numbers = [item.number for item in PAPERS[name].items]
     assert len(set(numbers)) == len(numbers)
     assert NUMBERED[name] - set(numbers) == set()
-    assert {number.split(",")[0].removeprefix("Section ") for number in numbers if number[:7] == "Section"} >= SECTIONS[name]
+    assert {number.split(",")[0].removeprefix("Section ") for number in numbers if number[:7] == "Section"} >= {
+        *SOURCES[name].get("sections", ())
+    }
     assert {item.number for item in PAPERS[name].items if item.kind != "text"} >= NUMBERED[name]
 
 

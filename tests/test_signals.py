@@ -23,7 +23,7 @@ ENDINGS = [
 
 @pytest.mark.parametrize(("number", "status", "sentence"), ENDINGS)
 def test_a_signal_leaves_no_file(tmp_path: Path, number: signal.Signals, status: int, sentence: str) -> None:
-    command = ["grow", "--gen", "100000", "--backend", "numpy", "--quiet", "--out", str(tmp_path / "a.zarr")]
+    command = ["grow", "edge", "--gen", "600", "--backend", "numpy", "--threads", "0", "--quiet", "--out", str(tmp_path / "a.zarr")]
     process = subprocess.Popen(gpunim(*command), stderr=subprocess.PIPE, text=True)
     while not list(tmp_path.rglob("cells")):
         assert process.poll() is None

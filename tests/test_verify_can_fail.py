@@ -6,6 +6,8 @@ notice; they are recorded once, and tried from the quickest on.
 """
 
 import inspect
+import json
+import os
 import signal
 import tomllib
 import types
@@ -19,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from gpu_nim import Growth
 from gpu_nim.automata import catalogue, formulas
@@ -140,7 +143,7 @@ HELPERS = [function for room in (by_definition, inequality, solvers, game_graph,
 HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__]
 """What statements use beside formulas; not every fault of it can be noticed."""
 
-Unbroken = list[tuple[StatementResult, set[Callable[..., Any]]]]
+Unbroken = dict[Entry, set[Callable[..., Any]]]
 
 
 def _forget() -> None:
@@ -150,26 +153,40 @@ def _forget() -> None:
 
 
 @pytest.fixture(scope="module")
-def unbroken() -> Unbroken:
-    """The results while nothing is broken, the quickest first, each with the functions that its check calls."""
-    called: set[Callable[..., Any]] = set()
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Unbroken:
+    """All statements, the quickest first, each with the functions that its check calls; found by one of the processes that test."""
+    functions = {f"{function.__module__}.{function.__qualname__}": function for function in (*BROKEN, *HELPERS)}
+    base = tmp_path_factory.getbasetemp()
+    found = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "calls.json"
+    with FileLock(found.with_suffix(".lock")):
+        if not found.exists():
+            found.write_text(json.dumps(_calls(functions)))
+    of_name = {statement.name: statement for statement in statements()}
+    calls: dict[str, list[str]] = json.loads(found.read_text())
+    return {of_name[name]: {functions[called] for called in each} for name, each in calls.items()}
 
-    def recorded(function: Callable[..., Any], whole: Callable[..., Any]) -> Callable[..., Any]:
+
+def _calls(functions: dict[str, Callable[..., Any]]) -> dict[str, list[str]]:
+    """The names of the functions that each statement calls, by the statement's, while nothing is broken and all hold."""
+    called: set[str] = set()
+
+    def recorded(name: str, whole: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
-            called.add(function)
+            called.add(name)
             return whole(*given, **named)
 
         return call
 
-    results = []
+    results: list[tuple[StatementResult, list[str]]] = []
     with pytest.MonkeyPatch.context() as patch:
-        for function in dict.fromkeys((*BROKEN, *HELPERS)):
-            _replace(patch, function, partial(recorded, function))
+        for name, function in functions.items():
+            _replace(patch, function, partial(recorded, name))
         for statement in statements():
             _forget()
-            results += [(checked, called.copy()) for checked in _checked([statement])]
+            results += [(checked, sorted(called)) for checked in _checked([statement])]
             called.clear()
-    return sorted(results, key=lambda result: result[0].seconds)
+    assert [checked.statement.name for checked, _ in results if not checked.holds] == []
+    return {checked.statement.name: each for checked, each in sorted(results, key=lambda result: result[0].seconds)}
 
 
 def _checked(tried: Iterable[Entry]) -> Iterator[StatementResult]:
@@ -199,20 +216,20 @@ def _counterexamples(function: Callable[..., Any], tried: Iterable[Entry], way: 
 
 @pytest.mark.parametrize("function", BROKEN, ids=_name)
 def test_a_broken_formula_is_noticed(function: Callable[..., Any], unbroken: Unbroken) -> None:
-    callers = [checked.statement for checked, called in unbroken if function in called]
+    callers = [statement for statement, called in unbroken.items() if function in called]
     assert any(_counterexamples(function, callers))
 
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.name)
 def test_each_statement_can_fail(statement: Entry, unbroken: Unbroken) -> None:
-    (called,) = (called for checked, called in unbroken if checked.statement is statement)
-    found = (words for way in range(3) for function in called for words in _counterexamples(function, [statement], way))
+    found = (
+        words
+        for way in range(3)
+        for function in dict(unbroken)[statement]
+        for words in _counterexamples(function, [statement], way)
+    )
     assert any("the check ended with" not in words for words in found)
 
 
 def test_what_is_left_out_is_there() -> None:
     assert LEFT_OUT.keys() <= {*map(_name, FORMULAS)}
-
-
-def test_all_holds_while_nothing_is_broken(unbroken: Unbroken) -> None:
-    assert [checked.statement.name for checked, _ in unbroken if not checked.holds] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Never, SupportsInt
 
 import numpy as np
@@ -12,15 +13,6 @@ from tests.strict_cupy.needs import NEEDS, Need, note
 __all__ = ["ndarray", "on_device", "on_host"]
 
 _NO_CUBLAS = "libcublas.so: cannot open shared object file: the extras install no cuBLAS, to which CuPy hands matrix products"
-
-
-class _Flags:
-    """CuPy knows only these; its arrays can always be written."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.c_contiguous = array.flags.c_contiguous
-        self.f_contiguous = array.flags.f_contiguous
-        self.owndata = array.flags.owndata
 
 
 class _Memory:
@@ -64,9 +56,14 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     size = property(lambda self: self._host.size)
     itemsize = property(lambda self: self._host.itemsize)
     nbytes = property(lambda self: self._host.nbytes)
-    flags = property(lambda self: _Flags(self._host))
     data = property(lambda self: _Memory(self._host))
     T = property(lambda self: _viewed(self, "T", self._host.T))
+
+    @property
+    def flags(self) -> SimpleNamespace:
+        """CuPy knows only these; its arrays can always be written."""
+        known = ("c_contiguous", "f_contiguous", "owndata")
+        return SimpleNamespace(**{name: getattr(self._host.flags, name) for name in known})
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -78,12 +75,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
         if out is None:
             note("ndarray.get", Need.MEMORY if self.flags.c_contiguous else Need.KERNEL)
             return np.array(self._host, order=order)  # type: ignore[no-any-return]
-        if not isinstance(out, np.ndarray):
-            raise TypeError("Only numpy.ndarray can be obtained from cupy.ndarray")
-        if self.dtype != out.dtype:
-            raise TypeError(f"{out.dtype} array cannot be obtained from {self.dtype} array")
-        if self.shape != out.shape:
-            raise ValueError(f"Shape mismatch. Expected shape: {self.shape}, actual shape: {out.shape}")
+        self._check_host(out, "obtained from")
         if not out.flags.c_contiguous and not out.flags.f_contiguous:
             raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")
         note("ndarray.get", Need.MEMORY if self.flags.c_contiguous and out.flags.c_contiguous else Need.KERNEL)
@@ -91,16 +83,19 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
         return out
 
     def set(self, arr: np.ndarray, stream: object = None) -> None:
-        if not isinstance(arr, np.ndarray):
-            raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
-        if self.dtype != arr.dtype:
-            raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
-        if self.shape != arr.shape:
-            raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
+        self._check_host(arr, "set to")
         if not self.flags.c_contiguous:
             raise RuntimeError("Cannot set to non-contiguous array")
         note("ndarray.set")
         self._host[...] = arr
+
+    def _check_host(self, other: object, copied: str) -> None:
+        if not isinstance(other, np.ndarray):
+            raise TypeError(f"Only numpy.ndarray can be {copied} cupy.ndarray")
+        if self.dtype != other.dtype:
+            raise TypeError(f"{other.dtype} array cannot be {copied} {self.dtype} array")
+        if self.shape != other.shape:
+            raise ValueError(f"Shape mismatch: {self.shape} and {other.shape}")
 
     def item(self) -> Any:
         note("ndarray.item")
@@ -220,9 +215,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
 
     def __array_function__(self, function: Callable[..., Any], _: Any, args: Any, options: Any) -> Any:
         """NumPy's functions on these arrays are those of CuPy, where it has them."""
-        from tests.strict_cupy import functions
+        from tests.strict_cupy.functions import FUNCTIONS
 
-        own = getattr(functions, function.__name__, None) or functions.NAMED.get(function.__name__)
+        own = FUNCTIONS.get(function.__name__)
         return NotImplemented if own is None else own(*args, **options)
 
     all, any = _reduction("all"), _reduction("any")

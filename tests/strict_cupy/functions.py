@@ -47,37 +47,11 @@ def empty(shape: Any, dtype: Any = float) -> ndarray:
     return ndarray(fresh)
 
 
-def zeros(shape: Any, dtype: Any = float) -> ndarray:
-    note("zeros")
-    return ndarray(np.zeros(shape, dtype))
-
-
-def ones(shape: Any, dtype: Any = float) -> ndarray:
-    note("ones")
-    return ndarray(np.ones(shape, dtype))
-
-
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> ndarray:
     if isinstance(fill_value, ndarray | np.ndarray) and fill_value.size != 1:
         raise ValueError("non-scalar numpy.ndarray cannot be used for copyto")
     note("full")
     return ndarray(np.full(shape, fill_value._host if isinstance(fill_value, ndarray) else fill_value, dtype))
-
-
-def zeros_like(a: ndarray, dtype: Any = None) -> ndarray:
-    note("zeros_like")
-    return ndarray(np.zeros_like(_own(a), dtype))
-
-
-def ones_like(a: ndarray, dtype: Any = None) -> ndarray:
-    note("ones_like")
-    return ndarray(np.ones_like(_own(a), dtype))
-
-
-def _own(a: ndarray) -> np.ndarray:
-    if not isinstance(a, ndarray):
-        raise TypeError(f"Unsupported type {type(a)}")
-    return a._host
 
 
 def _as_in_numpy(name: str) -> Callable[..., Any]:
@@ -90,11 +64,4 @@ def _as_in_numpy(name: str) -> Callable[..., Any]:
     return call
 
 
-NAMED = {name: _as_in_numpy(name) for name in NEEDS if "." not in name and name not in globals()}
-
-
-def named(name: str) -> Callable[..., Any]:
-    """The function of that name; AttributeError where CuPy has none, or none that the extras suffice for."""
-    if name not in NAMED:
-        raise AttributeError(f"cupy.{name}: not among the functions of tests/strict_cupy/needs.py")
-    return NAMED[name]
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: globals().get(name) or _as_in_numpy(name) for name in NEEDS if "." not in name}
