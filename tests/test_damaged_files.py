@@ -28,7 +28,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
-from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json
+from gpu_nim.model.files import Damaged, open_regular, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
@@ -306,31 +306,8 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
 # JSON and names
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 10**5, '{"a":' * 10**5, "{", "NaN", '{"a": NaN}', '{"a": ' + "9" * 20_000 + "}", b"\xff"], ids=range(7)
-)
-def test_json_beyond_what_gpunim_writes(text: str | bytes) -> None:
-    with pytest.raises(Damaged, match="its JSON is damaged"):
-        parse_json(text)
-
-
-@pytest.mark.parametrize(("text", "given"), [("[]", "a list"), ("3", "a single value")])
-def test_json_that_is_no_object(text: str, given: str) -> None:
-    with pytest.raises(Damaged, match=f"its JSON must be an object, got {given}"):
-        parse_json(text)
-
-
 def test_json_within_what_gpunim_writes() -> None:
     assert parse_json(json.dumps({"start": 10**3000, "rule": [[[1]]]})) == {"start": 10**3000, "rule": [[[1]]]}
-    with pytest.raises(Damaged, match="its JSON is damaged"):
-        parse_json('{"a":' + "[" * 70 + "]" * 70 + "}")
-
-
-@pytest.mark.parametrize("name", ["", "a" * 300, "nim\n", "\x1b[31mnim", "\u202emin", "\x9b31m", 5, None])
-def test_names_that_are_none(name: object) -> None:
-    with pytest.raises(Damaged, match="is not a name") as caught:
-        name_of(name)
-    assert str(caught.value).isprintable()
 
 
 def test_a_regular_file_is_opened(tmp_path: Path) -> None:

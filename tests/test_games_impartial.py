@@ -245,27 +245,3 @@ def test_broken_games_are_refused():
         evolve(Table({0: [1]}))
     with pytest.raises(UsageError, match="must have positions"):
         evolve(Table({}))
-    with pytest.raises(UsageError, match="P-position"):
-        evolve(Nim(1, 2)).parents((1,))
-    with pytest.raises(UsageError, match="one of the game's"):
-        evolve(Nim(1, 2)).index((5,))
-
-
-@pytest.mark.parametrize("code", ["", "77", "0.", "0.G", "1.7", "0.7x", "a.7", "0.7 ", "44.7", "-4.7", "0.\u0661", None])
-def test_bad_octal_codes_are_refused(code):
-    with pytest.raises(UsageError, match="octal code"):
-        OctalCode(code)
-
-
-@pytest.mark.parametrize("take", [(), (0, 1), (-2,)])
-def test_bad_subtraction_sets_are_refused(take):
-    with pytest.raises(UsageError, match="take must be positive integers"):
-        SubtractionRule(take)
-
-
-def test_bad_lines_are_refused():
-    for lines in ([(0, 0, 1), (0, 0, 2)], [(0, 0, 1), (1, 0)], [(0, 0, 1), (0, 0, 0)]):
-        with pytest.raises(UsageError, match="lines"):
-            LineGame(3, 3, tuple(lines))
-    with pytest.raises(UsageError, match="must be an integer"):
-        Nim(0, 3)

@@ -21,7 +21,7 @@ from gpu_nim.games.inequality import (
     six_coordinate_chocolate,
 )
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import inequality_values
 
 
@@ -177,58 +177,6 @@ def test_reading_inequalities(text, formulas):
     assert again.coordinates == game.coordinates == tuple(sorted(game.coordinates, key=lambda name: (len(name), name)))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "3 <= x", "y < x", "y <= ", "y <= x +", "y <= x z", "2y", "y + x <= z", "-y <= x", "y <= x/0", "y <= -x", "y <= y"),
-        *("y <= 3*", "y <= *x", "y <= x*3", "y <= 1e3", "y <= 12e3", "y <= 2(x + z)", "y <= x <= z", "y <= 1/2/x", "3"),
-    ],
-)
-def test_nonsense_inequalities_are_refused(text):
-    with pytest.raises(UsageError, match=" must "):
-        parse_game(text)
-
-
-@pytest.mark.parametrize("a", [0, -1, "0", "-3/2", "x", "1/0", None, float("inf"), float("nan")])
-def test_bad_a_is_refused(a):
-    with pytest.raises(UsageError, match="a must be"):
-        chocolate(a)
-
-
-def test_more_coordinates_than_can_be_solved_are_refused():
-    assert len(solve(nim(32), 0).p_positions) == 1
-    for make in (lambda: nim(33), lambda: solve("nim-pass", 1, piles=10**12)):
-        with pytest.raises(UsageError, match="piles must be an integer from 1 to 32"):
-            make()
-    with pytest.raises(UsageError, match="coordinates must be 1 to 32 names, got 33"):
-        parse_game("; ".join(f"x{i}" for i in range(33)))
-
-
-def test_bad_games_are_refused():
-    one = Fraction(1)
-    with pytest.raises(UsageError, match=r"inequality must have y at the left alone, got '2y <= x \+ y'"):
-        parse_game("2y <= x + y")
-    with pytest.raises(UsageError, match="target"):
-        Inequality(2, (one, one))
-    with pytest.raises(UsageError, match="coefficients must be 2"):
-        InequalityGame("bad", ("x", "y"), (Inequality(0, (Fraction(0), one, one)),))
-    with pytest.raises(UsageError, match="coordinates must be 1 to 32 names, got 0"):
-        InequalityGame("bad", (), ())
-    with pytest.raises(UsageError, match="size must be an integer"):
-        solve(chocolate(3), -1)
-    with pytest.raises(UsageError, match="2\\^62"):
-        solve(parse_game("w; x; y; z"), 10**5)
-    with pytest.raises(UsageError, match="below 2"):
-        chocolate(Fraction(1, 2**62)).bounds((3, 3, 3))
-
-
-def test_too_large_a_game_is_refused_before_it_starts():
-    with pytest.raises(InsufficientMemoryError, match="needs"):
-        solve(six_coordinate_chocolate(), 200)
-    with pytest.raises(InsufficientMemoryError, match="needs"):
-        solve(chocolate(3), 200_000)
-
-
 def test_points_and_the_picture_of_the_gasket():
     solution = solve(chocolate(3), 31, grundy=True)
     points, values = solution.points(2)
@@ -241,10 +189,10 @@ def test_points_and_the_picture_of_the_gasket():
     listed = [[0, 0, 0], [24, 0, 0], [2, 1, 1], [3, 1, -1], [22, 1, 1], [4, 2, 2], [6, 2, -2], [25, 2, 2]]
     data = sheared(p_points).tolist()
     assert all(point in data for point in listed)
-    with pytest.raises(UsageError, match="points must be"):
-        sheared(np.zeros((3, 2), np.int64))
-    with pytest.raises(UsageError, match="grundy must be"):
-        solve(chocolate(3), 3).points(1)
+
+
+def test_as_many_coordinates_as_can_be_solved():
+    assert len(solve(nim(32), 0).p_positions) == 1
 
 
 @pytest.mark.parametrize("grundy", [False, True])

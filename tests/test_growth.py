@@ -16,8 +16,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.model.digest import COEFFICIENTS, checksum, finalize, mix, nim_plane_mix
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.memory import require_memory
+from gpu_nim.model.errors import InsufficientMemoryError
 from tests.helpers import p_positions
 
 
@@ -84,31 +83,6 @@ def test_cells_are_the_same_kept_or_grown_anew() -> None:
     assert np.array_equal(kept.newborns(33), anew.newborns(33))
     assert len(kept.cells()) == kept.population
     assert [n for n, _ in anew] == list(range(41))
-
-
-@pytest.mark.parametrize(
-    "ask", [lambda g: g.newborns(8), lambda g: g.newborns(-1), lambda g: g.cells(3, 3), lambda g: g.cells(0, 9)]
-)
-def test_generations_that_are_not_there(ask: object) -> None:
-    assert callable(ask)
-    with pytest.raises(UsageError, match="generation"):
-        ask(grow("nim", 7, backend="numpy"))
-
-
-@pytest.mark.parametrize("generations", [-1, 2**31, 1.5, "7", None])
-def test_impossible_generations(generations: object) -> None:
-    with pytest.raises(UsageError, match="generations must be an integer from 0"):
-        grow("nim", generations, backend="numpy")  # type: ignore[arg-type]
-
-
-def test_a_growth_too_large_states_the_bytes() -> None:
-    with pytest.raises(
-        InsufficientMemoryError, match=r"nim to generation 10000000 needs 12,500,081,250,008 bytes, [\d,]+ are free"
-    ):
-        grow("nim", 10**7, backend="numpy")
-    with pytest.raises(InsufficientMemoryError, match="10 bytes, 9 are free"):
-        require_memory(10, 9, "ten")
-    require_memory(10, 10, "ten")
 
 
 def test_kept_cells_stop_at_their_limit() -> None:
@@ -259,9 +233,3 @@ def test_the_plane_mixes_as_the_lattice_does(u: int, v: int, more: int) -> None:
     down, along, up = nim_plane_mix()
     word = np.array([(down * u + along * v + up * n) % 2**64], np.uint64)
     assert int(finalize(word)[0]) == slow_mix((n - u, n - v, u + v))
-
-
-@pytest.mark.parametrize("cells", [np.zeros((2, 9), int), np.zeros(3, int), np.zeros((2, 3))])
-def test_mix_refuses_what_is_no_cells(cells: np.ndarray) -> None:
-    with pytest.raises(UsageError, match="cells must be integers of shape"):
-        mix(cells)

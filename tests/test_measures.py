@@ -21,12 +21,11 @@ from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.columns import COLUMNS, Column, Newborns, parse_section
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.measures import Boxes
 from gpu_nim.automata.table import Table
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.catalogues import COLUMN_NAMES
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.helpers import refused, run
 from tests.lattices import EDGE, HEXAGON, ONE, literal, nim, rules, terms_of
@@ -216,16 +215,6 @@ def test_columns_that_no_file_has_are_printed(
     assert (said[0].split() == ["generation", "births", "p-positions"]) == printed
     assert (said[-1].split() == ["3", "9", "9"]) == printed
     assert sorted(os.listdir(tmp_path)) == sorted(files[1::2])
-
-
-def test_a_column_that_is_not_there() -> None:
-    with pytest.raises(UsageError, match="column must be one of births, population, got 'density'"):
-        grow("nim", 3, backend="numpy").table["density"]
-
-
-def test_boxes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InsufficientMemoryError, match="counting boxes needs"):
-        Boxes((0, 0, 0), (2**20, 2**20, 2**20))
 
 
 @quick

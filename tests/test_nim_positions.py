@@ -3,12 +3,10 @@
 from itertools import combinations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_nim.games.nim import arrays, positions
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 HUGE = st.lists(st.integers(0, 2**200), min_size=1, max_size=6)
 
@@ -89,30 +87,5 @@ def test_dtypes_have_room_for_totals():
     assert arrays.as_positions(np.empty((0, 3), np.int64)).shape == (0, 3)
 
 
-@pytest.mark.parametrize("bad", [[], [-1, 2], [1.5, 2], [True, 1], ["3"]])
-def test_bad_piles_are_refused(bad):
-    with pytest.raises(UsageError, match="piles must be"):
-        positions.generation(bad)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [np.array([[1.0, 2.0]]), np.array([[-1, 1]]), np.array([[True, True]]), np.zeros((3, 0), np.int64), np.int64(3)],
-)
-def test_bad_arrays_are_refused(bad):
-    with pytest.raises(UsageError, match="positions must be"):
-        arrays.nim_sums(bad)
-
-
-def test_more_relatives_than_fit_are_refused():
-    with pytest.raises(InsufficientMemoryError, match="49,995,000 neighbours of a position of 10000 piles needs"):
-        positions.children([1] * 10_000)
+def test_many_piles_have_as_many_relatives_as_pairs():
     assert len(positions.parents([1] * 60)) == 60 * 59 // 2
-
-
-def test_n_positions_have_no_relatives():
-    with pytest.raises(UsageError, match=r"P-position.*\(1, 2, 4\) with nim-sum 7"):
-        positions.parents([1, 2, 4])
-    with pytest.raises(UsageError, match=r"P-positions.*\(1, 2, 4\)"):
-        arrays.children_of(np.array([[1, 2, 3], [1, 2, 4]]))
-    assert positions.generation([1, 2, 4]) is None

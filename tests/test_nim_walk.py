@@ -39,17 +39,6 @@ def test_cells_that_are_never_born_are_refused():
                 walk.position_of((x, y))
 
 
-def test_bad_input_is_refused():
-    with pytest.raises(UsageError, match="three piles"):
-        walk.walk([1, 1])
-    with pytest.raises(UsageError, match="three piles"):
-        walk.walk([1, 2, 4])
-    with pytest.raises(UsageError, match="three piles"):
-        walk.cells_of([[1, 2, 4]])
-    with pytest.raises(UsageError, match="cell must hold two integers"):
-        walk.position_of((1, 2, 3))
-
-
 def test_empty_arrays():
     assert walk.cells_of(np.empty((0, 3), np.int64)).shape == (0, 2)
     assert arrays.generations(np.empty((0, 3), np.int64)).shape == (0,)

@@ -277,21 +277,11 @@ def test_b_files_that_are_proposed_are_computed_and_longer() -> None:
 # The command.
 
 
-def test_a_draft_is_printed_and_listed() -> None:
-    text = printed("oeis", "chocolate-2", "nim-6-births")
-    assert text.count("%I Axxxxxx\n") == 2
-    assert "# b-file: `gpunim oeis chocolate-2 -o . --b-file`" in text
+def test_each_entry_is_listed_with_what_it_counts() -> None:
     listed = facts("oeis")
-    assert listed["edge-n-births"]["summary"] == "N-positions among the births of the automaton edge"
-    assert listed["edge-births"] == {"summary": "births of the automaton edge", "offset": 0, "submit": "draft"}
-    assert listed["A236305"]["submit"] == "changes"
-    assert listed["A160720"] == {"summary": CORRECTIONS["A160720"].counts, "offset": None, "submit": "changes"}
+    assert listed["A160720"]["summary"] == CORRECTIONS["A160720"].counts
     assert [name for name, row in listed.items() if not row["summary"]] == []
-    assert "nim-6-births" in printed("oeis")
-    automata = facts("automata")
-    assert automata["edge"]["oeis"] == {}
-    assert automata["edge"]["drafts"]["edge-births"] == "births"
-    assert (automata["fcc"]["drafts"], "edge-births" in printed("automata")) == ({}, False)
+    assert "edge-births" not in printed("automata")
 
 
 B_LINE = re.compile(r"(-?[1-9][0-9]*|0) (-?[1-9][0-9]*|0)")

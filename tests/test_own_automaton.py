@@ -15,7 +15,7 @@ from gpu_nim.automata.growth_process import GrowthProcess, most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import Planned
-from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import FileError, InsufficientMemoryError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests import helpers
 from tests.lattices import ONE, literal, rules, steps
@@ -131,8 +131,3 @@ def test_a_damaged_description_is_a_damaged_file(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **{**parts, "attributes": json.dumps(attributes)})
     with pytest.raises(FileError, match="attributes are damaged"):
         load(tmp_path / "a.npz")
-
-
-def test_own_refuses_no_offsets() -> None:
-    with pytest.raises(UsageError, match="offsets must hold at least one cell"):
-        define([], [1], [(0,)])

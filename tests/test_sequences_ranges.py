@@ -12,8 +12,8 @@ from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, with_checked_sum
-from gpu_nim.model.arrays import to_integers, to_limbs
-from gpu_nim.model.errors import UsageError, VerificationError
+from gpu_nim.model.arrays import to_integers
+from gpu_nim.model.errors import VerificationError
 
 ENGINE = NumpyCounting(threads=2)
 
@@ -99,14 +99,3 @@ def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
         values = Range(counts, 950, 1080, engine)
         assert values.limbs > 2
         assert to_integers(values.values()) == singles(counts, 950, 1080)
-
-
-def test_limbs_refuse_what_does_not_fit() -> None:
-    with pytest.raises(OverflowError):
-        to_limbs([2**128], 2)
-
-
-def test_empty_and_backward_ranges_are_refused() -> None:
-    for start, stop in ((5, 5), (5, 3), (-1, 3)):
-        with pytest.raises(UsageError, match=f"got {start}:{stop}"):
-            Range(find_family("D", 3), start, stop, ENGINE)

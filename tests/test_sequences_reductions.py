@@ -21,7 +21,7 @@ from gpu_nim.counting.reductions import (
     residue_counts,
     scanned_values,
 )
-from gpu_nim.model.errors import UsageError, VerificationError
+from gpu_nim.model.errors import VerificationError
 
 ENGINE = NumpyCounting(threads=2)
 
@@ -120,11 +120,3 @@ def test_long_ranges_have_few_pieces() -> None:
     assert pieces[0][0] == 7
     assert pieces[-1][1] == 10**15
     assert all(before[1] == after[0] for before, after in itertools.pairwise(pieces))
-
-
-@pytest.mark.parametrize(
-    "text", ["median", "sum:3", "residues", "residues:0", "residues:x", "residues:-2", "", f"residues:{2**40}"]
-)
-def test_wrong_reductions(text: str) -> None:
-    with pytest.raises(UsageError, match=r"^reduce "):
-        Reduction.parse(text)

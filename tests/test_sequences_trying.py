@@ -7,7 +7,7 @@ from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
-from gpu_nim.model.errors import UsageError, VerificationError
+from gpu_nim.model.errors import VerificationError
 
 ENGINE = NumpyCounting(threads=2)
 
@@ -63,8 +63,3 @@ def test_every_tuple_is_tried() -> None:
 def test_a_wrong_count_is_a_failure() -> None:
     with pytest.raises(VerificationError, match=r"trying every tuple gives D_3\(1\) = 4, the formula 3"):
         Enumeration(find_family("D", 3), 2, ENGINE).combine([np.array([1, 4, 3])])
-
-
-def test_what_cannot_be_tried_is_refused() -> None:
-    with pytest.raises(UsageError, match="give a smaller range"):
-        Enumeration(find_family("D", 20), 100, ENGINE)

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import dyadic_blocks
-from gpu_nim.counting.digit_matrices import DigitProduct, by_total, up_to_total
+from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.families import find_family
 from gpu_nim.jobs.count import count
-from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
 from gpu_nim.papers.nim_fractals.section_5_5_more_piles import by_recursion
 
@@ -103,30 +102,6 @@ def test_count_is_the_way_in() -> None:
     wide = count("a", range(2**40, 2**40 + 2), piles=3, backend="numpy")
     assert wide.tolist() == [2**80 + 3, 2**80 + 12]
     assert count("A016945", range(3)).tolist() == [3, 9, 15]
-
-
-@pytest.mark.parametrize(
-    ("name", "piles", "words"),
-    [
-        ("E", 3, "sequence must be one of D, A, d, a, got 'E'"),
-        ("D", 0, "piles must be an integer from 1 to 1000, got 0"),
-        ("D", 1001, "1001"),
-    ],
-)
-def test_wrong_sequences(name: str, piles: int, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        find_family(name, piles)
-
-
-def test_wrong_indices() -> None:
-    with pytest.raises(UsageError, match="index must be an integer of at least 0, got -1"):
-        find_family("D", 3).value(-1)
-    with pytest.raises(UsageError, match="got 5:3"):
-        find_family("D", 3).sum(5, 3)
-    with pytest.raises(UsageError, match="range of step 1"):
-        count("D", range(0, 10, 2), piles=3)
-    with pytest.raises(UsageError, match="weights must be"):
-        DigitProduct((2, 1))
 
 
 @pytest.mark.parametrize("piles", [6, 7, 60, 61])

@@ -17,9 +17,8 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
 from gpu_nim.counting.families import find_family
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import UsageError
 from gpu_nim.papers import Entry, Paper, by_definition, catalogue, find_statements, run_checks, statements
-from gpu_nim.papers.catalogue import GPUNIM, Cases, Reach
+from gpu_nim.papers.catalogue import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 from tests.helpers import facts, refused, run
 
@@ -64,12 +63,6 @@ def test_names() -> None:
     assert [s.name for s in find_statements(["nf-lemma", "nf-lemma-6"])] == [
         f"nf-lemma-{n}" for n in (6, 8, 10, 20, 21, 23, 24, 26, 27, 28)
     ]
-    with pytest.raises(UsageError, match="--list` prints, got 'nf-theorem-99'; did you mean nf-theorem-29"):
-        find_statements(["nf-theorem-99"])
-    with pytest.raises(UsageError, match="upto must be at least 1, got 0"):
-        list(run_checks(statements(), 0))
-    with pytest.raises(UsageError, match="a statement is called nf-lemma-6 already"):
-        Entry(GPUNIM, "nf-lemma-6")
 
 
 def test_far_is_cut_short_not_endless() -> None:

@@ -1,0 +1,24 @@
+"""What the library refuses: one sentence that names the argument, what was expected and what was given."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu_nim.model.errors import GpunimError
+
+DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+NAMES: dict[str, Any] = {}
+exec(DATA.pop("names"), NAMES)
+
+
+@pytest.mark.parametrize(("room", "expression"), [(room, each) for room, expressions in DATA.items() for each in expressions])
+def test_what_is_impossible_is_refused(room: str, expression: str) -> None:
+    refusal = DATA[room][expression]
+    name, words = ("UsageError", refusal) if isinstance(refusal, str) else refusal
+    with pytest.raises((GpunimError, OverflowError, ValueError)) as raised:
+        eval(expression, NAMES)
+    assert type(raised.value).__name__ == name
+    assert words in str(raised.value)
+    assert str(raised.value).isprintable()
