@@ -331,12 +331,12 @@ def test_the_bar_shows_on_a_terminal() -> None:
     ("args", "words"),
     [
         (("render", "edge:60", "-o", "a.png", "--resolution", "32x32", "--engine", "numpy"), (b"generation", b"of 60", b"side")),
-        (("evolution", "--gen", "60"), (b"P-positions", b"/s")),
-        (("evolution", "--gen", "60", "--out", "g.dot"), (b"nodes and edges written",)),
+        (("evolution", "--gen", "60"), (b"P-position", b"of 2,881")),
+        (("evolution", "--gen", "60", "--out", "g.dot"), (b"node and edge", b"of 5,761")),
         (("count", "D", "--piles", "4", "--at", "10^10000"), (b"digit product", b"of 232,540")),
         (("count", "D", "--piles", "4", "--range", "0:10^30", "--reduce", "records", "--records", "150"), (b"record", b"of 151")),
         (("solve", "nim-pass", "--size", "40"), (b"position", b"of 68,921")),
-        (("solve", "chocolate", "--a", "1:9", "--size", "15", "--backend", "numpy"), (b"games", b"of 8")),
+        (("solve", "chocolate", "--a", "1:9", "--size", "15", "--backend", "numpy"), (b"game", b"of 8")),
     ],
 )
 @pytest.mark.usefixtures("wide")
