@@ -264,6 +264,16 @@ def test_concurrent_first_calls_make_one_environment(machine: Machine) -> None:
     assert machine.installed() == ["."]
 
 
+def test_another_call_may_begin_at_any_moment(machine: Machine) -> None:
+    """While this one looks whether the folder is somebody else's, that one makes the stamp in it."""
+    (machine.checkout / ".venv").mkdir()
+    make = machine.checkout / "scripts/lib/make.sh"
+    text, looks = make.read_text(), "is_occupied() {\n"
+    assert looks in text
+    make.write_text(text.replace(looks, f'{looks}    : >>"$stamp"\n'))
+    machine.works()
+
+
 @pytest.mark.parametrize("name", [".venv", ".venv/precious", ".venv/.precious", ".venv/lib/precious"])
 def test_what_somebody_else_made_is_never_touched(machine: Machine, name: str) -> None:
     path = machine.checkout / name

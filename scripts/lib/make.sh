@@ -24,7 +24,8 @@ make_under_lock() {
 # take_lock: waits until no other call is making this environment; the lock is held on descriptor 9. The stamp exists from here on,
 # so a non-empty folder without a stamp is not ours and is never changed.
 take_lock() {
-    if [[ -e $environment && ! -f $stamp ]] && is_occupied "$environment"; then
+    # In this order: another call that begins meanwhile makes the stamp first.
+    if [[ -e $environment ]] && is_occupied "$environment" && [[ ! -f $stamp ]]; then
         refuse "$environment was not made by this script: move it away, or name another place in GPUNIM_VENV"
     fi
     if ! mkdir -p -- "$environment" 2>/dev/null || ! { exec 9>>"$stamp"; } 2>/dev/null; then
