@@ -17,7 +17,7 @@ from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, MissingDependency, UsageError
 from gpu_nim.storage.save_load import read_terms
 from gpu_nim.storage.table_formats import TABLE_FORMATS, AppendedFile, TableFormat, endings
-from gpu_nim.storage.tables import open_table, save_table, write_terms
+from gpu_nim.storage.tables import open_table, save_table
 from tests.helpers import printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
@@ -216,13 +216,6 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         write(tmp_path / "t.zarr")
     with pytest.raises(FileError, match=r"bytes, .* are free there"):
         write(tmp_path / "t.npy", stop=2**60)
-
-
-def test_terms(tmp_path: Path) -> None:
-    write_terms(tmp_path / "b.txt", 3, iter([1, 10**50]))
-    assert (tmp_path / "b.txt").read_text() == f"3 1\n4 {10**50}\n"
-    write_terms(tmp_path / "b.csv", 3, iter([1]))
-    assert (tmp_path / "b.csv").read_text() == "n,value\n3,1\n"
 
 
 COLUMNS = {

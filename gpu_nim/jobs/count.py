@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,47 +79,33 @@ class DeviceArray(Protocol):
     def __dlpack__(self, *, stream: Any = None) -> Any: ...
 
 
+class _Of(TypedDict, total=False):
+    piles: Whole | None
+    backend: str | Backend
+
+
+class _Divided(_Of, total=False):
+    scheduler: str | None
+    workers: Whole | None
+
+
+class _Reducing(_Divided, total=False):
+    records: Whole | None
+
+
 @overload
-def count(sequence: str, n: Whole, *, piles: Whole | None = None, backend: str | Backend = "auto") -> int: ...
+def count(sequence: str, n: Whole, **options: Unpack[_Of]) -> int: ...
+@overload
+def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_Of]) -> DeviceArray: ...
+@overload
+def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Reducing]) -> Reduced: ...
 @overload
 def count(
-    sequence: str, n: range, *, piles: Whole | None = None, backend: str | Backend = "auto", device: Literal[True]
-) -> DeviceArray: ...
-@overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: str,
-    records: Whole | None = None,
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
-) -> Reduced: ...
-@overload
-def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    reduce: list[str] | tuple[str, ...],
-    records: Whole | None = None,
-    backend: str | Backend = "auto",
-    scheduler: str | None = None,
-    workers: Whole | None = None,
+    sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Reducing]
 ) -> dict[str, Reduced]: ...
 @overload
 def count(
-    sequence: str,
-    n: range,
-    *,
-    piles: Whole | None = None,
-    method: Method = "formula",
-    backend: str | Backend = "auto",
-    device: Literal[False] = False,
-    scheduler: str | None = None,
-    workers: Whole | None = None,
+    sequence: str, n: range, *, method: Method = "formula", device: Literal[False] = False, **options: Unpack[_Divided]
 ) -> Values: ...
 def count(
     sequence: str,

@@ -15,12 +15,12 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import corners
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
-from gpu_nim.oeis.b_files import bfile_name
+from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz
 from gpu_nim.storage.rle_files import GRID, rle_bytes, write_rle
 from gpu_nim.storage.table_formats import endings, write_table
-from gpu_nim.storage.tables import write_terms
+from gpu_nim.storage.tables import save_text
 from gpu_nim.storage.voxels import is_voxels, voxel_bytes, write_voxels
 from gpu_nim.storage.vtk_files import vti_bytes, write_vti, write_vtp
 from gpu_nim.storage.zarr_growths import write_zarr
@@ -228,5 +228,4 @@ def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntr
     4 109
     """
     values = growth.table[column].tolist()
-    terms = values if entry is None else (value for _, value in entry.terms(values))
-    write_terms(Path(path), 0 if entry is None else entry.offset, terms, ending=".txt")
+    save_text(Path(path), format_lines(enumerate(values) if entry is None else entry.terms(values)))

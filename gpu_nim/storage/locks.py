@@ -10,7 +10,6 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpu_nim.model.errors import FileError
@@ -19,13 +18,7 @@ from gpu_nim.model.work import interrupts_deferred
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
-@dataclass
-class _Hold:
-    handle: int | None  # None where the file system has no locks
-    blocks: int = 0
-
-
-_holds: dict[tuple[int, int, Path], _Hold] = {}  # by process, thread and file
+_held: dict[tuple[int, int, Path], bool] = {}  # by process, thread and file: whether that excludes others
 
 
 @contextmanager
@@ -42,24 +35,20 @@ def locked(file: Path, refusal: str) -> Iterator[bool]:
     """
     file = file.parent.resolve() / file.name
     key = os.getpid(), threading.get_ident(), file
-    hold = None
+    if key in _held:
+        yield _held[key]
+        return
+    handle = None
     try:
         with interrupts_deferred():  # else the file would stay where a signal comes before it is held
-            hold = _holds.get(key) or _holds.setdefault(key, _Hold(_acquire(file, refusal)))
-            hold.blocks += 1
-        yield hold.handle is not None
+            handle = _acquire(file, refusal)
+            _held[key] = handle is not None
+        yield _held[key]
     finally:
-        if hold is not None:
-            with interrupts_deferred():
-                _leave(key, hold)
-
-
-def _leave(key: tuple[int, int, Path], hold: _Hold) -> None:
-    hold.blocks -= 1
-    if not hold.blocks:
-        del _holds[key]
-        if hold.handle is not None:
-            _release(key[-1], hold.handle)
+        with interrupts_deferred():
+            _held.pop(key, None)
+            if handle is not None:
+                _release(file, handle)
 
 
 def _acquire(file: Path, refusal: str) -> int | None:

@@ -12,7 +12,6 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +20,9 @@ from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, parse_json, printable, read_regular
-from gpu_nim.storage.atomic import check_output, claim, make_folder, replacing, resumable
+from gpu_nim.oeis.b_files import format_lines
+from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.storage.atomic import check_output, make_folder, replacing, resumable
 from gpu_nim.storage.file_checks import checksum_of
 from gpu_nim.storage.table_formats import (
     SEQUENCE,
@@ -39,7 +40,6 @@ from gpu_nim.storage.table_formats import (
 
 _JOB = "job.json"
 _NOTE = 1 << 20  # bytes of it
-_TERMS = 1 << 12  # of any size that are written at a time
 _NAMED = ("names",), "a draft, an A-number, or all"
 _SUBMITTED: Needs = {
     "out": _NAMED,
@@ -171,29 +171,6 @@ def _require_space(path: Path, heading: Heading) -> None:
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
 
 
-def write_terms(
-    path: Path, first: int, terms: Iterable[int], facts: Mapping[str, Any] = MappingProxyType({}), *, ending: str | None = None
-) -> None:
-    """Write terms of any size at first, first + 1, ... to a file, atomically.
-
-    Args:
-        path: the file.
-        first: the index of the first term.
-        terms: the terms.
-        facts: what describes them.
-        ending: that of the format, by default the path's.
-    """
-    text = TABLE_FORMATS[ending or path.suffix].text
-    assert text is not None
-    save_text(path, printed(text.form, facts, _parts(first, iter(terms))))
-
-
-def _parts(first: int, terms: Iterator[int]) -> Iterator[tuple[int, list[int]]]:
-    while some := list(islice(terms, _TERMS)):
-        yield first, some
-        first += len(some)
-
-
 def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
     """Write a table of any columns to a file, by its ending; None is empty or null. The write is atomic.
 
@@ -263,17 +240,15 @@ def submit(
         for each in found:
             yield from each.lines(number)
         return
-    texts = [(out / each.file_name(number), each.lines(number, upto)) for each in found]
+    texts = [(each.file_name(number), (f"{line}\n" for line in each.lines(number, upto))) for each in found]
     counted = ([each for each in found if each.known is not None] or found) if b_file else []
-    lasts = [each.last_index(upto) for each in counted]
-    make_folder(out)
     # What may be refused for its size comes first.
-    for each, last in zip(counted, lasts, strict=True):
-        path = out / each.b_file_name(number)
-        with claim(path):
-            write_terms(path, each.entry.offset, each.entry.terms(each.entry.offset, last + 1))
-        yield path
-    for path, lines in texts:
-        with claim(path):
-            save_text(path, (f"{line}\n" for line in lines))
-        yield path
+    b_files = [(each.b_file_name(number), _bfile_of(each.entry, each.last_index(upto))) for each in counted]
+    make_folder(out)
+    for name, lines in [*b_files, *texts]:
+        save_text(out / name, lines)
+        yield out / name
+
+
+def _bfile_of(entry: OeisEntry, last: int) -> Iterator[str]:
+    return format_lines(enumerate(entry.terms(entry.offset, last + 1), entry.offset))
