@@ -28,7 +28,7 @@ from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage import zarr_growths
+from gpu_nim.storage import growth_files
 from tests import strict_cupy as xp
 from tests.test_communicators import check_communicator
 
@@ -150,7 +150,7 @@ def every_automaton_has_the_digest_of_one_process(ranks: MpiCommunicator, folder
 
 @case
 def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
-    size, zarr_growths._CHUNK = zarr_growths._CHUNK, 1000  # stores have chunks of all ranks
+    size, growth_files._CHUNK = growth_files._CHUNK, 1000  # stores have chunks of all ranks
     try:
         for automaton, name in (("nim", "a.npz"), ("edge", "a.zarr"), ("fcc", "b.zarr"), ("ulam-warburton", "b.npz")):
             _same(ranks, automaton, 40, out=folder / name)
@@ -158,7 +158,7 @@ def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
             if ranks.rank == 0:
                 assert np.array_equal(load(folder / name).cells(), whole(automaton, 40).cells())
     finally:
-        zarr_growths._CHUNK = size
+        growth_files._CHUNK = size
 
 
 @case

@@ -26,7 +26,7 @@ from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Rule
-from gpu_nim.storage.file_checks import checksum_of
+from gpu_nim.storage.arrays import checksum_of
 from tests import helpers
 from tests.lattices import ONE, steps
 from tests.threads import on_ranks
@@ -184,7 +184,7 @@ def test_any_file_may_be_asked_for(tmp_path: Path, name: str) -> None:
 
 
 def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 1000)
+    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 1000)
     folder, out = tmp_path / "run", tmp_path / "a.zarr"
     GrowthJob("edge", 40, backend=NUMPY, out=out, checkpoint=folder, every=15).grow()
     first = load(out).cells()
@@ -297,7 +297,7 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
 
 
 def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 200)
+    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 200)
     GrowthJob("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10).grow()
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
     chunk.unlink()
@@ -330,8 +330,8 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monke
 
 
 def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sink = pytest.importorskip("gpu_nim.storage.zarr_growths", reason="zarr is not installed").ZarrGrowthWriter
-    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 1000)
+    sink = pytest.importorskip("gpu_nim.storage.growth_files", reason="zarr is not installed").ZarrGrowthWriter
+    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 1000)
     whole = sink._write
 
     def filling(self: object, count: int) -> None:
@@ -396,7 +396,7 @@ def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
         ({"ranks": 2}, "ranks is for a plan: mpirun starts ranks, and has started 1, got 2"),
         ({"disk": "folder"}, "disk and threads must be left out with a backend object"),
         ({"threads": 1}, "disk and threads must be left out with a backend object"),
-        ({"out": "a.zarr", "voxels": "a.zarr"}, "each file must have a name of its own, got a.zarr, a.zarr"),
+        ({"out": "a.zarr", "voxels": "./x/../a.zarr"}, "each file must have a name of its own, got a.zarr, x/../a.zarr"),
         ({"parents": True}, "parents are saved in the .zarr file of the growth, got no file"),
         ({"checkpoint": "run", "resume": "run"}, "checkpoint must be given without resume"),
     ],
@@ -430,7 +430,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             arrays = dict(file)
         record = json.loads(str(arrays["record"])) | {"format": 99}
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
-    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 4, and no other is intact"):
+    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 5, and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
 
 
@@ -485,13 +485,13 @@ def test_states_are_mapped_and_compared_with_their_checksums_once(tmp_path: Path
 
 def test_a_rank_that_cannot_read_what_rank_0_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "run")
-    read = Checkpoints._read
+    read = Checkpoints._snapshot
 
-    def read_on_rank_0(checkpoints: Checkpoints, *more: object) -> tuple[str, Snapshot]:
+    def read_on_rank_0(checkpoints: Checkpoints, *more: object) -> Snapshot:
         if checkpoints._ranks.rank:
             raise Damaged("its contents do not agree with its checksum")
         return read(checkpoints, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Checkpoints, "_read", read_on_rank_0)
+    monkeypatch.setattr(Checkpoints, "_snapshot", read_on_rank_0)
     with pytest.raises(FileError, match=r"rank 1 cannot read .*30\.npz, which rank 0 can: its contents do not agree"):
         on_ranks(2, lambda ranks: Checkpoints(tmp_path / "run", ranks).latest())

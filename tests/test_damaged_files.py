@@ -28,13 +28,12 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
-from gpu_nim.model.files import Damaged, open_regular, parse_json
+from gpu_nim.model.files import Damaged, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
-from gpu_nim.storage.array_files import NpzArrays
+from gpu_nim.storage.arrays import NpzArrays, ZarrArrays, sizes_of_blosc, sizes_of_zstd
 from gpu_nim.storage.tables import open_table
-from gpu_nim.storage.zarr_arrays import ZarrArrays, sizes_of_blosc, sizes_of_zstd
 from tests.damage import damaged
 from tests.helpers import interrupt
 
@@ -119,7 +118,7 @@ KINDS: dict[str, tuple[Callable[[Path], Any], int]] = {
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_changed_file_is_refused_or_gives_the_same(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 256)
+    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 256)
     read, rounds = KINDS[kind]
     whole = tmp_path / "whole" / kind
     whole.parent.mkdir()
@@ -310,12 +309,6 @@ def test_json_within_what_gpunim_writes() -> None:
     assert parse_json(json.dumps({"start": 10**3000, "rule": [[[1]]]})) == {"start": 10**3000, "rule": [[[1]]]}
 
 
-def test_a_regular_file_is_opened(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"x")
-    with open_regular(tmp_path / "a", within=tmp_path) as file:
-        assert file.read() == b"x"
-
-
 # Zarr stores
 
 
@@ -360,8 +353,8 @@ def test_metadata_of_stores(tmp_path: Path, changes: dict[str, object], words: s
 def test_a_generation_that_does_not_fit_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(grow("nim", 15, backend=NUMPY), tmp_path / "a.zarr")
     growth = load(tmp_path / "a.zarr")
-    monkeypatch.setattr("gpu_nim.storage.zarr_arrays._FREE", 100)
-    monkeypatch.setattr("gpu_nim.storage.zarr_arrays.host_memory", lambda: 1000)
+    monkeypatch.setattr("gpu_nim.storage.arrays._FREE", 100)
+    monkeypatch.setattr("gpu_nim.storage.arrays.host_memory", lambda: 1000)
     with pytest.raises(InsufficientMemoryError, match=r"reading cells of .*a\.zarr needs [\d,]+ bytes, 500 are free"):
         growth.cells()
 
@@ -427,7 +420,7 @@ def test_a_chunk_says_its_size(whole: bytes) -> None:
 def test_a_solved_game_with_fields_that_are_none(tmp_path: Path, name: str, value: object) -> None:
     if name == "first_difference" and value is None:
         return  # which says that there is no difference
-    from gpu_nim.storage.file_checks import checksum_of
+    from gpu_nim.storage.arrays import checksum_of
 
     path = tmp_path / "a.npz"
     save(solve("3y <= x + z", 5, backend="numpy"), path)

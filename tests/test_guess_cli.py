@@ -13,7 +13,7 @@ from gpu_nim.counting import long_integers
 from gpu_nim.guessing import KINDS
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.save_load import parse_terms, read_terms, readable
-from gpu_nim.storage.table_formats import endings
+from gpu_nim.storage.tables import endings
 from tests.helpers import facts, printed, refused, run
 
 if long_integers.flint() is None:

@@ -249,11 +249,11 @@ def test_predicates_take_short_integers() -> None:
 def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> None:
     import zarr
 
-    from gpu_nim.storage.zarr_growths import StoreExtent, ZarrGrowthWriter
+    from gpu_nim.storage.growth_files import ZarrGrowthWriter
 
-    group = zarr.open_group(tmp_path / "cells.zarr", mode="w", zarr_format=3)
-    group.create_array("cells", data=np.zeros((2, 2), np.int8))
-    sink = ZarrGrowthWriter(tmp_path, group, extent=StoreExtent(2, np.zeros((0, 2), np.int32)))
+    store = tmp_path / "cells.zarr"
+    zarr.open_group(store, mode="w", zarr_format=3).create_array("cells", data=np.zeros((2, 2), np.int8))
+    sink = ZarrGrowthWriter(store, population=2, waiting=np.zeros((0, 2), np.int32))
     many = np.full((1 << 18, 2), 128, np.int32)
     with pytest.raises(FileError, match="kept as int8, too short"):
         sink.append(Batch(1, np.array([len(many)], np.uint64), np.zeros(1, np.uint64), many))

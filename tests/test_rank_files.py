@@ -17,8 +17,8 @@ from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.storage import zarr_growths
-from gpu_nim.storage.zarr_growths import ChunkDeal
+from gpu_nim.storage import growth_files
+from gpu_nim.storage.growth_files import ChunkDeal
 from tests.threads import on_ranks
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
@@ -73,7 +73,7 @@ def contents(store: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("automaton", ["edge", "nim", "ulam-warburton"])
 def test_a_store_of_several_ranks_has_the_bytes_of_one(automaton: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zarr_growths, "_CHUNK", 150)
+    monkeypatch.setattr(growth_files, "_CHUNK", 150)
     for ranks in (1, 2, 3):
         grown(ranks, tmp_path / f"{ranks}.zarr", automaton)
     expected = contents(tmp_path / "1.zarr")
@@ -87,7 +87,7 @@ def test_a_store_of_several_ranks_has_the_bytes_of_one(automaton: str, tmp_path:
 def test_a_store_is_resumed_on_another_number_of_ranks(
     before: int, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zarr_growths, "_CHUNK", 700)
+    monkeypatch.setattr(growth_files, "_CHUNK", 700)
     grown(1, tmp_path / "whole.zarr", last=33)
     run = tmp_path / "run"
     grown(before, tmp_path / "begun.zarr", last=25, checkpoint=run, every=10)
@@ -98,7 +98,7 @@ def test_a_store_is_resumed_on_another_number_of_ranks(
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_a_rank_that_cannot_write_leaves_nothing(failing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zarr_growths, "_CHUNK", 150)
+    monkeypatch.setattr(growth_files, "_CHUNK", 150)
     write: Callable[..., None] = zarr.Array.__setitem__
     ranks: dict[int, int] = {}
 

@@ -16,8 +16,7 @@ import pytest
 from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, MissingDependency, UsageError
 from gpu_nim.storage.save_load import read_terms
-from gpu_nim.storage.table_formats import TABLE_FORMATS, AppendedFile, TableFormat, endings
-from gpu_nim.storage.tables import open_table, save_table
+from gpu_nim.storage.tables import TABLE_FORMATS, AppendedFile, TableFormat, endings, open_table, save_table
 from tests.helpers import printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}

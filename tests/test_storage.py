@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -18,9 +17,8 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.work import interrupts_deferred
+from gpu_nim.storage.arrays import Declared
 from gpu_nim.storage.atomic import check_writable, replacing
-from gpu_nim.storage.file_checks import Declared
 from gpu_nim.storage.growth_files import _checksum_of
 from tests.helpers import disk_full, interrupt
 
@@ -56,32 +54,6 @@ def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: st
     else:
         assert load(tmp_path / name).digest == growth.digest
         assert np.array_equal(load(tmp_path / name).cells(), growth.cells())
-
-
-def test_cells_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, growth: Growth) -> None:
-    monkeypatch.setattr("gpu_nim.storage.zarr_growths._CHUNK", 64)
-    save(growth, tmp_path / "a.zarr")
-    assert np.array_equal(load(tmp_path / "a.zarr").cells(), growth.cells())
-    assert np.array_equal(load(tmp_path / "a.zarr").cells(63, 65), growth.cells(63, 65))
-    assert len(list((tmp_path / "a.zarr" / "cells" / "c").iterdir())) == -(-growth.population // 64)
-
-
-def test_other_tools_read_the_store(growth: Growth, tmp_path: Path) -> None:
-    save(growth, tmp_path / "a.zarr")
-    group = zarr.open_group(tmp_path / "a.zarr", mode="r")
-    assert group.attrs["automaton"] == "nim"
-    assert group.attrs["digest"] == growth.digest
-    assert np.array_equal(group["cells"][:], growth.cells())
-    assert group["births"][:].sum() == growth.population
-
-
-@pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
-def test_a_file_is_replaced(growth: Growth, tmp_path: Path, name: str) -> None:
-    save(grow("nim", 3, backend="numpy"), tmp_path / name)
-    before = _content(tmp_path / name)
-    save(growth, tmp_path / name)
-    assert _content(tmp_path / name) != before
-    assert os.listdir(tmp_path) == [name]
 
 
 @pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
@@ -303,15 +275,6 @@ def copied(store: Path, other: Path, layout: dict[str, Any]) -> None:
         zarr.consolidate_metadata(other)
 
 
-def test_edited_cells_of_a_foreign_store_are_found(tmp_path: Path) -> None:
-    save(grow("edge", 6, backend="numpy"), tmp_path / "a.zarr")
-    copied(tmp_path / "a.zarr", tmp_path / "b.zarr", {"shards": 64, "chunks": 16})
-    cells = zarr.open_array(tmp_path / "b.zarr" / "cells", mode="r+")
-    cells[3] = cells[3] + 1
-    with pytest.raises(FileError, match="cells of generation 1 were edited or damaged"):
-        load(tmp_path / "b.zarr").cells()
-
-
 def test_files_of_the_first_format_are_read_and_their_verdict_is_not_believed(growth: Growth, tmp_path: Path) -> None:
     _edited(growth, tmp_path / "a.npz", format=1, seal=None)
     loaded = load(tmp_path / "a.npz")
@@ -368,14 +331,3 @@ def test_a_damaged_store(growth: Growth, tmp_path: Path, damage: object, sentenc
     damage(tmp_path / "a.zarr")
     with pytest.raises(FileError, match=sentence):
         load(tmp_path / "a.zarr").cells()
-
-
-def test_an_interrupt_waits_for_a_write() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012
-        signal.raise_signal(signal.SIGINT)
-        done.append("the write")
-    assert done == ["the write"]
-    with interrupts_deferred():
-        done.append("nothing held back")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -232,6 +232,6 @@ KINDS: dict[str, Callable[[], Iterable[Described]]] = {
     "motion": _motions,
     "export": _simple(_registry("render.exports", "EXPORTS"), "gpunim export nim:63 -o nim{}"),
     "growth-format": _growth_formats,
-    "table-format": _simple(_registry("storage.table_formats", "TABLE_FORMATS"), "gpunim count D --piles 3 --range 0:8 --out D{}"),
+    "table-format": _simple(_registry("storage.tables", "TABLE_FORMATS"), "gpunim count D --piles 3 --range 0:8 --out D{}"),
 }
 """Returns the entries of each kind, by the name of its role."""

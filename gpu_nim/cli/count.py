@@ -14,8 +14,7 @@ from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
-from gpu_nim.storage.table_formats import endings
-from gpu_nim.storage.tables import forms, printed
+from gpu_nim.storage.tables import endings, forms, printed
 
 if TYPE_CHECKING:
     from gpu_nim.counting.reductions import Result

@@ -121,7 +121,7 @@ def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None
 
 
 def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
-    from gpu_nim.storage.table_formats import entries
+    from gpu_nim.storage.tables import entries
 
     return {name: entries(values) for name, values in growth.table.lists().items()}
 

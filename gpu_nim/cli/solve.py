@@ -17,7 +17,7 @@ from gpu_nim.games.solve import Comparison, compare, scan
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
-from gpu_nim.storage.table_formats import endings
+from gpu_nim.storage.tables import endings
 
 _TABLES = one_of(endings(columns=True))
 

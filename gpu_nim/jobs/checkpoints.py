@@ -40,19 +40,17 @@ from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json, printable
-from gpu_nim.storage.array_files import NpzArrays
-from gpu_nim.storage.atomic import check_writable, placing, remove_leftovers
-from gpu_nim.storage.file_checks import checksum_of, reason, require_room
-from gpu_nim.storage.locks import locked
-from gpu_nim.storage.zarr_growths import StoreExtent
+from gpu_nim.storage.arrays import NpzArrays, checksum_of, reason, require_room
+from gpu_nim.storage.atomic import check_writable, locked, placing, remove_leftovers
 
 KIND = "gpunim checkpoint"
-PART = "gpunim checkpoint of a rank"
-FORMAT = 4
+FORMAT = 5
 _KEPT = 2
-_NAMES = r"checkpoint-[0-9]{10}\.npz"
-_PARTS = r"(checkpoint-[0-9]{10})-rank-[0-9]+\.npz"
+_NAMES = r"(checkpoint-[0-9]{10})(?:-rank-[0-9]+)?\.npz"
 _STATE, _MEASURED = "state.", "measured."
+_PLAIN = ("generations", "mismatch", "tested", "seconds")  # the fields of a snapshot that JSON holds
+Record = dict[str, Any]
+Arrays = Mapping[str, NDArray[Any]]
 
 
 class _OtherFormat(Damaged):
@@ -72,8 +70,8 @@ class Checkpoints:
         self._ranks = ranks
         self.passed_over: list[str] = []
         """A sentence for each checkpoint that `latest` found damaged."""
-        self.extent: StoreExtent | None = None
-        """The extent of the cells at the checkpoint that was resumed; None where the folder keeps no cells."""
+        self.waiting: NDArray[Any] | None = None
+        """The last cells of the growth that was resumed, which the store lacks; None where the folder keeps no cells."""
         self.asked: dict[str, Any] = {}
         """The options of the growth, as they were given to `save`."""
 
@@ -93,7 +91,7 @@ class Checkpoints:
             if new:
                 self.begin()  # another growth may have run in between
             if alone:
-                remove_leftovers(self.folder, f"{_NAMES}|{_PARTS}")
+                remove_leftovers(self.folder, _NAMES)
             yield
 
     def require_new(self) -> None:
@@ -121,79 +119,70 @@ class Checkpoints:
         Raises:
             FileError: there is none, and the message says what is wrong with the newest; or this rank cannot read what rank 0 can.
         """
-        # Rank 0 finds the checkpoint, and the others read the same one.
-        path, checksum, snapshot = (self.folder, "", None) if self._ranks.rank else self._latest(automaton)
-        path, checksum = share(self._ranks, (path, checksum))[0]
-        if snapshot is not None:
-            return snapshot
+        # Rank 0 finds the checkpoint and compares it with its checksums, and all ranks read the same one.
+        path, files = share(self._ranks, (self.folder, []) if self._ranks.rank else self._newest())[0]
         try:
-            return self._read(path, automaton, checksum)[1]
+            return self._snapshot(path, [_read(*file) for file in files], automaton)
         except (Damaged, OSError) as error:
-            raise FileError(f"rank {self._ranks.rank} cannot read {path}, which rank 0 can: {_why(error)}") from error
+            which = f"rank {self._ranks.rank} cannot read {path}, which rank 0 can" if self._ranks.rank else f"cannot read {path}"
+            raise FileError(f"{which}: {_why(error)}") from error
 
-    def _latest(self, automaton: Automaton | None) -> tuple[Path, str, Snapshot]:
+    def _newest(self) -> tuple[Path, list[tuple[Path, str]]]:
+        """The newest checkpoint that is intact: its file, and that and its parts with their checksums."""
         paths = self._paths()
         if not paths:
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
         self.passed_over = []
         for path in reversed(paths):
             try:
-                return path, *self._read(path, automaton)
+                record, _ = _read(path)
+                parts = [(_part(path, rank), checksum) for rank, checksum in enumerate(record.get("parts", []), 1)]
+                for part, checksum in parts:
+                    _check_part(part, checksum)
+                return path, [(path, record["seal"]), *parts]
             except _OtherFormat as error:
                 self.passed_over.append(f"{path} has format {error}")
             except (Damaged, OSError) as error:
                 self.passed_over.append(f"{path} is damaged ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
-    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, extent: StoreExtent | None = None) -> None:
+    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, waiting: NDArray[Any] | None = None) -> None:
         """Write a checkpoint, and remove those before the last two.
 
         Args:
             snapshot: the state of the growth.
             asked: the options of the growth as plain values for JSON; `latest` restores them.
-            extent: the extent of the store of cells.
+            waiting: the last cells, which the store of cells lacks.
 
         Raises:
             FileError: it cannot be written; the message says which checkpoint is left.
         """
+        rank, checksum = self._ranks.rank, ""
         path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
+        state = {f"{_STATE}{name}": array for name, array in snapshot.state.items()}
+        if rank:
+            with self._failures_named(_part(path, rank)):
+                checksum = _write(_part(path, rank), {"rank": rank}, state)
+        parts = share(self._ranks, checksum)[1:]
+        if rank:
+            return
         record = {
-            "kind": KIND,
-            "format": FORMAT,
-            "version": __version__,
             "automaton": snapshot.automaton.name,
             "rule": describe(snapshot.automaton.rule),
-            "generations": snapshot.generations,
-            "generation": snapshot.generation,
             "columns": snapshot.columns,
-            "mismatch": snapshot.mismatch,
-            "tested": snapshot.tested,
-            "seconds": snapshot.seconds,
             "asked": dict(asked or {}),
-            "written": None if extent is None else extent.written,
+            "parts": parts,
+            **{name: getattr(snapshot, name) for name in _PLAIN},
         }
-        state = {f"{_STATE}{name}": array for name, array in snapshot.state.items()}
-        record["parts"] = self._save_part(path, state)
-        if self._ranks.rank:
-            return
-        arrays: dict[str, NDArray[Any]] = {
-            "births": snapshot.births,
-            "checksums": snapshot.checksums,
-            **state,
-            **{f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()},
-        }
-        if extent is not None:
-            arrays["waiting"] = extent.waiting
+        measured = {f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()}
+        cells = {} if waiting is None else {"waiting": waiting}
+        arrays = {"births": snapshot.births, "checksums": snapshot.checksums, **state, **measured, **cells}
         with self._failures_named(path):
-            _write_file(path, record, arrays)
-            before = [other for other in self._paths() if other <= path]
-            kept = {*before[-_KEPT:]}
-            for other in {*self._paths()} - kept:
-                other.unlink()
-            names = {each.stem for each in kept}
-            for part in self.folder.glob("checkpoint-*-rank-*.npz"):
-                if (match := re.fullmatch(_PARTS, part.name)) and match[1] not in names:
-                    part.unlink()
+            _write(path, record, arrays)
+            kept = [other.stem for other in self._paths() if other <= path][-_KEPT:]
+            for file in self.folder.glob("checkpoint-*.npz"):
+                if (match := re.fullmatch(_NAMES, file.name)) and match[1] not in kept:
+                    file.unlink()
 
     @property
     def left(self) -> str:
@@ -208,66 +197,43 @@ class Checkpoints:
         except OSError as error:
             raise FileError(f"cannot write the checkpoint {path}: {_why(error)}; {self.left}") from error
 
-    def _save_part(self, path: Path, state: State) -> list[str]:
-        """Write the state of this rank, which rank 0 does not, and return the checksums of the parts of all others."""
-        rank, checksum = self._ranks.rank, ""
-        if rank:
-            part = _part(path, rank)
-            with self._failures_named(part):
-                checksum = _write_file(part, {"kind": PART, "format": FORMAT, "rank": rank}, state)
-        return share(self._ranks, checksum)[1:]
-
-    def _read(self, path: Path, automaton: Automaton | None, intact: str | None = None) -> tuple[str, Snapshot]:
-        """Return the checksum and the snapshot; Damaged or OSError where it is not intact, UsageError where it is another growth's.
-
-        With `intact`, the checksum that rank 0 has compared with the contents of the checkpoint and of all parts, it is compared
-        with that alone.
-        """
-        record, arrays, checksum = _read_file(path, KIND, intact)
+    def _snapshot(self, path: Path, files: list[tuple[Record, Arrays]], automaton: Automaton | None) -> Snapshot:
+        """The snapshot in the files of all ranks; Damaged where they hold none, UsageError where it is of another growth."""
+        record, arrays = files[0]
         try:
-            return checksum, self._snapshot(path, record, arrays, automaton, compared=intact is not None)
-        except UsageError:
+            known = automaton or from_description(name_of(record["automaton"]), record["rule"])
+            if known is None:
+                raise UsageError(
+                    f"{path} is of an automaton with predicates of its own: resume it from Python, with that automaton"
+                )
+            if (known.name, describe(known.rule)) != (record["automaton"], record["rule"]):
+                raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
+            states = [_named(each, _STATE) for _, each in files]
+            state = join(states) if len(states) > 1 else states[0]
+            for name in ("births", "checksums"):
+                if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
+                    raise Damaged("its births are not those of its generations")
+            self.waiting, self.asked = arrays.get("waiting"), record["asked"]
+            return Snapshot(
+                automaton=known,
+                births=arrays["births"],
+                checksums=arrays["checksums"],
+                state=state,
+                columns=tuple(record["columns"]),
+                measured=_named(arrays, _MEASURED),
+                **{name: record[name] for name in _PLAIN},
+            )
+        except (UsageError, Damaged):
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise Damaged(f"its record is not that of a growth, {reason(error)}") from error
 
-    def _snapshot(
-        self, path: Path, record: dict[str, Any], arrays: dict[str, NDArray[Any]], automaton: Automaton | None, *, compared: bool
-    ) -> Snapshot:
-        known = automaton or from_description(name_of(record["automaton"]), record["rule"])
-        if known is None:
-            raise UsageError(f"{path} is of an automaton with predicates of its own: resume it from Python, with that automaton")
-        if (known.name, describe(known.rule)) != (record["automaton"], record["rule"]):
-            raise UsageError(f"automaton must be the one that is resumed, {record['automaton']}, got {known.name}")
-        state = _state(arrays)
-        if record["parts"]:
-            parts = (_read_part(path, rank, checksum, compared=compared) for rank, checksum in enumerate(record["parts"], 1))
-            state = join([state, *parts])
-        for name in ("births", "checksums"):
-            if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
-                raise Damaged("its births are not those of its generations")
-        if record["written"] is None:
-            self.extent = None
-        else:
-            self.extent = StoreExtent(int(record["written"]), arrays["waiting"])
-        self.asked = record["asked"]
-        return Snapshot(
-            known,
-            int(record["generations"]),
-            arrays["births"],
-            arrays["checksums"],
-            state,
-            tuple(record["columns"]),
-            {name.removeprefix(_MEASURED): array for name, array in arrays.items() if name.startswith(_MEASURED)},
-            record["mismatch"],
-            int(record["tested"]),
-            float(record["seconds"]),
-        )
-
     def _paths(self) -> list[Path]:
         if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
             raise FileError(f"cannot read {self.folder}: Permission denied")
-        return sorted(path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name))
+        return sorted(
+            path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name) and "rank" not in path.name
+        )
 
 
 def _why(error: Damaged | OSError) -> object:
@@ -280,38 +246,37 @@ def _part(path: Path, rank: int) -> Path:
     return path.with_name(f"{path.stem}-rank-{rank}.npz")
 
 
-def _read_part(path: Path, rank: int, checksum: str, *, compared: bool) -> State:
-    """Return the state of a rank other than 0; Damaged where it is missing or of another checkpoint."""
-    part = _part(path, rank)
+def _check_part(part: Path, checksum: str) -> None:
+    """Raise Damaged where the file of a rank other than 0 is missing, damaged, or of another checkpoint."""
     try:
-        _, arrays, found = _read_file(part, PART, checksum if compared else None)
+        found = _read(part)[0]["seal"]
     except (Damaged, OSError) as error:
         raise Damaged(f"{part.name}: {_why(error)}") from error
     if found != checksum:
         raise Damaged(f"{part.name} is of another checkpoint")
-    return _state(arrays)
 
 
-def _state(arrays: Mapping[str, NDArray[Any]]) -> State:
-    return {name.removeprefix(_STATE): array for name, array in arrays.items() if name.startswith(_STATE)}
+def _named(arrays: Arrays, beginning: str) -> State:
+    return {name.removeprefix(beginning): array for name, array in arrays.items() if name.startswith(beginning)}
 
 
-def _write_file(path: Path, record: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+def _write(path: Path, record: Record, arrays: Arrays) -> str:
     """Write a record and arrays with a checksum over both, and return the checksum."""
+    record = {"kind": KIND, "format": FORMAT, "version": __version__, **record}
     found = checksum_of(record, arrays)
     with placing(path) as scratch:
         np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
     return found
 
 
-def _read_file(path: Path, kind: str, intact: str | None = None) -> tuple[dict[str, Any], dict[str, NDArray[Any]], str]:
-    """Return the record, the arrays and the checksum of a file; Damaged or OSError where it is not intact.
+def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
+    """Return the record and the arrays of a file, those of a state mapped; Damaged or OSError where it is not intact.
 
-    Arrays of a state are mapped. With `intact`, the checksum of a file whose contents were compared with it, they are not read.
+    With the checksum that it has been compared with, its contents are not read again.
     """
     with NpzArrays(path, compressed=False) as members:
         record = parse_json(members.read_text("record"))
-        if record.get("kind") != kind:
+        if record.get("kind") != KIND:
             raise Damaged("it was not written by gpunim")
         if record.get("format") != FORMAT:
             raise _OtherFormat(f"{printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
@@ -319,7 +284,7 @@ def _read_file(path: Path, kind: str, intact: str | None = None) -> tuple[dict[s
         read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
         require_room(path, read)
         arrays = {name: members.read(name) for name in read} | {name: members.mapped(name) for name in mapped}
-    checksum = record.pop("seal", None)
-    if checksum != (checksum_of(record, arrays) if intact is None else intact):
+    contents = {name: value for name, value in record.items() if name != "seal"}
+    if record.get("seal") != (checksum_of(contents, arrays) if checksum is None else checksum):
         raise Damaged("its contents do not agree with its checksum")
-    return record, arrays, checksum
+    return record, arrays

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
-
-if TYPE_CHECKING:
-    from gpu_nim.storage.tables import TableWriter
+from gpu_nim.storage.tables import TABLE_FORMATS, TableWriter, check_table, endings, open_table
 
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
 """Exact values of a range: uint64, or Python integers where those may not fit."""
@@ -100,9 +98,7 @@ def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_
 @overload
 def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Reducing]) -> Reduced: ...
 @overload
-def count(
-    sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Reducing]
-) -> dict[str, Reduced]: ...
+def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Reducing]) -> dict[str, Reduced]: ...
 @overload
 def count(
     sequence: str, n: range, *, method: Method = "formula", device: Literal[False] = False, **options: Unpack[_Divided]
@@ -205,7 +201,7 @@ class CountJob:
         device: whether the values stay on the device.
         scheduler: the address of a Dask scheduler.
         workers: a number of processes.
-        out: a file for the values of a range, of a format of `gpu_nim.storage.table_formats`.
+        out: a file for the values of a range, of a format of `gpu_nim.storage.tables`.
         resume: continue the file that an interrupted job left.
 
     Raises:
@@ -265,12 +261,9 @@ class CountJob:
         check_together(given, _APART, _NEEDS)
         if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
             raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
-        if self.entry.family is None and self.out is not None:
-            from gpu_nim.storage.table_formats import endings
-
-            if self.out.suffix not in (known := endings(any_size=True)):
-                wanted = f"{self.entry.name} has terms of any size: write them to {one_of(known)}"
-                raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
+        if self.entry.family is None and self.out is not None and self.out.suffix not in (known := endings(any_size=True)):
+            wanted = f"{self.entry.name} has terms of any size: write them to {one_of(known)}"
+            raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
 
     def _not_of_family(self, name: str) -> UsageError:
         wanted = f"{argument(name)} is for a range of {one_of(FAMILIES)} or of an entry that equals one"
@@ -367,15 +360,11 @@ class CountJob:
         """The bytes of memory for some values at a time, and for what writes them."""
         if self.out is None:
             return self._range.planned_memory()
-        from gpu_nim.storage.table_formats import TABLE_FORMATS
-
         return self._range.planned_memory() + TABLE_FORMATS[self.out.suffix].memory
 
     def _check_files(self) -> None:
         """Raise UsageError or FileError where a file could not be written."""
         if self.out is not None:
-            from gpu_nim.storage.tables import check_table
-
             check_table(self.out, resumable=self.resume)
 
     @contextmanager
@@ -391,11 +380,8 @@ class CountJob:
         try:
             with ExitStack() as held:
                 if self.scheduler is not None or self.workers is not None:
-                    number = None if self.workers is None else integer("workers", self.workers)
-                    self._cluster = held.enter_context(cluster(self.scheduler, number, gpus=self._backend.name == "cuda"))
+                    self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
                 if self.out is not None:
-                    from gpu_nim.storage.tables import open_table
-
                     self._table = held.enter_context(open_table(self.out, self.facts, self.limbs, resume=self.resume))
                 yield
         except SchedulerLost as error:

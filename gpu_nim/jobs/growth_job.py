@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_nim.automata.ancestry import ancestry, require_one_parent
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, GrowthEntry, as_automaton, find
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
@@ -28,23 +28,22 @@ from gpu_nim.model.arguments import Apart, Needs, argument, check_together, give
 from gpu_nim.model.errors import FileError, MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.storage.atomic import check_writable, claim, flush, scratch_folder
-from gpu_nim.storage.growth_files import load_growth
+from gpu_nim.storage.atomic import claim, flush, scratch_folder
+from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, move_store, new_zarr_growth, resumed_zarr_growth
 from gpu_nim.storage.growth_formats import (
     GROWTH_FORMATS,
     VOXELS,
     GrowthFormat,
     Limits,
-    bfile_column,
+    bfile_format,
     growth_format,
     suffixes_with_parents,
-    write_bfile,
 )
-from gpu_nim.storage.zarr_growths import ZarrGrowthWriter, copy_store, move_store, new_zarr_growth, resumed_zarr_growth
 
 if TYPE_CHECKING:
     from gpu_nim.jobs.mpi import MpiCommunicator
 
+Formats = list[tuple[Path, GrowthFormat]]
 EVERY = 100  # generations from one checkpoint to the next
 _STORE_BYTES = 18 << 20  # of chunks of cells, which zarr compresses some at a time
 _READ_BYTES = 8 << 20  # of a chunk that is read back
@@ -53,6 +52,7 @@ _PARENT_BYTES = 300  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 _MESSAGE_BYTES = 9  # of its own, for each rank
 _NUMBER_BYTES = 2  # of a newborn that is sent: mostly its difference from the one before
+_UNFIT = "which such a device does not hold"
 _FILES = ("out", "voxels", "bfile")
 _STORED = (*_FILES, "parents", "every", "columns")
 """The options that a checkpoint keeps for the growth that resumes."""
@@ -158,16 +158,16 @@ class GrowthJob:
         """All files that it writes."""
         return [Path(path) for path in (self.out, self.voxels, self.bfile) if path is not None]
 
-    @property
-    def _cell_files(self) -> list[Path]:
-        """Those that are written from cells."""
-        return [path for path, chosen in self._formats if chosen.cells]
-
-    @property
-    def _formats(self) -> list[tuple[Path, GrowthFormat]]:
-        """The files with their formats, but for the b-file."""
-        out = [] if self.out is None else [(Path(self.out), growth_format(Path(self.out), parents=self.parents))]
-        return out if self.voxels is None else [*out, (Path(self.voxels), VOXELS)]
+    def _formats(self, automaton: Automaton) -> Formats:
+        """The files with their formats; UsageError or FileError where one cannot hold the growth, or cannot be written."""
+        found = [] if self.out is None else [(Path(self.out), growth_format(Path(self.out), parents=self.parents))]
+        if self.voxels is not None:
+            found.append((Path(self.voxels), VOXELS))
+        if self.bfile is not None:
+            found.append((Path(self.bfile), bfile_format(Path(self.bfile), automaton.oeis, tuple(self.columns or ()))))
+        for path, chosen in found:
+            chosen.check(path, automaton.rule.dimension)
+        return found
 
     @property
     def _folder(self) -> Path | None:
@@ -195,44 +195,36 @@ class GrowthJob:
         generations = GENERATIONS if self.generations is None else self.generations
         growing = GrowthProcess(self._chosen or AUTOMATON, generations, backend, general=self.general)
         name, rule, memory = growing.automaton.name, growing.automaton.rule, growing.planned_memory()
+        formats = self._formats(growing.automaton)
         files: dict[str, int] = {}
-        if backend.name != "numpy" and self._cell_files:
-            files = {"main_memory": self._main_memory(growing, backend, ranks)}
+        if backend.name != "numpy" and _from_cells(formats):
+            files = {"main_memory": self._main_memory(growing, formats, backend, ranks)}
         elif memory is not None:
-            memory = self._main_memory(growing, backend, ranks)
+            memory = self._main_memory(growing, formats, backend, ranks)
         if ranks > 1 and memory is None:
             raise UsageError(
                 f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
                 "general engine"
             )
-        facts = {"automaton": name, "generations": growing.generations, "backend": backend.name, "device": backend.device}
-        kept: dict[str, int] = {}
-        costs: dict[str, Any]
-        free, on_disk = backend.free_memory(), ""
+        free = backend.free_memory()
+        costs: dict[str, Any] = {"memory": memory, "free_memory": free, **files}
+        taken = ["takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"]
         if disk is not None:
-            kept = {"disk": table_bytes(rule, growing.generations, ranks)}
-            on_disk = f"{kept['disk']:,} bytes of {disk}"
+            costs["disk"] = table_bytes(rule, growing.generations, ranks)
+            taken.append(f"{'' if ranks > 1 else 'and '}{costs['disk']:,} bytes of {disk}")
+        if ranks > 1:
+            taken[-1] += f" on each of {ranks} ranks"
+        if memory is not None and (fit := free // max(1, memory)) < (ranks if backend.name == "numpy" else 1):
+            unfit = f"of which {fit or 'none'} fit{'s' * (fit < 2)} on this machine" if backend.name == "numpy" else _UNFIT
+            taken.append(unfit if ranks > 1 else "which does not fit")
         if ranks > 1:
             counted = rule is not find("nim").rule
-            sent = sent_bytes(rule, growing.generations, backend.name, ranks) if counted else None
-            costs = {"ranks": ranks, "memory": memory, "sent": sent, "free_memory": free, **kept, **files}
-            fit = free // max(1, memory or 0)
-            unfit = ""
-            if backend.name == "numpy" and fit < ranks:
-                unfit = f", of which {fit or 'none'} fit{'s' * (fit < 2)} on this machine"
-            elif fit == 0:
-                unfit = ", which such a device does not hold"
-            words = f"is planned to take {memory:,} bytes{on_disk and f', {on_disk}'} on each of {ranks} ranks{unfit}"
-            if sent is not None:
-                words += f", and to send {sent:,} bytes in a generation as large as the last"
-        else:
-            costs = {"memory": memory, "free_memory": free, **kept, **files}
-            needed = "takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"
-            unfit = ", which does not fit" if memory is not None and memory > free else ""
-            words = f"{needed}{on_disk and f', and {on_disk}'}{unfit}"
-        whole = f"{name} to generation {growing.generations} {words}: {free:,} bytes are free on {backend.device}"
+            costs |= {"ranks": ranks, "sent": sent_bytes(rule, growing.generations, backend.name, ranks) if counted else None}
+            taken += [f"and to send {costs['sent']:,} bytes in a generation as large as the last"] if counted else []
+        facts = {"automaton": name, "generations": growing.generations, "backend": backend.name, "device": backend.device}
+        whole = f"{name} to generation {growing.generations} {', '.join(taken)}: {free:,} bytes are free on {backend.device}"
         if files:
-            whole += f"; writing {' and '.join(map(str, self._cell_files))} takes {files['main_memory']:,} bytes of main memory"
+            whole += f"; writing {' and '.join(map(str, _from_cells(formats)))} takes {files['main_memory']:,} bytes of main memory"
         return Plan(facts, costs, whole)
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
@@ -272,16 +264,16 @@ class GrowthJob:
                 kept = [path for path in job.files if path not in self.files]
                 notes += [f"saves to {path}, as was asked for when it began" for path in kept]
             chosen = chosen or find(AUTOMATON)
-            names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
-            bfile = None if job.bfile is None else bfile_column(Path(job.bfile), chosen.oeis, tuple(job.columns or ()))
-            if bfile is not None:
-                names = (*names, *({bfile[0]} - {*names}))
             if ranks.rank == 0:
-                job._check_files(chosen)
-            stores = checkpoints is not None and (checkpoints.extent is not None if snapshot is not None else bool(job._cell_files))
-            if snapshot is not None and job._cell_files and not stores:
+                job._check_folder(chosen)
+            formats = job._formats(chosen)
+            names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
+            names = (*names, *(column for _, each in formats for column in each.columns or () if column not in names))
+            from_cells = _from_cells(formats)
+            stores = checkpoints is not None and (checkpoints.waiting is not None if snapshot is not None else bool(from_cells))
+            if snapshot is not None and from_cells and not stores:
                 raise UsageError(
-                    f"{job._cell_files[0]} needs the cells of generations 0 to {snapshot.generation}, which {self.resume} does "
+                    f"{from_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {self.resume} does "
                     "not keep: no file that holds cells was requested at its start"
                 )
             last = GENERATIONS if snapshot is None else snapshot.generations
@@ -289,7 +281,7 @@ class GrowthJob:
                 chosen,
                 last if job.generations is None else job.generations,
                 backend,
-                cells=bool(job._cell_files) or stores,
+                cells=bool(from_cells) or stores,
                 verify=job.verify,
                 columns=names,
                 every=(job.every or EVERY) if checkpoints is not None else None,
@@ -303,8 +295,10 @@ class GrowthJob:
                 notes.append(str(lack))
             for path in job.files if ranks.rank == 0 else ():
                 held.enter_context(claim(path))
-            if job.files and ranks.rank == 0:
-                job._require_memory(growing, backend)
+            if from_cells and ranks.rank == 0:
+                what = f"{chosen.name} to generation {growing.generations} with {' and '.join(map(str, from_cells))}"
+                planned = job._main_memory(growing, formats, backend, ranks.size)
+                require_memory(planned, host_memory(), what, "a table of births takes less than cells")
             if communicator is not None:
                 _require_memory_of_all(growing, backend, communicator)
             if communicator is not None and backend.name == "cuda":
@@ -316,7 +310,7 @@ class GrowthJob:
                 needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size):,} bytes"
                 whose = needed if communicator is None else f"at most {needed} of each rank"
                 notes.append(f"while it grows, {whose} are in {job.disk}")
-            yield OpenGrowth(job, growing, notes, checkpoints, stores, bfile)
+            yield OpenGrowth(job, growing, notes, checkpoints, stores, formats)
 
     def _on_ranks(self) -> tuple[Backend, MpiCommunicator | None]:
         """The backend, and where mpirun has started several ranks, these."""
@@ -347,8 +341,8 @@ class GrowthJob:
                 options[name] = path
         return replace(self, **options)
 
-    def _check_files(self, automaton: Automaton) -> None:
-        """Check that the files are writable and can hold the growth."""
+    def _check_folder(self, automaton: Automaton) -> None:
+        """Check that the folder of checkpoints is none of the files, and that parents are known."""
         if self.checkpoint is not None:
             Checkpoints(self.checkpoint).require_new()
         if self._folder is not None:
@@ -358,12 +352,8 @@ class GrowthJob:
                     raise UsageError(f"{path} is where the checkpoints are kept: choose another file, or another folder for them")
         if self.parents:
             require_one_parent(automaton.rule)
-        for path, chosen in self._formats:
-            chosen.check(path, automaton.rule.dimension)
-        if self.bfile is not None:
-            check_writable(Path(self.bfile))
 
-    def _main_memory(self, growing: GrowthProcess, backend: Backend, ranks: int) -> int:
+    def _main_memory(self, growing: GrowthProcess, formats: Formats, backend: Backend, ranks: int) -> int:
         """The bytes of main memory that are planned for a rank and the files; without the growth where that is not planned.
 
         The files are written one after the other once the growth has given its memory back, all from one store of its cells, which
@@ -371,7 +361,7 @@ class GrowthJob:
         """
         planned = growing.planned_memory()
         alone = (planned or 0) if backend.name == "numpy" else 0
-        if not self._cell_files:
+        if not _from_cells(formats):
             return alone
         rule, last = growing.automaton.rule, growing.generations
         if rule is find("nim").rule:
@@ -382,15 +372,8 @@ class GrowthJob:
             newborns *= rule.symmetry.order(rule.dimension)
         shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
         cells = _STORED_BYTES * newborns
-        written = [chosen.memory(shape, last) for _, chosen in self._formats]
+        written = [chosen.memory(shape, last) for _, chosen in formats]
         return max(alone + _STORE_BYTES + cells, _READ_BYTES + cells + max(*written, _PARENT_BYTES * newborns * self.parents))
-
-    def _require_memory(self, growing: GrowthProcess, backend: Backend) -> None:
-        """Raise InsufficientMemoryError where files with cells would not fit in main memory, beside a growth that is in it."""
-        if self._cell_files:
-            what = f"{growing.automaton.name} to generation {growing.generations} with {' and '.join(map(str, self._cell_files))}"
-            needed = self._main_memory(growing, backend, backend.communicator.size)
-            require_memory(needed, host_memory(), what, "a table of births takes less than cells")
 
     @property
     def stored_options(self) -> dict[str, Any]:
@@ -416,7 +399,7 @@ class OpenGrowth:
     notes: list[str]
     _checkpoints: Checkpoints | None
     _stores_cells: bool
-    _bfile: tuple[str, GrowthEntry | None] | None
+    _formats: Formats
 
     @property
     def passed_over(self) -> list[str]:
@@ -426,8 +409,8 @@ class OpenGrowth:
     @property
     def saves_columns(self) -> bool:
         """Whether its files have all columns that were asked for."""
-        in_table = self.job.out is not None and Path(self.job.out) not in self.job._cell_files
-        return in_table or (self._bfile is not None and {*(self.job.columns or ())} <= {self._bfile[0]})
+        asked = {*(self.job.columns or ())}
+        return any(not each.cells and (each.columns is None or asked <= {*each.columns}) for _, each in self._formats)
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
         """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone.
@@ -441,7 +424,7 @@ class OpenGrowth:
         try:
             with ExitStack() as stack:
                 store = self._open_store(stack)
-                limits = [Limits(chosen) for _, chosen in self.job._formats]
+                limits = [Limits(chosen) for _, chosen in self._formats]
                 for batch in self.growing:
                     if store is not None and batch.cells is not None:
                         for limit in limits:
@@ -466,7 +449,7 @@ class OpenGrowth:
         checkpoints, snapshot, ranks = self._checkpoints, self.growing.resumed, self.growing.ranks
         parents = partial(ancestry, self.growing.automaton.rule) if self.job.parents else None
         if checkpoints is None:
-            files = self.job._cell_files
+            files = _from_cells(self._formats)
             if not files:
                 return None
             cells = stack.enter_context(scratch_folder(files[0], ranks)) / "cells.zarr"
@@ -474,9 +457,9 @@ class OpenGrowth:
             cells = checkpoints.cells
         else:
             return None
-        if checkpoints is None or checkpoints.extent is None or snapshot is None:
+        if checkpoints is None or checkpoints.waiting is None or snapshot is None:
             return new_zarr_growth(cells, ranks, parents=parents)
-        return resumed_zarr_growth(cells, checkpoints.extent, snapshot, ranks, parents=parents)
+        return resumed_zarr_growth(cells, checkpoints.waiting, snapshot, ranks, parents=parents)
 
     def _write(self, step: Callable[[], None]) -> None:
         try:
@@ -491,25 +474,28 @@ class OpenGrowth:
         growing, every = self.growing, self.job.every or EVERY
         if self._checkpoints is None or (growing.generation % every and growing.generation != growing.generations):
             return
-        extent = None if store is None else store.extent()
+        waiting = None if store is None else store.waiting()
         if store is not None and growing.ranks.rank == 0:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
-        self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, extent=extent)
+        self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, waiting=waiting)
 
     def _write_files(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
         """Write the files from the table of the growth and the store of its cells, which takes a name of its own last."""
         if store is not None:
             stored = load_growth(store.path)
             growth = replace(self.growing.growth(stored.source), parents=stored.parents)
-        stores = [path for path, chosen in self.job._formats if chosen is GROWTH_FORMATS[".zarr"]]
-        for path, chosen in self.job._formats:
+        stores = [path for path, chosen in self._formats if chosen is GROWTH_FORMATS[".zarr"]]
+        for path, chosen in self._formats:
             if path not in stores:
                 chosen.save(growth, path)
-        if self.job.bfile is not None and self._bfile is not None:
-            write_bfile(growth, self.job.bfile, *self._bfile)
         for path in stores:
             assert store is not None
             (move_store if self._checkpoints is None else copy_store)(store.path, path)
+
+
+def _from_cells(formats: Formats) -> list[Path]:
+    """The files that are written from cells."""
+    return [path for path, chosen in formats if chosen.cells]
 
 
 def _whole(path: Path) -> Path:

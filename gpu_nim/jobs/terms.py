@@ -14,7 +14,7 @@ from gpu_nim.model.arguments import Whole, argument, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
 from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
-from gpu_nim.storage.table_formats import MAIN
+from gpu_nim.storage.tables import MAIN
 
 _NUMBERS = re.compile(r"[\s\d,;\[\](){}-]*")
 

@@ -1,37 +1,80 @@
-"""Growths in files: what every format that is read back has, the interface of writers, and growths in one .npz file.
+"""Growths in files: .npz, or Zarr v3, chunked, compressed, written as they grow, by all ranks, and readable by any Zarr library.
 
-Arrays births, checksums and cells, and parents if requested, as in `gpu_nim.storage.zarr_growths`, with attributes that say how the
-growth was made. Births, checksums and the attributes have one checksum, the attribute `seal`; the cells have those of their
-generations. Attributes of other names, which anybody may add, are not covered.
+NAME.zarr/ or NAME.npz has::
+
+    births            uint64 (generations + 1,)
+    checksums         uint64 (generations + 1,)
+    cells             (population, d), signed integers, in order of generation; generation n begins after births[:n] cells
+    parents           int64 (population,), if requested, in .zarr: the index in `cells` of each cell's parent, -1 for seeds
+    attributes        how the growth was made
+
+Births, checksums and the attributes have one checksum, the attribute `seal`; the cells have those of their generations. Attributes
+of other names, which anybody may add, are not covered. In .zarr the dimensions are named generation, cell and coordinate, for
+xarray; in files of earlier versions they have no names.
+
+Cells are stored by generation and in lexicographic order within each, in chunks of equally many. Chunk k belongs to rank k modulo
+the number of ranks, which alone writes its file. The newborns of a generation are on the ranks that own their layers, in
+lexicographic order on each. So before they are written, each is sent to the rank of its chunk (`ChunkDeal`).
+
+Where chunks meet inside a generation, the first cell of the later one is found by bisection: cells are numbered in lexicographic
+order within the box of the generation, and the ranks count together how many of theirs are below a number. All borders of a
+generation are bisected at once, so that this takes an exchange for each binary digit of a number.
 """
 
+from __future__ import annotations
+
+import math
+import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from gpu_nim._version import __version__
-from gpu_nim.automata.cell_sources import CellSource, Newborns, is_ascending
+from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns, is_ascending
 from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
+from gpu_nim.backends.communicator import ALONE, Communicator, as_bytes, gather, share
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of
-from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.storage.array_files import Parts, open_arrays, save_npz
-from gpu_nim.storage.file_checks import Declared, check_kind, checksum_of, origin, reading, require_room, store_of, told_as_damage
+from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
+from gpu_nim.model.work import interrupts_deferred
+from gpu_nim.storage.arrays import (
+    PROVENANCE,
+    Declared,
+    Parts,
+    ZarrArrays,
+    check_kind,
+    checksum_of,
+    created,
+    open_arrays,
+    origin,
+    reading,
+    reason,
+    require_room,
+    save_arrays,
+    store_of,
+    told_as_damage,
+)
+from gpu_nim.storage.atomic import replacing
+
+if TYPE_CHECKING:
+    import zarr
+    from zarr.codecs import BloscCodec
 
 KIND = "gpunim growth"
 FORMAT = 2
 _ARRAYS = ("births", "checksums", "cells", "parents")
-_COVERED = {
-    *("kind", "format", "version", "automaton", "rule", "symmetry", "generations"),
-    *("population", "verified", "digest", "backend", "device", "seconds"),
-}
+_COVERED = {*PROVENANCE, "automaton", "rule", "symmetry", "generations", "population", "verified", "digest"}
 _COUNT = np.dtype(np.uint64)
 _WITHOUT_CHECKSUM = 1  # the format of earlier versions, whose attributes have no checksum
 _BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
@@ -222,4 +265,324 @@ def write_npz(growth: Growth, path: Path) -> None:
     declared = Declared(dtype, (growth.population, growth.newborns(0).shape[1]))
     cells = Parts(declared, (found.astype(dtype) for _, found in growth))
     attributes = with_checksum(growth, {"cells": declared})
-    save_npz(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)
+    save_arrays(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)
+
+
+Ints = NDArray[np.int64]
+
+_CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
+
+
+def shuffled_zstd() -> BloscCodec:
+    """Return the compressor of cells and voxels."""
+    from zarr.codecs import BloscCodec  # half a second to load, as all of zarr
+
+    return BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
+
+
+class ZarrGrowthWriter:
+    """Writes batches of cells to the store, complete chunks at a time, which are not written again.
+
+    On several ranks each has a writer and all call its methods together: each writes chunks of its own
+    (`ChunkDeal`), and rank 0 whatever else there is.
+
+    Args:
+        path: the store.
+        ranks: all ranks.
+        parents: gives each cell's parent, which is stored, too; None for none.
+        population: the cells that there are already, of which the store has the complete chunks.
+        waiting: those after them.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        ranks: Communicator = ALONE,
+        *,
+        parents: Ancestry | None = None,
+        population: int = 0,
+        waiting: NDArray[np.integer] | None = None,
+    ) -> None:
+        self.path, self._group, self._ranks, self._parents = path, _opened(path), ranks, parents
+        self._cells: zarr.Array[Any] | None = None
+        self._deal = ChunkDeal(ranks, _CHUNK, population)
+        self._none = np.zeros((0, 1), np.int8) if waiting is None else waiting[:0]
+        self._waiting: list[tuple[int, NDArray[np.integer]]] = []  # of this rank, with their chunks
+        if waiting is not None and self._deal.owns(population // _CHUNK):
+            self._waiting = [(population // _CHUNK, waiting)]
+        if waiting is not None and population > len(waiting):
+            self._cells = _array(self._group, "cells")
+            if ranks.rank == 0:
+                self._cells.resize((population - len(waiting), self._cells.shape[1]))
+
+    def waiting(self) -> NDArray[np.integer]:
+        """Return the cells that wait for their chunk to be complete, to resume with; all of them on rank 0 alone."""
+        return gather(self._ranks, np.concatenate([self._none, *(cells for _, cells in self._waiting)]))
+
+    def append(self, batch: Batch) -> None:
+        """Take the next batch's cells."""
+        assert batch.cells is not None
+        self._none, before = batch.cells[:0], self._deal.count // _CHUNK
+        self._waiting += self._deal.deal(batch.cells, sum(batch.births.tolist()))
+        if self._deal.count // _CHUNK > before:
+            self._write(self._deal.count // _CHUNK)
+
+    def finish(self, growth: Growth) -> None:
+        """Write the remaining cells, the births, the checksums, and last the attributes, which mark the store as complete."""
+        self._write(-(-self._deal.count // _CHUNK))
+        share(self._ranks, None)  # all chunks are written
+        if self._ranks.rank:
+            return
+        for name, values in (("births", growth.births), ("checksums", growth.checksums)):
+            created(self._group, name, ["generation"], data=values)
+        if self._parents is not None:
+            self._write_parents(growth, self._parents)
+        with interrupts_deferred():
+            self._group.attrs.put(with_checksum(growth, self._stored()))
+
+    def _stored(self) -> dict[str, Declared]:
+        names = ("cells",) if self._parents is None else ("cells", "parents")
+        arrays = {name: _array(self._group, name) for name in names}
+        return {name: Declared(np.dtype(array.dtype), tuple(array.shape)) for name, array in arrays.items()}
+
+    def _write_parents(self, growth: Growth, parents_of: Ancestry) -> None:
+        assert self._cells is not None
+        parents = self._created("parents", self._cells.shape[:1], np.int64, ["cell"])
+        waiting: list[NDArray[np.integer]] = []
+        written = count = 0
+        cells = self._cells
+        newborns = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
+        for _, indices in parents_of(newborns):
+            waiting.append(indices)
+            count += len(indices)
+            if count >= _CHUNK or written + count == parents.shape[0]:
+                with interrupts_deferred():
+                    parents[written : written + count] = np.concatenate(waiting)
+                written, count, waiting = written + count, 0, []
+
+    def _write(self, stop: int) -> None:
+        """Write the chunks before this one, of which the last may be incomplete."""
+        if self._ranks.rank == 0:
+            self._lengthen(min(stop * _CHUNK, self._deal.count))
+        if self._ranks.size > 1:
+            share(self._ranks, None)  # the array is that long
+            self._cells = _array(self._group, "cells")
+        assert self._cells is not None
+        ready = [each for each in self._waiting if each[0] < stop]
+        self._waiting = self._waiting[len(ready) :]
+        # A single rank writes all of them at once, which Zarr divides among threads.
+        for chunk, run in groupby(ready, lambda each: each[0] if self._ranks.size > 1 else ready[0][0]):
+            cells = np.concatenate([part for _, part in run])
+            if not np.can_cast(cells.dtype, self._cells.dtype):
+                raise FileError(
+                    f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
+                )
+            with interrupts_deferred():
+                self._cells[chunk * _CHUNK : chunk * _CHUNK + len(cells)] = cells
+
+    def _lengthen(self, count: int) -> None:
+        """Give the array room for so many cells."""
+        if self._cells is None:
+            self._cells = self._created("cells", self._none.shape, self._none.dtype, ["cell", "coordinate"])
+        with interrupts_deferred():
+            self._cells.resize((count, self._none.shape[1]))
+
+    def _created(self, name: str, shape: tuple[int, ...], dtype: DTypeLike, dimensions: list[str]) -> zarr.Array[Any]:
+        chunks = (_CHUNK, *shape[1:])
+        return created(self._group, name, dimensions, shape=shape, chunks=chunks, dtype=dtype, compressors=shuffled_zstd())
+
+
+def new_zarr_growth(path: Path, ranks: Communicator = ALONE, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
+    """Make a Zarr store for a growth, with each cell's parent if requested; on several ranks, on all of them."""
+    if ranks.rank == 0:
+        _opened(path, "w")
+    share(ranks, None)  # it is there
+    return ZarrGrowthWriter(path, ranks, parents=parents)
+
+
+def resumed_zarr_growth(
+    path: Path,
+    waiting: NDArray[np.integer],
+    snapshot: Snapshot,
+    ranks: Communicator = ALONE,
+    *,
+    parents: Ancestry | None = None,
+) -> ZarrGrowthWriter:
+    """Open the Zarr store of an interrupted growth, to write on in place.
+
+    Args:
+        path: the store.
+        waiting: the last cells of the growth, which are not in complete chunks of the store.
+        snapshot: the growth that all cells are compared with, by rank 0.
+        ranks: all ranks, which call this together.
+        parents: gives each cell's parent, which is stored, too; None for none.
+
+    Raises:
+        FileError: the store is shorter than that, or its cells are others.
+    """
+    population = sum(snapshot.births.tolist())
+
+    def resumed() -> ZarrGrowthWriter:
+        try:
+            if ranks.rank == 0:
+                _check_stored(path, waiting, snapshot, population - len(waiting))
+            return ZarrGrowthWriter(path, ranks, parents=parents, population=population, waiting=waiting)
+        except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
+            why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
+            raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
+
+    others = resumed() if ranks.rank else None
+    share(ranks, None)  # before rank 0 makes it shorter
+    return others or resumed()
+
+
+def _opened(path: Path, mode: Literal["r+", "w"] = "r+") -> zarr.Group:
+    import zarr
+
+    with interrupts_deferred():
+        return zarr.open_group(path, mode=mode, zarr_format=3, use_consolidated=False)
+
+
+def _check_stored(path: Path, waiting: NDArray[np.integer], snapshot: Snapshot, written: int) -> None:
+    stored = ZarrArrays(path, ("cells",))
+    if written > 0:
+        cells = stored.declared.get("cells")
+        if cells is None or cells.shape[0] < written:
+            raise Damaged(f"it holds {0 if cells is None else cells.shape[0]} cells, {written} are needed")
+        if (cells.dtype, *cells.shape[1:]) != (waiting.dtype, *waiting.shape[1:]):
+            raise Damaged("its cells are of another kind than those of its checkpoint")
+    elif written:
+        raise Damaged("its checkpoint has more cells than its generations")
+
+    def read(start: int, stop: int) -> NDArray[Any]:
+        parts = [stored.read("cells", start, min(stop, written))] if start < written else []
+        if stop > written or not parts:
+            parts.append(waiting[max(0, start - written) : max(0, stop - written)])
+        return np.concatenate(parts)
+
+    births, rule = snapshot.births, snapshot.automaton.rule
+    source = with_checked_cells(path, partial(generations_of, read, births), births, snapshot.checksums, rule.symmetry, rule)
+    for _ in source(0, len(births)):
+        pass
+
+
+def write_zarr(growth: Growth, path: Path) -> None:
+    """Write a growth to a new store, with its parents if it has them."""
+    given = growth.parents
+    writer = new_zarr_growth(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
+    for batch in batches(growth):
+        writer.append(batch)
+    writer.finish(growth)
+
+
+def copy_store(source: Path, path: Path) -> None:
+    """Copy a complete store to another name, by hard links to its chunks if both names are on one file system.
+
+    Chunks may have two names, since they are never changed in place: writing replaces a file by a new one.
+    """
+    with replacing(path, is_growth_store) as scratch:
+        shutil.copytree(source, scratch, copy_function=_link_or_copy)
+
+
+def move_store(source: Path, path: Path) -> None:
+    """Give a complete store in a folder beside `path` that name."""
+    with replacing(path, is_growth_store) as scratch:
+        source.rename(scratch)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without hard links
+        shutil.copy2(source, target)
+
+
+def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
+    return cast("zarr.Array[Any]", group[name])
+
+
+class ChunkDeal:
+    """Deals cells out to the ranks of their chunks.
+
+    Args:
+        ranks: the ranks, which call `deal` together.
+        size: the cells of a chunk.
+        count: how many cells there are before.
+
+    Attributes:
+        count: how many cells there are so far.
+
+    >>> from gpu_nim.backends.communicator import Alone
+    >>> deal = ChunkDeal(Alone(), size=4, count=3)
+    >>> [(chunk, len(cells)) for chunk, cells in deal.deal(np.zeros((6, 2), np.int32), 6)]
+    [(0, 1), (1, 4), (2, 1)]
+    """
+
+    def __init__(self, ranks: Communicator, size: int, count: int = 0) -> None:
+        self._ranks, self._size = ranks, size
+        self.count = count
+
+    def owns(self, chunk: int) -> bool:
+        """Return whether a chunk is written by this rank."""
+        return chunk % self._ranks.size == self._ranks.rank
+
+    def deal(self, cells: Cells, births: int) -> Iterator[tuple[int, Cells]]:
+        """Yield the cells of this rank's chunks, with the number of the chunk, in order.
+
+        Args:
+            cells: this rank's newborns: of one generation, or on a single rank of several.
+            births: the number of newborns of all ranks.
+        """
+        if not births:
+            return
+        start, self.count = self.count, self.count + births
+        chunks = range(start // self._size, (self.count - 1) // self._size + 1)
+        if self._ranks.size > 1:
+            cells = self._exchanged(cells, start, chunks)
+        at = 0
+        for chunk in filter(self.owns, chunks):
+            size = min(self.count, (chunk + 1) * self._size) - max(start, chunk * self._size)
+            yield chunk, cells[at : at + size]
+            at += size
+
+    def _exchanged(self, cells: Cells, start: int, chunks: range) -> Cells:
+        """The cells of this rank's chunks, from all ranks, in lexicographic order."""
+        cuts = [0, *self._cuts(cells, np.array(chunks[1:], np.int64) * self._size - start), len(cells)]
+        parts: list[list[Cells]] = [[cells[:0]] for _ in range(self._ranks.size)]
+        for chunk, begin, end in zip(chunks, cuts[:-1], cuts[1:], strict=True):
+            parts[chunk % self._ranks.size].append(cells[begin:end])
+        received = self._ranks.exchange([as_bytes(np.concatenate(part)) for part in parts])
+        found = np.concatenate([part.view(cells.dtype) for part in received]).reshape(-1, cells.shape[1])
+        if not len(found):
+            return found
+        return found[np.argsort(_numbers(found, *corners(found)), kind="stable")]  # a merge of sorted runs
+
+    def _cuts(self, cells: Cells, borders: Ints) -> list[int]:
+        """How many of this rank's cells come before each border, a number of cells of all ranks."""
+        if not len(borders):
+            return []
+        boxes = share(self._ranks, corners(cells) if len(cells) else None)
+        low, high = (np.stack(each) for each in zip(*(each for each in boxes if each is not None), strict=True))
+        low, high = low.min(axis=0), high.max(axis=0)
+        numbers = _numbers(cells, low, high)
+        # Of numbers from least to most, the first that so many cells are below.
+        least, most = np.zeros_like(borders), np.full_like(borders, math.prod((high - low + 1).tolist()))
+        while (least < most).any():
+            middle = least + (most - least) // 2
+            below = self._ranks.sum(np.searchsorted(numbers, middle).astype(np.uint64)).astype(np.int64)
+            least, most = np.where(below < borders, middle + 1, least), np.where(below < borders, most, middle)
+        found: list[int] = np.searchsorted(numbers, least).tolist()
+        return found
+
+
+def _numbers(cells: Cells, low: Ints, high: Ints) -> Ints:
+    """The numbers of cells in a box, in lexicographic order."""
+    widths = (high - low + 1).tolist()
+    if math.prod(widths) >= 1 << 63:
+        raise UsageError(f"cells of several ranks must lie in a box of fewer than 2^63 cells, got one of {math.prod(widths):,}")
+    numbers = np.zeros(len(cells), np.int64)
+    for x, least, width in zip(cells.T, low.tolist(), widths, strict=True):
+        numbers *= width
+        numbers += x
+        numbers -= least
+    return numbers

@@ -17,13 +17,11 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz
-from gpu_nim.storage.rle_files import GRID, rle_bytes, write_rle
-from gpu_nim.storage.table_formats import endings, write_table
-from gpu_nim.storage.tables import save_text
-from gpu_nim.storage.voxels import is_voxels, voxel_bytes, write_voxels
-from gpu_nim.storage.vtk_files import vti_bytes, write_vti, write_vtp
-from gpu_nim.storage.zarr_growths import write_zarr
+from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz, write_zarr
+from gpu_nim.storage.rle_files import CELL, GRID, write_rle
+from gpu_nim.storage.tables import endings, write_table
+from gpu_nim.storage.voxels import is_voxels, slab_memory, write_voxels
+from gpu_nim.storage.vtk_files import write_vti, write_vtp
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,7 @@ class GrowthFormat:
         load: reads the growth back; None for formats that are only written.
         dimensions: the dimensions that its cells may have; None for any.
         cells: whether it is written from cells.
+        columns: those that a file without cells has; None for all columns of the growth's table.
         parents: whether it can hold each cell's parent.
         side: the most cells that it holds along an axis, from the first to the last; None for any number.
         reach: the largest coordinate that it holds, of either sign; None for any.
@@ -52,6 +51,7 @@ class GrowthFormat:
     load: Callable[[Path], Growth] | None = None
     dimensions: tuple[int, ...] | None = None
     cells: bool = True
+    columns: tuple[str, ...] | None = None
     parents: bool = False
     side: int | None = None
     reach: int | None = None
@@ -134,14 +134,14 @@ for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
     GrowthFormat(".npz", "cells", write_npz, load_growth),
     *(GrowthFormat(name, "the table", _write_table, cells=False) for name in endings(columns=True)),
-    GrowthFormat(".rle", "for Golly", partial(write_rle, dimension=2), dimensions=(2,), memory=rle_bytes),
-    GrowthFormat(".rle3", "for Golly", partial(write_rle, dimension=3), dimensions=(3,), side=GRID, memory=rle_bytes),
-    GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=vti_bytes),
+    GrowthFormat(".rle", "for Golly", write_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
+    GrowthFormat(".rle3", "for Golly", write_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
+    GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory),
     GrowthFormat(".vtp", "for VTK", write_vtp, dimensions=(1, 2, 3), reach=2**24),  # its points are 32-bit floats
 ):
     GROWTH_FORMATS.add(_format)
 
-VOXELS = GrowthFormat(".zarr", "of voxels", write_voxels, dimensions=(2, 3), side=2**31 - 1, memory=voxel_bytes, is_ours=is_voxels)
+VOXELS = GrowthFormat(".zarr", "of voxels", write_voxels, dimensions=(2, 3), memory=partial(slab_memory, axis=0), is_ours=is_voxels)
 """The voxels of a growth, which no other format has the ending of."""
 
 
@@ -188,44 +188,48 @@ def growth_format(path: Path, *, parents: bool = False) -> GrowthFormat:
     return chosen
 
 
-def bfile_column(path: Path, entries: Sequence[GrowthEntry], columns: tuple[str, ...] = ()) -> tuple[str, GrowthEntry | None]:
-    """Return the column that a b-file takes and its OEIS entry, if there is one.
+def bfile_format(path: Path, entries: Sequence[GrowthEntry], columns: Sequence[str] = ()) -> GrowthFormat:
+    """Return the format of a b-file, with the column that it takes and the indices of its OEIS entry, if there is one.
 
     A name such as b151776.txt or edge-births.txt selects that entry of the automaton; otherwise it is the one requested column.
+    With an entry the indices are the entry's, from its offset on.
+
+    Args:
+        path: the file.
+        entries: those of the automaton.
+        columns: the requested columns.
 
     Raises:
         UsageError: neither gives a column, or the column has other values than integers.
 
-    >>> from gpu_nim.automata.catalogue import find
-    >>> bfile_column(Path("b147552.txt"), find("fcc").oeis)[0]
-    'section z=0'
-    """
-    for entry in entries:
-        if path.name == bfile_name(entry.number):
-            return entry.column, entry
-    if len(columns) != 1:
-        numbers = ", ".join(bfile_name(entry.number) for entry in entries)
-        known = f" or be named {numbers}" if numbers else ""
-        raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
-    if not is_whole(columns[0]):
-        raise UsageError(f"a b-file holds integers, and column {columns[0]!r} has others")
-    return columns[0], next((entry for entry in entries if entry.counts == columns[0]), None)
-
-
-def write_bfile(growth: Growth, path: str | Path, column: str, entry: GrowthEntry | None = None) -> None:
-    """Write the column of `bfile_column` as a b-file; with an OEIS entry the indices are the entry's, from its offset on.
-
     >>> import tempfile
     >>> from gpu_nim import grow
     >>> from gpu_nim.automata.catalogue import find
+    >>> bfile_format(Path("b147552.txt"), find("fcc").oeis).columns
+    ('section z=0',)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_bfile(grow("fcc", 3), f"{folder}/b151776.txt", "population", find("fcc").oeis[0])
-    ...     print(Path(folder, "b151776.txt").read_text(), end="")
+    ...     path = Path(folder, "b151776.txt")
+    ...     bfile_format(path, find("fcc").oeis).save(grow("fcc", 3), path)
+    ...     print(path.read_text(), end="")
     0 0
     1 1
     2 13
     3 25
     4 109
     """
-    values = growth.table[column].tolist()
-    save_text(Path(path), format_lines(enumerate(values) if entry is None else entry.terms(values)))
+    entry = next((entry for entry in entries if path.name == bfile_name(entry.number)), None)
+    if entry is None and len(columns) != 1:
+        numbers = ", ".join(bfile_name(entry.number) for entry in entries)
+        known = f" or be named {numbers}" if numbers else ""
+        raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
+    column = columns[0] if entry is None else entry.column
+    if not is_whole(column):
+        raise UsageError(f"a b-file holds integers, and column {column!r} has others")
+    chosen = entry or next((entry for entry in entries if entry.counts == column), None)
+
+    def write(growth: Growth, path: Path) -> None:
+        values = growth.table[column].tolist()
+        pairs = enumerate(values) if chosen is None else chosen.terms(values)
+        path.write_text("".join(format_lines(pairs)), encoding="ascii")
+
+    return GrowthFormat(path.suffix, "of terms", write, cells=False, columns=(column,))

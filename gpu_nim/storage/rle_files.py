@@ -4,7 +4,7 @@ Both hold the cells alive after the last generation, and the rule where Golly ha
 other rules they hold the rule that keeps every pattern unchanged.  RLE has y upwards, so that hexagonal neighbours are Golly's.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +15,14 @@ from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
 from gpu_nim.model.rule import Rule
-from gpu_nim.storage.voxels import SPLIT_BYTES, Slabs, slab_bytes
+from gpu_nim.storage.voxels import Slabs
 
 _LINE = 70  # characters of a line
 GRID = 100
 """Cells a side of .rle3, the limit of 3D.lua."""
 _AT_ONCE = 1 << 14  # runs that are written at a time
-_CELL = 64  # bytes in memory of a cell while it is sorted
+CELL = 64
+"""Bytes in memory of a cell while it is sorted."""
 # Neighbourhoods by the letter that ends a rule.
 _PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
 _SPACE = {
@@ -99,16 +100,12 @@ def _token(count: int, letter: str) -> str:
     return letter if count == 1 else f"{count}{letter}"
 
 
-def rle_bytes(shape: Sequence[int], generations: int) -> int:
-    """Return the bytes of memory for writing the pattern of a box."""
-    return SPLIT_BYTES + slab_bytes(shape, len(shape) - 1, _CELL)
-
-
-def write_rle(growth: Growth, path: Path, dimension: int) -> None:
+def write_rle(growth: Growth, path: Path) -> None:
     """Write the pattern of a growth, whose cells are sorted by slabs of rows or layers, to a new file: RLE, or in space RLE3."""
+    dimension = growth.newborns(0).shape[1]
     if dimension == 2:  # whose rows go down
         growth = replace(growth, source=_upside_down(growth.source))
-    slabs = Slabs(growth, path.parent, dimension - 1, _CELL)
+    slabs = Slabs(growth, path.parent, dimension - 1, CELL)
     lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
     comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"

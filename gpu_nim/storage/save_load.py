@@ -16,11 +16,11 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, printable
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.storage.arrays import reading
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.file_checks import reading
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
-from gpu_nim.storage.table_formats import MAIN, TABLE_FORMATS, Column, Columns, entries, is_table, require_room_for
+from gpu_nim.storage.tables import MAIN, TABLE_FORMATS, Column, Columns, entries, is_table, require_room_for
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows

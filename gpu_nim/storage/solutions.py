@@ -1,4 +1,4 @@
-"""Solved games in files: .zarr, .npz, or only the points as a table (see `gpu_nim.storage.table_formats`).
+"""Solved games in files: .zarr, .npz, or only the points as a table (see `gpu_nim.storage.tables`).
 
 NAME.zarr/ or NAME.npz has::
 
@@ -17,11 +17,22 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of
-from gpu_nim.storage.array_files import NpzArrays, open_arrays, save_npz, save_store
+from gpu_nim.storage.arrays import (
+    PROVENANCE,
+    Declared,
+    check_kind,
+    checksum_of,
+    open_arrays,
+    origin,
+    require_room,
+    save_arrays,
+    store_of,
+    told_as_damage,
+)
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.file_checks import Declared, check_kind, checksum_of, origin, require_room, store_of, told_as_damage
-from gpu_nim.storage.table_formats import Columns, endings, write_table
+from gpu_nim.storage.tables import Columns, endings, write_table
 
 KIND = "gpunim solution"
 FORMAT = 1
@@ -29,17 +40,8 @@ _WHOLE = (".zarr", ".npz")
 SUFFIXES = (*_WHOLE, *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")
 _COVERED = {
-    *("kind", "format", "version", "game", "coordinates", "limits", "size", "positions", "p_positions"),
-    *(
-        "largest_grundy",
-        "equals_nim",
-        "first_difference",
-        "grundy_equals_nim",
-        "grundy_first_difference",
-        "backend",
-        "device",
-        "seconds",
-    ),
+    *(*PROVENANCE, "game", "coordinates", "limits", "size", "positions", "p_positions", "largest_grundy"),
+    *("equals_nim", "first_difference", "grundy_equals_nim", "grundy_first_difference"),
 }
 _GAME = 10_000  # letters of a game's description
 _is_ours = store_of(KIND)
@@ -58,10 +60,8 @@ def save_solution(solution: Solution, path: Path) -> None:
     arrays = _arrays(solution)
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     with replacing(path, _is_ours) as scratch:
-        if path.suffix == ".zarr":
-            save_store(scratch, arrays, _attributes(solution, arrays), dimensions)
-        elif path.suffix == ".npz":
-            save_npz(scratch, arrays, _attributes(solution, arrays))
+        if path.suffix in _WHOLE:
+            save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions)
         else:
             write_table(scratch, _parts(solution), solution.summary())
 
@@ -119,12 +119,10 @@ def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 
 def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
-    if path.suffix != ".npz":
-        return path.suffix == ".zarr" and _is_ours(path)
     try:
-        with NpzArrays(path) as arrays:
-            return bool(arrays.attributes.get("kind") == KIND)
-    except (OSError, Damaged):
+        with open_arrays(path, _ARRAYS) as stored:
+            return stored.attributes.get("kind") == KIND
+    except FileError:
         return False
 
 

@@ -20,9 +20,8 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.file_checks import store_of
-from gpu_nim.storage.growth_files import batches, box_of, of_growth
-from gpu_nim.storage.zarr_growths import shuffled_zstd
+from gpu_nim.storage.arrays import store_of
+from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
 
 KIND = "gpunim voxels"
 FORMAT = 1
@@ -57,9 +56,17 @@ def slab_layers(shape: Sequence[int], axis: int, each: int) -> int:
     return layers
 
 
-def slab_bytes(shape: Sequence[int], axis: int, each: int) -> int:
-    """Return the bytes of a slab."""
-    return min(shape[axis], slab_layers(shape, axis, each)) * (prod(shape) // shape[axis]) * each
+def slab_memory(shape: Sequence[int], generations: int, axis: int = -1, each: int | None = None) -> int:
+    """Return the bytes of memory for writing a box by slabs along an axis, by default the last.
+
+    Args:
+        shape: the sides of the box.
+        generations: the last generation.
+        axis: the axis.
+        each: bytes of a voxel of a slab; by default those of its generation.
+    """
+    each = each or voxel_dtype(generations).itemsize
+    return SPLIT_BYTES + min(shape[axis], slab_layers(shape, axis, each)) * (prod(shape) // shape[axis]) * each
 
 
 class Slabs:
@@ -150,11 +157,6 @@ class Slabs:
 
     def _path(self, slab: int) -> Path:
         return self._folder / f"slab{slab:+d}"
-
-
-def voxel_bytes(shape: Sequence[int], generations: int) -> int:
-    """Return the bytes of memory for writing the voxels of a box."""
-    return SPLIT_BYTES + slab_bytes(shape, 0, voxel_dtype(generations).itemsize)
 
 
 def write_voxels(growth: Growth, path: Path) -> None:

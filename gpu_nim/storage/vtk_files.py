@@ -10,7 +10,7 @@ The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a
 
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import escape
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.storage.voxels import SPLIT_BYTES, Slabs, slab_bytes, voxel_dtype
+from gpu_nim.storage.voxels import Slabs
 
 _BLOCK = 1 << 19  # bytes a compressed block
 _THREADS = 4  # that compress, a block each
@@ -91,11 +91,6 @@ def data_array(name: str, dtype: np.dtype[Any], offset: int, components: int = 1
     return (
         f'<DataArray type="{kind}" Name="{escape(name)}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>\n'
     )
-
-
-def vti_bytes(shape: Sequence[int], generations: int) -> int:
-    """Return the bytes of memory for writing the voxels of a box."""
-    return SPLIT_BYTES + slab_bytes(shape, len(shape) - 1, voxel_dtype(generations).itemsize)
 
 
 def write_vti(growth: Growth, path: Path) -> None:

@@ -7,14 +7,14 @@ from contextlib import suppress
 from importlib import import_module
 
 import gpu_nim.cli
-import gpu_nim.storage.table_formats
+import gpu_nim.storage.tables
 from gpu_nim.counting.ranges import Range
 
 _PART = 1 << 17  # values
 
 Range.chunks.__defaults__ = (None, _PART)
-gpu_nim.storage.table_formats._ZARR_CHUNK = _PART
+gpu_nim.storage.tables._ZARR_CHUNK = _PART
 _COMMANDS = (f"gpu_nim.cli.{name}" for name in gpu_nim.cli.COMMANDS)
-for module in (*_COMMANDS, "gpu_nim.storage.growth_files", "gpu_nim.storage.zarr_growths", "PIL.Image", "pyvista", "scipy.ndimage"):
+for module in (*_COMMANDS, "gpu_nim.storage.growth_files", "PIL.Image", "pyvista", "scipy.ndimage"):
     with suppress(ImportError):
         import_module(module)
