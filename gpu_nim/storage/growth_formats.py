@@ -141,7 +141,9 @@ for _format in (
 ):
     GROWTH_FORMATS.add(_format)
 
-VOXELS = GrowthFormat(".zarr", "of voxels", write_voxels, dimensions=(2, 3), memory=partial(slab_memory, axis=0), is_ours=is_voxels)
+VOXELS = GrowthFormat(
+    ".zarr", "of voxels", write_voxels, dimensions=(2, 3), side=2**31 - 1, memory=partial(slab_memory, axis=0), is_ours=is_voxels
+)
 """The voxels of a growth, which no other format has the ending of."""
 
 
