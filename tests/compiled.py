@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one, games, nim, trace
 
-_ONE = threading.Lock()  # ranks on threads begin at the same time
+_LOCK, _INSIDE = threading.Lock(), ExitStack()  # ranks on threads begin at the same time, and wait for each other
+_within = 0
 
 pytest.importorskip("numba", reason="numba is not installed")
 
@@ -16,13 +17,23 @@ pytest.importorskip("numba", reason="numba is not installed")
 @contextmanager
 def compiling() -> Iterator[None]:
     """Inside, all that has compiled loops chooses them."""
-    with _ONE, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nim, "COMPILED_FROM", 0)
-        for module in (exactly_one, trace):
-            patch.setattr(module, "_COMPILED_FROM", 0)
-        for least in ("_OUTCOMES_COMPILED_FROM", "_GRUNDY_COMPILED_FROM"):
-            patch.setattr(games, least, 0)
+    global _within
+    with _LOCK:
+        if not _within:
+            patch = _INSIDE.enter_context(pytest.MonkeyPatch.context())
+            patch.setattr(nim, "COMPILED_FROM", 0)
+            for module in (exactly_one, trace):
+                patch.setattr(module, "_COMPILED_FROM", 0)
+            for least in ("_OUTCOMES_COMPILED_FROM", "_GRUNDY_COMPILED_FROM"):
+                patch.setattr(games, least, 0)
+        _within += 1
+    try:
         yield
+    finally:
+        with _LOCK:
+            _within -= 1
+            if not _within:
+                _INSIDE.close()
 
 
 class _CompiledTracer(trace.NumpyTracer):

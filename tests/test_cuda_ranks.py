@@ -6,11 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from gpu_nim.backends import availability, selection
-from gpu_nim.backends.communicator import share
+from gpu_nim.backends.communicator import free_share, share
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange, nim_strips
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.exactly_one import device_bytes
-from gpu_nim.backends.cuda.launcher import free_share
 from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
@@ -87,17 +86,8 @@ def test_ranks_divide_the_memory():
 
 
 def test_ranks_that_share_a_device_share_its_memory():
-    class Launcher(HostLauncher):
-        def __init__(self, identity):
-            super().__init__()
-            self._identity = identity
-
-        identity = property(lambda launcher: launcher._identity)
-
-        def free_memory(self):
-            return 900 if self._identity == "a" else 500
-
-    assert on_ranks(3, lambda ranks: free_share(Launcher("aba"[ranks.rank]), ranks)) == [450, 500, 450]
+    free = {"a": 900, "b": 500}
+    assert on_ranks(3, lambda ranks: free_share(ranks, "aba"[ranks.rank], free["aba"[ranks.rank]])) == [450, 500, 450]
 
 
 @pytest.mark.parametrize("automaton", ["edge", "nim"])

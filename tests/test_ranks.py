@@ -1,7 +1,6 @@
 """Growth on several ranks equals growth on one, cell by cell."""
 
 import json
-import math
 import os
 import shutil
 import tempfile
@@ -17,8 +16,8 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend, byte_table
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, table_bytes
-from gpu_nim.backends.numpy.halo import pack, unpack
 from gpu_nim.backends.numpy.nim import NimEngine
+from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import join
@@ -191,15 +190,30 @@ def test_blocks_are_dealt_out_evenly(ranks, layers, reach):
             assert all((np.bincount(row, minlength=ranks) == run // ranks).all() for row in dealt)
 
 
-@given(st.lists(st.integers(0, 2**60), unique=True) | st.lists(st.integers(0, 3000), unique=True))
-def test_packed_numbers_are_unpacked(numbers):
-    ascending = np.sort(np.array(numbers, np.int64))
-    packed = pack(ascending)
-    assert packed.dtype == np.uint8
-    assert unpack(packed).tolist() == ascending.tolist()
-    if numbers:
-        width = math.ceil(max(1, int(np.diff(ascending).max(initial=0)).bit_length()) / 8)
-        assert len(packed) <= 9 + (len(numbers) - 1) * (1 << (width - 1).bit_length())
+@given(rule=FAST, ranks=st.integers(2, 4), seed=st.integers(0, 2**32))
+def test_a_rank_is_sent_the_newborns_within_reach_of_its_slabs(rule, ranks, seed):
+    bricks = Bricks(rule, 150, 0, ranks)
+    grid = np.stack(np.meshgrid(*map(np.arange, (bricks.columns_u, bricks.columns_v, 4)), indexing="ij"), axis=-1).reshape(-1, 3)
+    own = grid[bricks.owners[grid[:, bricks.axis]] == 0][:40]
+    random = np.random.default_rng(seed)
+    words = random.integers(0, 2**32, (len(own), 32), np.uint32) * (random.random((len(own), 32)) < 0.2)
+    cells = bricks.places_of(own, words.astype(np.uint32))
+    along, size, reach = cells[:, bricks.axis], bricks.size[bricks.axis], bricks.reach[bricks.axis]
+    for rank, part in enumerate(pack(bricks, own, words.astype(np.uint32))):
+        theirs = np.flatnonzero(np.repeat(bricks.owners == rank, size)) if rank else np.zeros(0, np.int64)
+        expected = cells[(abs(along[:, None] - theirs) <= reach).any(axis=1)]
+        assert part.dtype == np.uint8
+        assert sorted(bricks.places_of(*unpack([part])).tolist()) == sorted(expected.tolist())
+
+
+@pytest.mark.parametrize("rule", [EDGE, CUBIC26, POPULATIONS["A319018"]], ids=["edge", "cubic26", "knight"])
+def test_ranks_of_different_backends_share_a_growth(every_backend, rule):
+    def work(communicator):
+        here = (NUMPY, every_backend, every_backend)[communicator.rank].on_rank(communicator)
+        engine = here.automaton(rule, 40)
+        return engine.advance(30, cells=True, section=(0, 2)), engine.state()
+
+    assert_same_growth(on_ranks(3, work), ExactlyOneEngine(rule, 30).advance(30, cells=True, section=(0, 2)))
 
 
 def test_other_rules_are_refused_on_several_ranks():

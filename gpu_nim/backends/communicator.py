@@ -7,6 +7,7 @@ wait for the other ranks. What an engine returns:
 
 * Of a batch, births, checksums and sections are those of the whole growth, on every rank. Cells are the rank's own: those of all
   ranks together are the newborns, each once.
+* Ranks of one growth on exactly one touch may have different backends.
 * A state is the rank's part. `gpu_nim.backends.shared.states.join` makes a whole of the parts of all ranks, in any order; any
   number of ranks, one among them, resumes from that, on either backend.
 * `growth_memory` plans the bytes of the rank's part.
@@ -22,6 +23,11 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 T_rows = TypeVar("T_rows", bound=np.generic)
 Bytes = NDArray[np.uint8]
+NOT_ON_RANKS = (
+    "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, with short offsets, or nim, and not "
+    "by the general engine"
+)
+"""Why a growth is refused on several ranks."""
 
 
 class Communicator(Protocol):
@@ -99,6 +105,25 @@ def share(communicator: Communicator, value: T) -> list[T]:
     """
     buffer = np.frombuffer(pickle.dumps(value), np.uint8)
     return [pickle.loads(part.tobytes()) for part in communicator.exchange([buffer] * communicator.size)]
+
+
+def free_share(communicator: Communicator, memory: str, free: int) -> int:
+    """Return the bytes that this rank may use: ranks that have a memory in common have equal shares of what is free.
+
+    All ranks call this together, before any of them takes memory.
+
+    Args:
+        communicator: the ranks.
+        memory: what tells the memory of this rank, of a device or of a host, from others.
+        free: its free bytes.
+
+    >>> free_share(Alone(), "this host", 900)
+    900
+    """
+    if communicator.size == 1:
+        return free
+    shares = [theirs for name, theirs in share(communicator, (memory, free)) if name == memory]
+    return min(shares) // len(shares)
 
 
 def gather(communicator: Communicator, rows: NDArray[T_rows]) -> NDArray[T_rows]:

@@ -18,7 +18,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.numpy.exactly_one import planned_newborns, supports, table_bytes
+from gpu_nim.backends.numpy.exactly_one import listed, planned_newborns, supports, table_bytes
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.jobs.checkpoints import Checkpoints
@@ -51,7 +51,6 @@ _STORED_BYTES = 40  # of a newborn while its generation is written or read
 _PARENT_BYTES = 300  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 _MESSAGE_BYTES = 9  # of its own, for each rank
-_NUMBER_BYTES = 2  # of a newborn that is sent: mostly its difference from the one before
 _UNFIT = "which such a device does not hold"
 _FILES = ("out", "voxels", "bfile")
 _STORED = (*_FILES, "parents", "every", "columns")
@@ -219,7 +218,7 @@ class GrowthJob:
             taken.append(unfit if ranks > 1 else "which does not fit")
         if ranks > 1:
             counted = rule is not find("nim").rule
-            costs |= {"ranks": ranks, "sent": sent_bytes(rule, growing.generations, backend.name, ranks) if counted else None}
+            costs |= {"ranks": ranks, "sent": sent_bytes(rule, growing.generations, ranks) if counted else None}
             taken += [f"and to send {costs['sent']:,} bytes in a generation as large as the last"] if counted else []
         facts = {"automaton": name, "generations": growing.generations, "backend": backend.name, "device": backend.device}
         whole = f"{name} to generation {growing.generations} {', '.join(taken)}: {free:,} bytes are free on {backend.device}"
@@ -531,23 +530,17 @@ class Planned:
     sum = fail = exchange
 
 
-def sent_bytes(rule: Rule, generations: int, backend: str, ranks: int) -> int:
+def sent_bytes(rule: Rule, generations: int, ranks: int) -> int:
     """Return the bytes that a rank sends in a generation as large as the last.
 
     Args:
         rule: a rule with births on exactly one touch.
         generations: the last generation.
-        backend: the name of the backend.
         ranks: how many ranks there are to be.
 
     >>> from gpu_nim.automata.catalogue import find
-    >>> sent_bytes(find("edge").rule, 1024, "numpy", 8) < 10**6
+    >>> sent_bytes(find("edge").rule, 1024, 8) < 10**6
     True
     """
-    if backend == "cuda":
-        from gpu_nim.backends.cuda.bricks import DeviceBricks
-
-        return DeviceBricks.of_busiest(rule, generations, ranks).sent_bytes
     bricks = Bricks.of_busiest(rule, generations, ranks)
-    newborns = int(bricks.bordering * planned_newborns(bricks))
-    return _NUMBER_BYTES * newborns + _MESSAGE_BYTES * (ranks - 1)
+    return bricks.sent_bytes(listed(bricks)) + _MESSAGE_BYTES * (ranks - 1)

@@ -6,13 +6,13 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 
 from functools import partial
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator, free_share
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
 from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
 from gpu_nim.backends.cuda.general import GeneralEngine
-from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, free_share
+from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.interface import Counting, Engine, State
@@ -63,9 +63,8 @@ class CudaBackend:
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
         ranks = self.communicator
-        require_memory(
-            device_bytes(last, ranks.size), free_share(self._launcher, ranks), f"nim to generation {last} on {self.device}"
-        )
+        free = free_share(ranks, self._launcher.identity, self._launcher.free_memory())
+        require_memory(device_bytes(last, ranks.size), free, f"nim to generation {last} on {self.device}")
         return NimEngine(self._launcher, last, state, ranks)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
@@ -73,10 +72,7 @@ class CudaBackend:
         if supports(rule) and not general:
             return ExactlyOneEngine(self._launcher, rule, last, state, self.communicator)
         if self.communicator.size > 1:
-            raise UsageError(
-                "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, with short offsets on "
-                "CUDA, or nim, and not by the general engine"
-            )
+            raise UsageError(NOT_ON_RANKS)
         if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
             state = touched_state(rule, state)
         return GeneralEngine(self._launcher, rule, last, state)

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, to_host
-from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
+from gpu_nim.backends.shared.bricks import ENTRY
 
 __all__ = ["BrickExchange"]
 
-_ENTRY = read_constants("exactly_one.cu")["ENTRY"]
 _FIRST_WORDS = 1 << 12  # room for so many 32-bit words at first in what is sent, and in what is received
 
 
@@ -72,13 +71,13 @@ class BrickExchange:
         self._send(grid, generation=generation, writes=0)
         counted = to_host(self._counted)
         entries, words = counted[:-1].reshape(-1, 2).astype(np.int64).T
-        sizes = np.where(entries > 0, 1 + _ENTRY * entries + words, 0)
+        sizes = np.where(entries > 0, 1 + ENTRY * entries + words, 0)
         starts = np.cumsum(sizes) - sizes
         total = int(sizes.sum())
         if total > len(self._sent):
             self._bind_sending(2 * total)
         if total:
-            self._starts.set(np.stack((starts, starts + 1 + _ENTRY * entries), axis=1).reshape(-1).astype(np.uint64))
+            self._starts.set(np.stack((starts, starts + 1 + ENTRY * entries), axis=1).reshape(-1).astype(np.uint64))
             self._send(grid, generation=generation, writes=1)
         self._put(grid, generation, int(counted[-1]), *exchange_parts(self._launch, self._ranks, self._sent, sizes))
 

@@ -8,14 +8,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.shared.bricks import ROWS, Bricks
 
-__all__ = ["FIELD", "DeviceBricks"]
+__all__ = ["DeviceBricks"]
 
 _CONSTANTS = read_constants("exactly_one.cu")
-FIELD = _CONSTANTS["FIELD"]
-"""Bits of a brick's coordinate in a list."""
 _LISTED_BYTES = 4 * 8 + 2 * 4 * ROWS  # a listed brick's place in four lists and its newborns in two planes
 _REPORT_BYTES = 4 + 3 * 8  # a generation's count of bricks, births, checksum and section
-_ENTRY_BYTES = 4 * _CONSTANTS["ENTRY"]
 
 
 class DeviceBricks(Bricks):
@@ -45,18 +42,7 @@ class DeviceBricks(Bricks):
         """Bytes of the columns, of `touched` and slots, of lists and newborns, of counters, and of what is sent and received."""
         bricks = 4 * ROWS * self.count + 4 * 4 * self.held
         columns = 12 * self.columns_u * self.columns_v
-        return columns + bricks + _LISTED_BYTES * self.planned + _REPORT_BYTES * (self.last + 2) + 2 * self.sent_bytes
-
-    @property
-    def sent_bytes(self) -> int:
-        """Bytes planned for what the rank sends to others in a generation."""
-        own, _ = self._held
-        borders = np.zeros(self.slabs, np.int64)
-        borders[1:] += self.owners[:-1] != self.owners[1:]
-        borders[:-1] += self.owners[:-1] != self.owners[1:]
-        sent = int((self._sizes * borders)[own].sum()) * self.planned // max(1, self.count)
-        rows = self.reach[0] << self.log_v if self.spatial else self.reach[1]
-        return sent * (_ENTRY_BYTES + 4 * rows)
+        return columns + bricks + _LISTED_BYTES * self.planned + _REPORT_BYTES * (self.last + 2) + 2 * self.sent_bytes(self.planned)
 
     @property
     def flags(self) -> int:
@@ -71,7 +57,7 @@ class DeviceBricks(Bricks):
 
     def touchers(self) -> NDArray[np.int32]:
         """For each offset, in one number: the distance of the toucher's window from the row's, and its shift for each parity."""
-        u, v, w = self._fold @ np.array(self.rule.offsets, np.int64).T
+        u, v, w = self.folding @ np.array(self.rule.offsets, np.int64).T
         width = int(self.size[1]) + 2 * self.reach[1]
         even, odd = (
             _CONSTANTS["MARGIN"] + (parity * self.packed - w - self.parity(parity - u, -v) >> self.packed) for parity in (0, 1)

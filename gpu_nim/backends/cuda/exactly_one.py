@@ -21,13 +21,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.cuda.brick_exchange import BrickExchange
-from gpu_nim.backends.cuda.bricks import FIELD, DeviceBricks
-from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, free_share, predicate_errors, to_host
+from gpu_nim.backends.cuda.bricks import DeviceBricks
+from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.bricks import BITS, ROWS
+from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -93,7 +93,7 @@ class ExactlyOneEngine:
             raise InsufficientMemoryError(
                 f"{work} spans {bricks.longest:,} bricks along an axis, more than the {1 << FIELD:,} that a list of bricks can name"
             )
-        free = free_share(launcher, self._ranks)
+        free = free_share(self._ranks, launcher.identity, launcher.free_memory())
         require_memory(bricks.device_bytes, free, work)
         if bricks.held > _MAX_BRICKS:
             raise InsufficientMemoryError(f"{work} has {bricks.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
@@ -175,10 +175,10 @@ class ExactlyOneEngine:
                 if cells:
                     grown.append(self._cells())
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
-        reports = self._ranks.sum(reports)
-        births, checksums, sections = np.ascontiguousarray(reports.T)
+        reports[:, 2] //= np.uint64(share)
+        births, checksums, sections = self._ranks.sum(np.ascontiguousarray(reports.T))
         newborns = np.concatenate(grown) if cells else None
-        return Batch(first, births, checksums, newborns, None if section is None else sections // np.uint64(share))
+        return Batch(first, births, checksums, newborns, None if section is None else sections)
 
     def _run(self, generations: int, axes: int, level: int) -> None:
         """Queue this number of generations."""

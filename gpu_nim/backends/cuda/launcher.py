@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.availability import INSTALL
-from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "free_share", "predicate_errors", "to_host"]
+__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "predicate_errors", "to_host"]
 
 
 class Launcher(Protocol):
@@ -65,18 +64,6 @@ class Launcher(Protocol):
         Returns a function that waits for the copy and returns it, in memory that the array owns.  Until then `values` must not
         change.
         """
-
-
-def free_share(launcher: Launcher, ranks: Communicator) -> int:
-    """Return the bytes of device memory that this rank may use: ranks that have a device in common have equal shares.
-
-    All ranks call this together, before any of them takes memory.
-    """
-    if ranks.size == 1:
-        return launcher.free_memory()
-    found = share(ranks, (launcher.identity, launcher.free_memory()))
-    free = [each for identity, each in found if identity == launcher.identity]
-    return min(free) // len(free)
 
 
 def to_host(array: Any) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes, supports
@@ -53,7 +53,7 @@ class NumpyBackend:
 
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
-        if nim or general or not supports(rule):
+        if nim or general or not supports(rule, self.communicator.size):
             self._refuse_disk()
             return plane_bytes(last, self.communicator.size) if nim else None
         loops = compiled(rule, last, self.disk, self.threads)
@@ -72,16 +72,13 @@ class NumpyBackend:
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
-        if supports(rule) and not general:
+        if supports(rule, self.communicator.size) and not general:
             return exactly_one_engine(rule, last, self.disk, self.threads)(
                 rule, last, state, self.communicator, self.disk, self.threads
             )
         self._refuse_disk()
         if self.communicator.size > 1:
-            raise UsageError(
-                "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, or nim, and not by the "
-                "general engine"
-            )
+            raise UsageError(NOT_ON_RANKS)
         return GeneralEngine(rule, last, state)
 
     def _refuse_disk(self) -> None:

@@ -94,7 +94,7 @@ class ByteTable:
                 waiting, candidates = candidates[open_], candidates[~open_]
             born.append(candidates[np.flatnonzero(table[candidates] == _ONCE)])
             table[born[-1]] = _DECIDED
-        return self._bricks.decode(np.concatenate(born))
+        return self._bricks.decode(np.sort(np.concatenate(born)))  # which the next step finds side by side
 
     def _parts(self, far: Ints, beside: Ints) -> Iterator[tuple[list[tuple[Ints, bool]], int]]:
         """The newborns far from walls and those beside them, and their halo, with the place before which later ones touch nothing.

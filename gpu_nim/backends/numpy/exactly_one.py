@@ -10,8 +10,9 @@ Where numba is installed, and a growth is large enough to gain by it, compiled l
 (`gpu_nim.backends.numpy.compiled_engine`).
 
 Ranks. A rank's table has the bricks that it owns, and it decides their cells. What a newborn and its halo touch in the domain is no
-more than the reach of the bricks away. So before a step each newborn is sent to the owners of all slabs that near; a rank makes
-their halo itself, and so receives every touch of the cells that it owns, once each. It leaves out touches of others.
+more than the reach of the bricks away. So before a step each newborn is sent to the owners of all slabs that near
+(`gpu_nim.backends.shared.brick_parts`); a rank makes their halo itself, and so receives every touch of the cells that it owns, once
+each. It leaves out touches of others.
 
 Cells outside of the universe are touched like others, and discarded when they would be born: once each, being decided by then.
 """
@@ -20,15 +21,17 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from platform import node
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
-from gpu_nim.backends.numpy.halo import Boundary, Mirrors
+from gpu_nim.backends.numpy.halo import Mirrors
+from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
 from gpu_nim.model.arrays import Ints
@@ -46,13 +49,20 @@ _LISTED_BYTES = 408  # of a brick in the lists of compiled loops
 _LISTED = 320  # measured: the bricks of a list are as many as those of so many generations, if each had the same share
 
 
-def supports(rule: Rule) -> bool:
+def supports(rule: Rule, ranks: int = 1) -> bool:
     """Return whether this engine grows the rule: births on exactly one touch, 2 or 3 dimensions, no `touches`.
+
+    On several ranks touches go no further than the bricks beside a brick.
 
     >>> supports(Rule(2, ((1, 0),), births=frozenset({1}), seeds=((0, 0),)))
     True
     """
-    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
+    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and (ranks == 1 or Bricks(rule, 0).fits)
+
+
+def listed(bricks: Bricks) -> int:
+    """Return how many of its bricks a rank is planned to have in a list."""
+    return min(bricks.held, _LISTED * bricks.count // (bricks.last + 1))
 
 
 def gains_by_loops(rule: Rule, last: int) -> bool:
@@ -113,8 +123,7 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = No
     bricks = Bricks.of_busiest(rule, last, ranks)
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
-        listed = min(bricks.held, _LISTED * bricks.count // (last + 1))
-        return columns + LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed
+        return columns + LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed(bricks)
     table = 0 if disk is not None else CELLS * bricks.count
     return columns + table + 4 * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
 
@@ -153,13 +162,10 @@ class ExactlyOneEngine(CellEngine):
                 f"rule must have births {{1}}, 2 or 3 dimensions and no touches, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
-        require_memory(
-            required_bytes(rule, last, self._ranks.size, disk, self._loops), host_memory(), f"a growth to generation {last}"
-        )
+        needed = required_bytes(rule, last, self._ranks.size, disk, self._loops)
+        require_memory(needed, free_share(self._ranks, node(), host_memory()), f"a growth to generation {last}")
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
-        self._bricks = bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
-        if self._ranks.size > 1:
-            self._boundary = Boundary(bricks)
+        self._bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
         self._allocate(disk, threads)
         self._lay(np.zeros((3, 0), np.int64))
         if state is not None:
@@ -221,7 +227,10 @@ class ExactlyOneEngine(CellEngine):
     def _step(self) -> None:
         at, near = self.at, self._near
         if self._ranks.size > 1:
-            received = self._boundary.newborns(self._ranks.exchange(self._boundary.parts(at)))
+            axis = self._bricks.axis
+            near_others = at[:, self._bricks.at_border[at[axis] >> self._bricks.logs[axis]]]
+            sent = pack(self._bricks, *self._bricks.words(near_others.T))
+            received = self._bricks.places_of(*unpack(self._ranks.exchange(sent))).T
             near = np.concatenate((near, self._mirrors.near(received) + at.shape[1]))
             at = np.concatenate((at, received), axis=1)
         halo = self._mirrors.halo(at[:, near])

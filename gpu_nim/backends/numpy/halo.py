@@ -21,25 +21,16 @@ Let y = g r and t = y + o in D, and let reach = max |o_i|. Then r and t are the 
 
 So an image that is further than 2 reach from its newborn is no halo cell, and what a newborn and its halo cells touch in D is
 within reach of the newborn: whoever owns some slabs of bricks needs no newborns but those within reach of them.
-
-A rank receives the newborns that near of the slabs of others before each generation, packed: ascending numbers as bits of their
-range, or as the differences of neighbours, whichever is shorter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Bytes
-from gpu_nim.backends.shared.bricks import Bricks, within
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Symmetry
-
-_BITS = 0  # the first byte: bits follow, or differences of this many bytes
-_DIFFERENCES = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class Mirrors:
@@ -106,69 +97,3 @@ class Mirrors:
         heights = cells.copy()
         heights[:-1] -= cells[1:]
         return heights if self._symmetry is Symmetry.CUBE else heights[:-1]
-
-
-class Boundary:
-    """The values of u, in the plane of v, of a rank's cells that are within reach of another rank's.
-
-    Args:
-        bricks: those of the rank.
-    """
-
-    def __init__(self, bricks: Bricks) -> None:
-        self._whole, self._axis = Bricks(bricks.rule, bricks.last), bricks.axis
-        owner = bricks.owner_of_coordinates
-        self._sent = np.zeros((bricks.ranks, len(owner)), np.bool_)
-        for other in range(bricks.ranks):
-            if other != bricks.rank:
-                self._sent[other] = within(owner == other, bricks.reach[bricks.axis])
-        self._near: NDArray[np.bool_] = np.logical_or.reduce(self._sent)
-        self.slabs: NDArray[np.bool_] = self._near.reshape(bricks.slabs, -1).any(axis=1)
-
-    def parts(self, at: Ints) -> list[Bytes]:
-        """Return what each rank is sent of these newborns of the rank, shape (3, N): the places of some, in one table of all."""
-        near = at[:, self._near[at[self._axis]]]
-        places = self._whole.encode(near)
-        order = np.argsort(places)
-        along = near[self._axis, order]
-        return [pack(places[order[sent[along]]]) for sent in self._sent]
-
-    def newborns(self, received: Sequence[Bytes]) -> Ints:
-        """Return the newborns in what all ranks sent, shape (3, N)."""
-        return self._whole.decode(np.concatenate([unpack(part) for part in received]))
-
-
-def pack(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return ascending distinct numbers, 0 or more, as bytes, uint8 of shape (n,); none as no bytes.
-
-    >>> len(pack(np.arange(10**6, 10**6 + 800))), len(pack(np.array([5, 10**6])))
-    (109, 13)
-    """
-    if not len(numbers):
-        return np.zeros(0, np.uint8)
-    first, span = int(numbers[0]), int(numbers[-1] - numbers[0])
-    differences = np.diff(numbers)
-    widest = int(differences.max()) if len(differences) else 0
-    dtype = next(dtype for dtype in _DIFFERENCES if widest <= np.iinfo(dtype).max)
-    if span // 8 < len(differences) * np.dtype(dtype).itemsize:
-        within = np.zeros(span + 1, np.bool_)
-        within[numbers - first] = True
-        kind, body = _BITS, np.packbits(within)
-    else:
-        kind, body = np.dtype(dtype).itemsize, differences.astype(dtype).view(np.uint8)
-    return np.concatenate((np.array([first], "<i8").view(np.uint8), np.array([kind], np.uint8), body))
-
-
-def unpack(packed: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the numbers that `pack` took.
-
-    >>> unpack(pack(np.array([3, 4, 9]))), unpack(pack(np.array([7, 10**12])))
-    (array([3, 4, 9]), array([            7, 1000000000000]))
-    """
-    if not len(packed):
-        return np.zeros(0, np.int64)
-    first, kind, body = int(packed[:8].view("<i8")[0]), int(packed[8]), packed[9:].copy()
-    if kind == _BITS:
-        return np.flatnonzero(np.unpackbits(body)) + first
-    differences = body.view(_DIFFERENCES[kind.bit_length() - 1]).astype(np.int64)
-    return np.cumsum(np.concatenate(([first], differences)))

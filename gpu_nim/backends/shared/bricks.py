@@ -35,6 +35,10 @@ ROWS = BITS = 32
 _LOG_CELLS = 10
 CELLS = 1 << _LOG_CELLS
 """The cells of a brick."""
+FIELD = 21
+"""Bits of a brick's coordinate in a list, as in `cuda/exactly_one.cu`."""
+ENTRY = 4
+"""Numbers by which ranks tell each other of a brick (`gpu_nim.backends.shared.brick_parts`)."""
 _SLICE = 1 << 12  # bricks of a state that are read at a time
 _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
 _LONGEST = 4  # rows in u of a brick in space: a touch goes no further in loops and kernels that know no others
@@ -48,6 +52,7 @@ class BrickGrid:
     Attributes:
         size: of a brick in u, v and w, shape (3,).
         logs: the binary logarithms of these.
+        folding: rows whose products with a cell are its u, v and w, shape (3, dimension).
         origin: the (u, v, w) from which places are counted, even numbers: 0.
         walls: for each of u, v and w, whether the growth has nothing below 0 of it.
 
@@ -71,7 +76,7 @@ class BrickGrid:
         if not self.spatial:
             unfold = unfold[1:] * np.array([0, 1, 1])
             fold = np.concatenate((np.zeros((1, 2), np.int64), fold[1:, 1:]))
-        self._unfold, self._fold = unfold, fold
+        self._unfold, self.folding = unfold, fold
         self.log_v = 3 if self.spatial else 5
         self.logs = (5 - self.log_v, self.log_v, 5 + self.packed)
         self.size = 1 << np.array(self.logs, np.int64)
@@ -80,7 +85,7 @@ class BrickGrid:
 
     def locate(self, cells: Cells) -> NDArray[np.int64]:
         """Return the (u, v, w) of cells, shape (N, 3)."""
-        return cells.astype(np.int64) @ self._fold.T - self.origin
+        return cells.astype(np.int64) @ self.folding.T - self.origin
 
     def cells(self, places: Any, xp: ModuleType = np) -> Any:
         """Return the cells at these (u, v, w), arrays of `xp`, shape (N, dimension)."""
@@ -98,6 +103,20 @@ class BrickGrid:
         row = (u & self.size[0] - 1) << self.log_v | v & self.size[1] - 1
         # Every second w has a bit, and the parity of those of a row is left out with the lowest digit.
         return places >> np.array(self.logs), row, w >> self.packed & BITS - 1
+
+    def words(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """Return the bricks of cells at (u, v, w), counted in bricks, shape (n, 3), and their rows, (n, 32), as `places_of` takes.
+
+        >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
+        >>> places, rows = BrickGrid(square).words(np.array([[0, 40, 33], [0, 40, 34]]))
+        >>> places.tolist(), rows[0, 8]
+        ([[0, 1, 1]], np.uint32(6))
+        """
+        bricks, row, bit = self.split(places)
+        found, which = np.unique(bricks, axis=0, return_inverse=True)
+        rows = np.zeros((len(found), ROWS), np.uint32)
+        np.bitwise_or.at(rows, (which.reshape(-1), row), np.uint32(1) << bit.astype(np.uint32))
+        return found, rows
 
     def join(self, bricks: Any, row: Any, bit: Any, xp: ModuleType = np) -> Any:
         """Return the (u, v, w) of cells given by bricks, rows and bits, arrays of `xp`: the inverse of `split`."""
@@ -146,8 +165,8 @@ class Bricks(BrickGrid):
         super().__init__(rule)
         self.last, self.rank, self.ranks = last, rank, ranks
         self._supports = {f: self._support(np.array(f, np.int64)) for f in product((-1, 0, 1), repeat=rule.dimension)}
-        low = [-self._support(-functional) for functional in self._fold]
-        high = [self._support(functional) for functional in self._fold]
+        low = [-self._support(-functional) for functional in self.folding]
+        high = [self._support(functional) for functional in self.folding]
         low = [max(0, value) if wall else value for value, wall in zip(low, self.walls, strict=True)]
         if self.folded:
             low[:2] = 0, 0
@@ -193,7 +212,7 @@ class Bricks(BrickGrid):
             difference = min(2 * most, int(offsets.sum(axis=1).max()))
             u, v, w = (difference if self.spatial else 0), difference, most
         else:
-            u, v, w = (int(x) for x in np.abs(self._fold @ offsets.T).max(axis=1))
+            u, v, w = (int(x) for x in np.abs(self.folding @ offsets.T).max(axis=1))
         return u, v, (w + 2) // 2 if self.packed else w
 
     @property
@@ -230,11 +249,6 @@ class Bricks(BrickGrid):
         if self.ranks == 1:
             return np.zeros(self.slabs, np.int64)
         return owners(self.slabs, self.slab_reach, self.ranks)
-
-    @property
-    def owner_of_coordinates(self) -> NDArray[np.int64]:
-        """The rank that owns the cells with each value of u, in the plane of v."""
-        return np.repeat(self.owners, self.size[self.axis])
 
     def _ranges(self, slabs: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The first w, and the last w + 1, of the bricks in each column of some slabs, on all ranks, shape (columns_u, columns_v).
@@ -424,7 +438,7 @@ class Bricks(BrickGrid):
         """Return where the cells of a brick touch by an offset."""
         within = np.arange(CELLS)
         cells = self.join(np.zeros((1, 3), np.int64), within // BITS, within % BITS)
-        moved = self._fold @ np.array(offset, np.int64)
+        moved = self.folding @ np.array(offset, np.int64)
         column, brick, place = self.divide((cells + moved).T)
         return Jump(moved, column, brick + place)
 
@@ -442,11 +456,21 @@ class Bricks(BrickGrid):
         return int(CELLS * (self._sizes * (self.owners == self.rank))[:slab].sum())
 
     @property
-    def bordering(self) -> float:
-        """The share of the rank's cells within reach of another rank's."""
-        own = self.owner_of_coordinates == self.rank
-        cells = np.repeat(self._sizes, self.size[self.axis])
-        return float(cells[own & within(~own, self.reach[self.axis])].sum() / max(1, cells[own].sum()))
+    def at_border(self) -> NDArray[np.bool_]:
+        """Whether there is a slab of another rank beside each slab, shape (slabs,)."""
+        other = np.diff(self.owners) != 0
+        border: NDArray[np.bool_] = np.pad(other, (1, 0)) | np.pad(other, (0, 1))
+        return border
+
+    def sent_bytes(self, listed: int) -> int:
+        """Return the bytes that the rank sends in a generation that has so many of its bricks in a list."""
+        owner, own = self.owners, self.owners == self.rank
+        borders = np.zeros(self.slabs, np.int64)
+        borders[1:] += owner[:-1] != owner[1:]
+        borders[:-1] += owner[:-1] != owner[1:]
+        sent = int((self._sizes * borders)[own].sum()) * listed // max(1, self.count)
+        rows = self.reach[0] << self.log_v if self.spatial else self.reach[1]
+        return sent * 4 * (ENTRY + rows)
 
     def slices(self, size: int) -> Iterator[range]:
         """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
@@ -466,14 +490,3 @@ class Jump(NamedTuple):
     offset: NDArray[np.int64]
     columns: NDArray[np.int64]
     places: NDArray[np.int64]
-
-
-def within(slabs: NDArray[np.bool_], distance: int) -> NDArray[np.bool_]:
-    """Return whether each slab is within this distance of one of those that are marked.
-
-    >>> within(np.array([False, False, False, True, False]), 1).tolist()
-    [False, False, True, True, True]
-    """
-    marked = np.concatenate(([0], np.cumsum(slabs)))
-    places = np.arange(len(slabs))
-    return marked[np.minimum(places + distance + 1, len(slabs))] > marked[np.maximum(places - distance, 0)]
