@@ -110,6 +110,16 @@ def test_a_growth_asks_for_what_is_planned(name: str, backend: NumpyBackend | Cu
 
 
 @pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+def test_on_a_device_the_files_take_main_memory(tmp_path: Path) -> None:
+    device, path = CudaBackend(HostLauncher()), tmp_path / "a.vti"
+    plain, plan = (GrowthJob("edge", 64, backend=device, out=out).plan() for out in (None, path))
+    assert "main_memory" not in plain.costs
+    assert plan.costs["memory"] == plain.costs["memory"] == GrowthProcess("edge", 64, device).planned_memory()
+    assert 0 < plan.costs["main_memory"] <= GrowthJob("edge", 64, backend="numpy", out=path).plan().costs["memory"]
+    assert str(plan).endswith(f"; writing {path} takes {plan.costs['main_memory']:,} bytes of main memory")
+
+
+@pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 @pytest.mark.parametrize("name", ["nim", "edge", "rule750"])
 def test_a_device_whose_memory_others_took_after_the_plan(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher = HostLauncher()

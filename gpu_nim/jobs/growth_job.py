@@ -196,10 +196,10 @@ class GrowthJob:
         name, rule, memory = growing.automaton.name, growing.automaton.rule, growing.planned_memory()
         formats = self._formats(growing.automaton)
         files: dict[str, int] = {}
-        if backend.name != "numpy" and _from_cells(formats):
+        if backend.name == "numpy":
+            memory = None if memory is None else self._main_memory(growing, formats, backend, ranks)
+        elif _from_cells(formats):
             files = {"main_memory": self._main_memory(growing, formats, backend, ranks)}
-        elif memory is not None:
-            memory = self._main_memory(growing, formats, backend, ranks)
         if ranks > 1 and memory is None:
             raise UsageError(
                 f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
