@@ -80,7 +80,8 @@ intersphinx_mapping = (
 )
 nitpick_ignore_regex = [
     (r"py:.*", r"(?!gpu_nim\b)[A-Za-z_]\w*\..*"),
-    (r"py:class", "Checkpoints|FontProperties|Image|Matrix|Method|Path|Source|Value"),  # without a page, or for type checkers alone
+    # Without a page, or for type checkers alone.
+    (r"py:class", "Ancestry|BloscCodec|Checkpoints|FontProperties|Image|Matrix|Method|NDArray|Path|Source|Value"),
 ]
 
 html_theme = "pydata_sphinx_theme"

@@ -217,7 +217,7 @@ def race(
             except InsufficientMemoryError as refusal:
                 remarks[contender.name] = f"not run: {refusal}"
             except ImportError as error:
-                remarks[contender.name] = f"not run: {error.name or error} is not installed"
+                remarks[contender.name] = f"not run: {f'{error.name} is not installed' if error.name else error}"
         if turn == 0 and len({result for found in times.values() for result, *_ in found}) > 1:
             found = ", ".join(f"{name} {done[0][0]}" for name, done in times.items() if done)
             raise VerificationError(f"{work.name}: the contenders disagree ({found})")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_nim.model.errors import missing
 from gpu_nim.model.rule import Rule
 
 
@@ -43,13 +44,17 @@ def convolve(rule: Rule, generations: int, library: str = "scipy.ndimage", xp: A
         xp: the module of its arrays.
 
     Raises:
-        ImportError: the library is not installed.
+        MissingDependency: the library is not installed.
 
     >>> from gpu_nim.automata.catalogue import find
     >>> convolve(find("nim").rule, 7)
     64
     """
-    ndimage: Any = import_module(library)
+    try:
+        ndimage: Any = import_module(library)
+    except ImportError as error:
+        package = library.partition(".")[0]
+        raise missing(f"this convolution needs {package}", package) from error
     reach = rule.reach
     lower, upper = (np.array(bound) for bound in rule.box(generations))
     low = lower - reach
