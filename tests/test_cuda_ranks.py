@@ -11,8 +11,10 @@ from gpu_nim.backends.cuda import CudaBackend, brick_exchange, nim_strips
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.exactly_one import device_bytes
 from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
+from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.shared.bricks import ENTRY, FIELD
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -51,6 +53,11 @@ def test_growths_over_many_bricks(rule, last):
 def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch, rule, last):
     monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go home"))
     assert births(rule, last, 3, directly=True) == expected(rule, last)
+
+
+def test_what_ranks_tell_each_other_is_what_the_kernels_write():
+    constants = read_constants("exactly_one.cu")
+    assert (constants["FIELD"], constants["ENTRY"]) == (FIELD, ENTRY)
 
 
 def test_what_is_sent_outgrows_its_room(monkeypatch):

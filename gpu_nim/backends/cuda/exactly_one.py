@@ -253,18 +253,15 @@ class ExactlyOneEngine:
         """Make the rank's own among these the newborns of a generation, mark them as touched, and list the bricks they touch."""
         xp, bricks = self._launch.xp, self._bricks
         self.generation = generation
-        places, row, bit = bricks.split(bricks.locate(representatives[self._owns(representatives)]))
-        numbers, inverse = np.unique(bricks.number(places), return_inverse=True)
-        if len(numbers) > self._capacity:
+        places, words = bricks.words(bricks.locate(representatives[self._owns(representatives)]))
+        if len(places) > self._capacity:
             raise InsufficientMemoryError(
-                f"generation {generation} has {len(numbers):,} active bricks, {self._capacity:,} were planned for"
+                f"generation {generation} has {len(places):,} active bricks, {self._capacity:,} were planned for"
             )
-        words = np.zeros(len(numbers) * ROWS, np.uint32)
-        np.bitwise_or.at(words, inverse.reshape(-1) * ROWS + row, np.uint32(1) << bit.astype(np.uint32))
-        u, v, w = bricks.place(numbers).T
+        u, v, w = places.T
         listed = (u << 2 * FIELD | v << FIELD | w).astype(np.uint64)
         ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * ROWS
-        self._newborn[plane : plane + len(words)] = xp.asarray(words)
+        self._newborn[plane : plane + words.size] = xp.asarray(words.reshape(-1))
         self._lists[ring : ring + len(listed)] = xp.asarray(listed)
         self._counts[generation : generation + 1] = xp.asarray(np.array([len(listed)], np.uint32))
         self._clock[:] = xp.asarray(np.array([generation], np.uint32))

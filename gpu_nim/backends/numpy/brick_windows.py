@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.bricks import BITS, ROWS, BrickGrid, Bricks
+from gpu_nim.model.rule import Symmetry
 
 AROUND, ITSELF = 27, 13
 MARGIN = 16
@@ -73,7 +74,9 @@ def windows(bricks: Bricks) -> Windows:
     corner = classes[number, :2] * size
     own = np.column_stack((corner + rows[window], np.zeros(len(number), np.int64)))
     own[:, 2] = bricks.parity(*own[:, :2].T)
-    image = fold(bricks, own)
+    # Reflections in u = 0 and v = 0 order the coordinates.
+    ordered = Symmetry.PERMUTATIONS if bricks.folded else Symmetry.NONE
+    image = bricks.locate(ordered.representative(bricks.cells(own)))
     side, row = _beside(bricks, image, corner)
     moved = image[:, 2] - bricks.parity(*image[:, :2].T) >> bricks.packed
     # Cells of the windows that lie beyond w = 0, where bricks stand on it.
@@ -81,7 +84,7 @@ def windows(bricks: Bricks) -> Windows:
     at, step = np.nonzero((bricks.signed & (classes[number, 2] == 0))[:, None] & (moved[:, None] + steps < 0))
     cell = own[at]
     cell[:, 2] += steps[step] << bricks.packed
-    cell = fold(bricks, cell, signs=True)
+    cell = bricks.locate(bricks.rule.symmetry.representative(bricks.cells(cell)))
     beside, within = _beside(bricks, cell, corner[at])
     bit = cell[:, 2] - bricks.parity(*cell[:, :2].T) >> bricks.packed
     kept = (beside >= 0) & (bit < 2 * BITS)
@@ -108,26 +111,6 @@ def windows(bricks: Bricks) -> Windows:
         distance.reshape(-1) * len(rows) + (reach_u - offsets[:, 0]) * width + reach_v - offsets[:, 1],
         width,
     )
-
-
-def fold(grid: BrickGrid, places: NDArray[np.int64], *, signs: bool = False) -> NDArray[np.int64]:
-    """Take cells at these (u, v, w) to their representatives by reflections, in w = 0 too with `signs`; shape (N, 3)."""
-    places = places.copy()
-    u, v, w = places.T
-    while grid.folded:
-        if (at := u < 0).any():
-            v[at] += u[at]
-            u[at] *= -1
-        elif (at := v < 0).any():
-            u[at] += v[at] * grid.spatial
-            w[at] += v[at]
-            v[at] *= -1
-        elif signs and (at := w < 0).any():
-            v[at] += 2 * w[at]
-            w[at] *= -1
-        else:
-            break
-    return places
 
 
 def _beside(grid: BrickGrid, places: NDArray[np.int64], corner: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -228,7 +228,7 @@ class ExactlyOneEngine(CellEngine):
         at, near = self.at, self._near
         if self._ranks.size > 1:
             axis = self._bricks.axis
-            near_others = at[:, self._bricks.at_border[at[axis] >> self._bricks.logs[axis]]]
+            near_others = at[:, self._bricks.borders[at[axis] >> self._bricks.logs[axis]] > 0]
             sent = pack(self._bricks, *self._bricks.words(near_others.T))
             received = self._bricks.places_of(*unpack(self._ranks.exchange(sent))).T
             near = np.concatenate((near, self._mirrors.near(received) + at.shape[1]))

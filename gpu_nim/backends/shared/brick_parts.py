@@ -27,7 +27,7 @@ def pack(bricks: Bricks, places: NDArray[np.integer], newborn: NDArray[np.uint32
         newborn: their rows, shape (N, 32).
     """
     axis = bricks.axis
-    near = bricks.at_border[places[:, axis]]
+    near = bricks.borders[places[:, axis]] > 0
     places, newborn = places[near].astype(np.uint64), newborn[near]
     packed = places[:, 0] << np.uint64(2 * FIELD) | places[:, 1] << np.uint64(FIELD) | places[:, 2]
     owners = np.pad(bricks.owners, 1, constant_values=bricks.rank)

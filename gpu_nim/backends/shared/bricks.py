@@ -456,19 +456,14 @@ class Bricks(BrickGrid):
         return int(CELLS * (self._sizes * (self.owners == self.rank))[:slab].sum())
 
     @property
-    def at_border(self) -> NDArray[np.bool_]:
-        """Whether there is a slab of another rank beside each slab, shape (slabs,)."""
+    def borders(self) -> NDArray[np.int64]:
+        """How many slabs of other ranks there are beside each slab, shape (slabs,)."""
         other = np.diff(self.owners) != 0
-        border: NDArray[np.bool_] = np.pad(other, (1, 0)) | np.pad(other, (0, 1))
-        return border
+        return np.pad(other, (1, 0)).astype(np.int64) + np.pad(other, (0, 1))
 
     def sent_bytes(self, listed: int) -> int:
         """Return the bytes that the rank sends in a generation that has so many of its bricks in a list."""
-        owner, own = self.owners, self.owners == self.rank
-        borders = np.zeros(self.slabs, np.int64)
-        borders[1:] += owner[:-1] != owner[1:]
-        borders[:-1] += owner[:-1] != owner[1:]
-        sent = int((self._sizes * borders)[own].sum()) * listed // max(1, self.count)
+        sent = int((self._sizes * self.borders)[self.owners == self.rank].sum()) * listed // max(1, self.count)
         rows = self.reach[0] << self.log_v if self.spatial else self.reach[1]
         return sent * 4 * (ENTRY + rows)
 
