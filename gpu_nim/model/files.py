@@ -7,12 +7,15 @@ are regular ones, their JSON has a bounded size, and their texts are made printa
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from gpu_nim._version import __version__
+from gpu_nim.model.errors import FileError
 
 _LONGEST = 8192  # characters of a command: JPEG holds 65,533 bytes
 COMMAND: ContextVar[str] = ContextVar("command", default="")
@@ -79,6 +82,25 @@ _DEEP = 64  # arrays and objects within each other
 
 class Damaged(ValueError):
     """A file is not what it claims to be: the message says why, and the caller adds which file."""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raise FileError, which names the file, for Damaged and OSError of the block, which reads it.
+
+    >>> with reading(Path("a.npz")):
+    ...     raise Damaged("it was truncated")
+    Traceback (most recent call last):
+    gpu_nim.model.errors.FileError: cannot read a.npz: it was truncated
+    """
+    try:
+        yield
+    except FileError:
+        raise
+    except Damaged as error:
+        raise FileError(f"cannot read {path}: {error}") from error
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def open_regular(path: Path, within: Path | None = None) -> BinaryIO:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpu_nim.model.arguments import is_a_number, shown
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import Damaged, open_regular
+from gpu_nim.model.files import open_regular, reading
 from gpu_nim.oeis.entry import OeisEntry
 
 _LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
@@ -64,7 +64,7 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
     """
     previous: int | None = None
     try:
-        with TextIOWrapper(open_regular(Path(path)), encoding="utf-8") as lines:
+        with reading(Path(path)), TextIOWrapper(open_regular(Path(path)), encoding="utf-8") as lines:
             for number, text in enumerate(iter(lambda: lines.readline(_LONGEST), ""), 1):
                 if len(text) == _LONGEST:
                     raise FileError(f"{path}, line {number}: expected two integers, got a line of {_LONGEST:,} letters or more")
@@ -80,12 +80,6 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
                 yield number, n, value
     except UnicodeDecodeError as error:
         raise FileError(f"{path} is not a text file: {error.reason}") from error
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error
-    except Damaged as error:
-        raise FileError(f"cannot read {path}: {error}") from error
     except ValueError as error:
         raise FileError(f"{path}: {error}") from error
 

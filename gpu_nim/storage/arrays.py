@@ -28,8 +28,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json, printable, read_regular, reading
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
 
@@ -88,25 +87,6 @@ class Declared:
 def is_possible(shape: Iterable[int]) -> bool:
     """Return whether an array can have this shape."""
     return all(0 <= side < 1 << 63 for side in shape)
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Raise FileError, which names the file, for Damaged and OSError of the block, which reads it.
-
-    >>> with reading(Path("a.npz")):
-    ...     raise Damaged("it was truncated")
-    Traceback (most recent call last):
-    gpu_nim.model.errors.FileError: cannot read a.npz: it was truncated
-    """
-    try:
-        yield
-    except FileError:
-        raise
-    except Damaged as error:
-        raise FileError(f"cannot read {path}: {error}") from error
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def require_room(path: Path, arrays: Mapping[str, Declared]) -> None:

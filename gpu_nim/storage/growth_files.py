@@ -45,7 +45,7 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, name_of
+from gpu_nim.model.files import Damaged, name_of, reading
 from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.arrays import (
@@ -58,7 +58,6 @@ from gpu_nim.storage.arrays import (
     created,
     open_arrays,
     origin,
-    reading,
     reason,
     require_room,
     save_arrays,

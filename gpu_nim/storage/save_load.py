@@ -13,10 +13,9 @@ from gpu_nim.games.nim.evolution_graph import PositionGraph, dot, graphml
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, printable
+from gpu_nim.model.files import Damaged, printable, reading
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.storage.arrays import reading
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
