@@ -415,7 +415,7 @@ def test_wrong_ways_to_begin(tmp_path: Path) -> None:
     assert "holds checkpoints of another run" in refused("edge", "--checkpoint", tmp_path / "run")
     assert "there is no folder" in refused("edge", "--checkpoint", tmp_path / "no" / "run")
     (tmp_path / "file").write_text("")
-    assert "cannot make" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
+    assert "it is a file, not a folder" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
     wrong = refused("edge", "--gen", 5, "--out", tmp_path / "a.npz", "--parents")
     assert "parents are saved in a .zarr file, got" in wrong
     assert "bytes" in refused("edge", "--gen", 10**5, "--checkpoint", tmp_path / "large")

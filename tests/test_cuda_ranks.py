@@ -119,7 +119,7 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     made = []
     monkeypatch.setattr(availability, "cuda_obstacle", lambda: None)
     monkeypatch.setattr("gpu_nim.backends.cuda.CupyLauncher", lambda number: made.append(number) or HostLauncher())
-    ranks = SimpleNamespace(rank=1, size=2, on_this_machine=(1, 2), exchange=lambda parts: list(parts))
+    ranks = SimpleNamespace(rank=1, size=2, on_this_machine=1, exchange=lambda parts: list(parts))
     assert select_on_rank("cuda", ranks).communicator is ranks
     assert made == [1]
     # A refusal comes before a GPU is chosen.

@@ -44,7 +44,7 @@ class GrowthProcess:
     Args:
         automaton: a name of the catalogue, a `Rule` or an `Automaton`.
         generations: the last generation.
-        backend: the backend. On several ranks each makes the same process, and batches have the rank's own cells.
+        backend: the backend. On several ranks each makes the same process, and batches have all cells on rank 0 alone.
         cells: each batch has its newborns; they are not kept here, so that a file of any size can be written.
         verify: check births, and cells where there are any, against the theorem.
         columns: the columns of the growth's table.
@@ -137,14 +137,17 @@ class GrowthProcess:
             wanted = self._cells or tests
             # Of several ranks each has some cells of a generation, which are told apart from those of others by their number alone.
             alone = engine.generation + 1 if several and wanted else to
-            batch = engine.advance(alone, cells=wanted, section=self.recorder.section)
-            self._record(batch)
+            own = batch = engine.advance(alone, cells=wanted, section=self.recorder.section)
+            if own.cells is not None:
+                batch = replace(own, cells=None if tests else gather_cells(self.ranks, own.cells))
+            if self.ranks.rank == 0 or not self.recorder.needs_cells:
+                self.recorder.add(batch)
             elapsed = self._agreed(time.perf_counter() - began)
             self._seconds += elapsed
             self._births.append(batch.births)
             self._checksums.append(batch.checksums)
-            self._check(batch)
-            yield replace(batch, cells=None) if tests else batch
+            self._check(own)
+            yield batch
             born = int(batch.births.sum()) if self._cells else 0
             if elapsed > _LONG or born > _BATCH:
                 stride = max(1, stride // 2)
@@ -185,13 +188,6 @@ class GrowthProcess:
     def end(self) -> None:
         """Free the memory of the engine: it grows no further, and has no snapshots."""
         self._engine = None
-
-    def _record(self, batch: Batch) -> None:
-        """Add a batch to the columns, on rank 0 alone where they need all cells."""
-        if self.recorder.needs_cells and batch.cells is not None:
-            batch = replace(batch, cells=gather_cells(self.ranks, batch.cells))
-        if self.ranks.rank == 0 or not self.recorder.needs_cells:
-            self.recorder.add(batch)
 
     def _agreed(self, seconds: float) -> float:
         """The mean over all ranks, by which they choose batches alike."""

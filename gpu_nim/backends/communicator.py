@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
-T_rows = TypeVar("T_rows", bound=np.generic)
 Bytes = NDArray[np.uint8]
 NOT_ON_RANKS = (
     "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, with short offsets, or nim, and not "
@@ -126,29 +125,11 @@ def free_share(communicator: Communicator, memory: str, free: int) -> int:
     return min(shares) // len(shares)
 
 
-def gather(communicator: Communicator, rows: NDArray[T_rows]) -> NDArray[T_rows]:
-    """Return the rows of all ranks, one rank's after another's, on rank 0; none on the others.
-
-    Args:
-        communicator: the ranks.
-        rows: shape (n, d), of the same d and dtype on every rank.
-
-    >>> gather(Alone(), np.array([[1, 2]]))
-    array([[1, 2]])
-    """
-    none = np.zeros(0, np.uint8)
-    received = communicator.exchange([as_bytes(rows), *[none] * (communicator.size - 1)])
-    return np.concatenate([part.view(rows.dtype) for part in received]).reshape(-1, rows.shape[1])
-
-
-def as_bytes(rows: NDArray[np.generic]) -> Bytes:
-    """Return the bytes of an array, in the order of its elements."""
-    return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
-
-
 def gather_cells(communicator: Communicator, cells: NDArray[np.integer]) -> NDArray[np.integer]:
     """Return the newborns of one generation, of which each rank has some, in lexicographic order on rank 0; none on the others."""
     if communicator.size == 1:
         return cells
-    found = gather(communicator, cells)
+    own = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)
+    received = communicator.exchange([own, *[own[:0]] * (communicator.size - 1)])
+    found = np.concatenate([part.view(cells.dtype) for part in received]).reshape(-1, cells.shape[1])
     return found[np.lexsort(found.T[::-1])]

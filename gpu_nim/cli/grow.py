@@ -18,7 +18,7 @@ from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_paren
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
 
-_SCRATCH = "Its cells are in a scratch folder beside the file meanwhile, which under mpirun all ranks must see."
+_SCRATCH = "Its cells are in a scratch folder beside the file meanwhile."
 _SHOWN = 5  # last generations in the summary
 
 _EXAMPLES = {

@@ -41,7 +41,7 @@ from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json, printable
 from gpu_nim.storage.arrays import NpzArrays, checksum_of, reason, require_room
-from gpu_nim.storage.atomic import check_writable, locked, placing, remove_leftovers
+from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers
 
 KIND = "gpunim checkpoint"
 FORMAT = 5
@@ -105,10 +105,7 @@ class Checkpoints:
     def begin(self) -> None:
         """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
         self.require_new()
-        try:
-            self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise FileError(f"cannot make {self.folder}: {error.strerror}") from error
+        make_folder(self.folder)
 
     def latest(self, automaton: Automaton | None = None) -> Snapshot:
         """Return the newest snapshot that is intact.

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpu_nim.automata.ancestry import ancestry, require_one_parent
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton, find
@@ -16,6 +16,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
+from gpu_nim.backends.communicator import share
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import listed, planned_newborns, supports, table_bytes
@@ -29,7 +30,7 @@ from gpu_nim.model.errors import FileError, MissingDependency, RanksLost, UsageE
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.atomic import claim, flush, scratch_folder
-from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, move_store, new_zarr_growth, resumed_zarr_growth
+from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, move_store, resumed_zarr_growth
 from gpu_nim.storage.growth_formats import (
     GROWTH_FORMATS,
     VOXELS,
@@ -39,9 +40,6 @@ from gpu_nim.storage.growth_formats import (
     growth_format,
     suffixes_with_parents,
 )
-
-if TYPE_CHECKING:
-    from gpu_nim.jobs.mpi import MpiCommunicator
 
 Formats = list[tuple[Path, GrowthFormat]]
 EVERY = 100  # generations from one checkpoint to the next
@@ -70,8 +68,7 @@ class GrowthJob:
     """A growth that is written to files, with checkpoints if a folder is given for them.
 
     Making a job reads and locks nothing: `grow` does all of it, `open` yields the growth before it goes on, and `plan` only says
-    what it would take. Under mpirun each rank makes the same job; each writes its part of a checkpoint and of a Zarr store of
-    cells, and rank 0 all other files.
+    what it would take. Under mpirun each rank makes the same job; each writes its part of a checkpoint, and rank 0 all other files.
 
     Where `automaton`, `generations`, `columns`, a file or `every` is not given, it is that of the resumed checkpoint or, without
     one, the default.
@@ -197,9 +194,9 @@ class GrowthJob:
         formats = self._formats(growing.automaton)
         files: dict[str, int] = {}
         if backend.name == "numpy":
-            memory = None if memory is None else self._main_memory(growing, formats, backend, ranks)
+            memory = None if memory is None else self._main_memory(growing, formats, backend)
         elif _from_cells(formats):
-            files = {"main_memory": self._main_memory(growing, formats, backend, ranks)}
+            files = {"main_memory": self._main_memory(growing, formats, backend)}
         if ranks > 1 and memory is None:
             raise UsageError(
                 f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
@@ -248,8 +245,8 @@ class GrowthJob:
             FileError: an output cannot be written, or there is no intact checkpoint to resume.
             InsufficientMemoryError: the growth would not fit.
         """
-        backend, communicator = self._on_ranks()
-        ranks, folder = backend.communicator, self._folder
+        backend, folder = self._on_ranks(), self._folder
+        ranks = backend.communicator
         notes: list[str] = []
         with ExitStack() as held:
             chosen = self._chosen
@@ -296,33 +293,31 @@ class GrowthJob:
                 held.enter_context(claim(path))
             if from_cells and ranks.rank == 0:
                 what = f"{chosen.name} to generation {growing.generations} with {' and '.join(map(str, from_cells))}"
-                planned = job._main_memory(growing, formats, backend, ranks.size)
+                planned = job._main_memory(growing, formats, backend)
                 require_memory(planned, host_memory(), what, "a table of births takes less than cells")
-            if communicator is not None:
-                _require_memory_of_all(growing, backend, communicator)
-            if communicator is not None and backend.name == "cuda":
-                notes.append(_way_between_gpus(communicator))
+            if ranks.size > 1 and backend.name == "cuda":
+                way = "directly" if ranks.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
+                notes.append(f"newborns travel between GPUs {way}")
             growing.begin()
             if checkpoints is not None and snapshot is None and ranks.rank == 0:
                 held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
             if job.disk is not None:
                 needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size):,} bytes"
-                whose = needed if communicator is None else f"at most {needed} of each rank"
+                whose = needed if ranks.size == 1 else f"at most {needed} of each rank"
                 notes.append(f"while it grows, {whose} are in {job.disk}")
             yield OpenGrowth(job, growing, notes, checkpoints, stores, formats)
 
-    def _on_ranks(self) -> tuple[Backend, MpiCommunicator | None]:
-        """The backend, and where mpirun has started several ranks, these."""
+    def _on_ranks(self) -> Backend:
+        """The backend, with the ranks that mpirun has started."""
         here, disk = place(), None if self.disk is None else Path(self.disk)
         started = 1 if here is None else here.size
         if self.ranks not in (None, started):
             raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {self.ranks}")
         if here is None or not isinstance(self.backend, str):
-            return select(self.backend, disk=disk, threads=self.threads), None
+            return select(self.backend, disk=disk, threads=self.threads)
         from gpu_nim.jobs.mpi import join, select_on_rank
 
-        communicator = join(here)
-        return select_on_rank(self.backend, communicator, disk, self.threads), communicator
+        return select_on_rank(self.backend, join(here), disk, self.threads)
 
     def _with(self, asked: dict[str, Any]) -> GrowthJob:
         """This job, with the options of the one that it resumes where it has none of its own.
@@ -352,11 +347,11 @@ class GrowthJob:
         if self.parents:
             require_one_parent(automaton.rule)
 
-    def _main_memory(self, growing: GrowthProcess, formats: Formats, backend: Backend, ranks: int) -> int:
+    def _main_memory(self, growing: GrowthProcess, formats: Formats, backend: Backend) -> int:
         """The bytes of main memory that are planned for a rank and the files; without the growth where that is not planned.
 
         The files are written one after the other once the growth has given its memory back, all from one store of its cells, which
-        are written there and read a generation at a time.
+        are written there and read a generation at a time; rank 0 has the newborns of all ranks.
         """
         planned = growing.planned_memory()
         alone = (planned or 0) if backend.name == "numpy" else 0
@@ -364,10 +359,10 @@ class GrowthJob:
             return alone
         rule, last = growing.automaton.rule, growing.generations
         if rule is find("nim").rule:
-            newborns = int(3 ** last.bit_length()) // ranks
+            newborns = int(3 ** last.bit_length())
         else:
             in_bricks = planned is not None and supports(rule)
-            newborns = planned_newborns(Bricks.of_busiest(rule, last, ranks)) if in_bricks else 0
+            newborns = planned_newborns(Bricks.of_busiest(rule, last, 1)) if in_bricks else 0
             newborns *= rule.symmetry.order(rule.dimension)
         shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
         cells = _STORED_BYTES * newborns
@@ -437,28 +432,34 @@ class OpenGrowth:
                     self._write(partial(store.finish, growth))
                 if self.growing.ranks.rank == 0:
                     self._write_files(growth, store)
+            share(self.growing.ranks, None)  # the files are written
         except RanksLost as error:
             if self._checkpoints is None:
                 raise
             raise RanksLost(f"{error}; {self._checkpoints.left}") from error
+        except BaseException:
+            self.growing.ranks.fail()  # the others wait for this rank
+            raise
         return growth
 
     def _open_store(self, stack: ExitStack) -> ZarrGrowthWriter | None:
         """Open the store of cells, if a file is written from them: with the checkpoints, or else beside that file until it is."""
-        checkpoints, snapshot, ranks = self._checkpoints, self.growing.resumed, self.growing.ranks
+        checkpoints, snapshot = self._checkpoints, self.growing.resumed
+        if self.growing.ranks.rank:  # rank 0 has all cells
+            return None
         parents = partial(ancestry, self.growing.automaton.rule) if self.job.parents else None
         if checkpoints is None:
             files = _from_cells(self._formats)
             if not files:
                 return None
-            cells = stack.enter_context(scratch_folder(files[0], ranks)) / "cells.zarr"
+            cells = stack.enter_context(scratch_folder(files[0])) / "cells.zarr"
         elif self._stores_cells:
             cells = checkpoints.cells
         else:
             return None
         if checkpoints is None or checkpoints.waiting is None or snapshot is None:
-            return new_zarr_growth(cells, ranks, parents=parents)
-        return resumed_zarr_growth(cells, checkpoints.waiting, snapshot, ranks, parents=parents)
+            return ZarrGrowthWriter(cells, parents=parents)
+        return resumed_zarr_growth(cells, checkpoints.waiting, snapshot, parents=parents)
 
     def _write(self, step: Callable[[], None]) -> None:
         try:
@@ -474,7 +475,7 @@ class OpenGrowth:
         if self._checkpoints is None or (growing.generation % every and growing.generation != growing.generations):
             return
         waiting = None if store is None else store.waiting()
-        if store is not None and growing.ranks.rank == 0:
+        if store is not None:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, waiting=waiting)
 
@@ -500,19 +501,6 @@ def _from_cells(formats: Formats) -> list[Path]:
 def _whole(path: Path) -> Path:
     """The absolute path; a symbolic link at its end is not resolved, since a file replaces the link."""
     return path.parent.resolve() / path.name
-
-
-def _require_memory_of_all(growing: GrowthProcess, backend: Backend, communicator: MpiCommunicator) -> None:
-    """Raise InsufficientMemoryError where the ranks of this machine together need more main memory than is free."""
-    needed = growing.planned_memory()
-    _, ranks = communicator.on_this_machine
-    if needed is not None and backend.name == "numpy":
-        require_memory(ranks * needed, backend.free_memory(), f"a growth on {ranks} ranks of this machine")
-
-
-def _way_between_gpus(communicator: MpiCommunicator) -> str:
-    way = "directly" if communicator.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
-    return f"newborns travel between GPUs {way}"
 
 
 @dataclass(frozen=True)

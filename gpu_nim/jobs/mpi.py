@@ -69,8 +69,7 @@ def join(place: Place) -> MpiCommunicator:
         raise BackendError(
             f"mpirun started {place.size} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: it uses another MPI than mpirun"
         )
-    machine = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
-    beside = machine.rank, machine.size
+    beside = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED).rank
     _joined = MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, beside, device_buffers=takes_device_buffers())
     return _joined
 
@@ -84,7 +83,7 @@ class MpiCommunicator:
     """The ranks of a communicator of mpi4py, for `gpu_nim.backends.communicator.Communicator`.
 
     Attributes:
-        on_this_machine: the number of this rank among those of its machine, and how many these are.
+        on_this_machine: the number of this rank among those of its machine.
         device_buffers: whether buffers may be arrays of a GPU.
         lost: whether other ranks did not answer when this one was ended from outside, so that MPI cannot be ended in good order.
     """
@@ -93,11 +92,11 @@ class MpiCommunicator:
         self,
         comm: MPI.Intracomm,
         all_done: Callable[[list[MPI.Request]], bool],
-        machine: tuple[int, int],
+        on_this_machine: int,
         *,
         device_buffers: bool = False,
     ) -> None:
-        self._comm, self._all_done, self.on_this_machine, self.device_buffers = comm, all_done, machine, device_buffers
+        self._comm, self._all_done, self.on_this_machine, self.device_buffers = comm, all_done, on_this_machine, device_buffers
         self._first = max(0, _ANNOUNCED // comm.size - _WORD)  # bytes of a part that travel with its length
         self.lost = False
         self._knows_failure = False  # of a rank
@@ -208,7 +207,7 @@ def select_on_rank(name: str, communicator: MpiCommunicator, disk: Path | None =
         BackendError: the backend cannot run.
         UsageError: the ranks have different backends.
     """
-    backend = select(name, communicator, disk, communicator.on_this_machine[0], threads)
+    backend = select(name, communicator, disk, communicator.on_this_machine, threads)
     names = share(communicator, backend.name)
     if len({*names}) > 1:
         found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))

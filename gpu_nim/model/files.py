@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from gpu_nim._version import __version__
 from gpu_nim.model.errors import FileError
@@ -103,7 +104,7 @@ def reading(path: Path) -> Iterator[None]:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def open_regular(path: Path, within: Path | None = None) -> BinaryIO:
+def open_regular(path: Path, within: Path | None = None) -> BufferedReader:
     """Open a regular file for reading; pipes and devices are refused.
 
     Args:

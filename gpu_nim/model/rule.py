@@ -179,19 +179,18 @@ class Symmetry(Enum):
         unfolded: Cells = images[first]
         return unfolded
 
-    def generators(self, dimension: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Yield generators of the group as (order, signs): x is mapped to the cell with coordinates signs[i] * x[order[i]].
+    def generators(self, dimension: int) -> Iterator[NDArray[np.int64]]:
+        """Yield generators of the group as matrices, int64 of shape (dimension, dimension).
 
         Args:
             dimension: the number of coordinates.
         """
-        identity = tuple(range(dimension))
-        ones = (1,) * dimension
+        identity = np.eye(dimension, dtype=np.int64)
         if self is not Symmetry.NONE:
-            for i in range(dimension - 1):
-                yield (*identity[:i], i + 1, i, *identity[i + 2 :]), ones
+            for axis in range(dimension - 1):
+                yield identity[[*range(axis), axis + 1, axis, *range(axis + 2, dimension)]]
         if self is Symmetry.CUBE:
-            yield identity, (-1, *ones[1:])
+            yield np.diag([-1, *[1] * (dimension - 1)])
 
 
 @dataclass(frozen=True)
@@ -271,11 +270,11 @@ class Rule:
             raise UsageError(f"symmetry must be of a rule with up to {_NEAR} seeds times offsets, got {count}")
         near = (seeds[:, None, :] + np.array(self.offsets, np.int64)[None, :, :]).reshape(-1, self.dimension)
         inside = self.inside(near)
-        for order, signs in self.symmetry.generators(self.dimension):
+        for matrix in self.symmetry.generators(self.dimension):
             for name, cells in (("offsets", self.offsets), ("seeds", self.seeds)):
-                if {tuple(s * cell[i] for i, s in zip(order, signs, strict=True)) for cell in cells} != set(cells):
+                if {*map(tuple, (np.array(cells) @ matrix).tolist())} != {*cells}:
                     raise UsageError(f"symmetry must map the {name} to themselves, got {self.symmetry.value!r}")
-            if not np.array_equal(self.inside(near[:, order] * np.array(signs)), inside):
+            if not np.array_equal(self.inside(near @ matrix), inside):
                 raise UsageError(f"symmetry must map the universe to itself, got {self.symmetry.value!r}")
 
     def inside(self, cells: Cells) -> NDArray[np.bool_]:

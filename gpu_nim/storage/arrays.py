@@ -23,7 +23,7 @@ from io import BufferedReader
 from math import prod
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -503,8 +503,8 @@ class NpzArrays:
 class _Sparing(BufferedReader):
     """A file of which little is read at a time, whatever its directory declares."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(cast("BufferedReader", file).detach())
+    def __init__(self, file: BufferedReader) -> None:
+        super().__init__(file.detach())
         self.size = self.seek(0, 2)
 
     def read(self, size: int | None = -1) -> bytes:

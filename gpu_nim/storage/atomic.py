@@ -21,10 +21,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import interrupts_deferred
@@ -159,21 +158,10 @@ def placing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def scratch_folder(path: Path, ranks: Communicator) -> Iterator[Path]:
-    """Yield a folder beside `path` for what is needed to write it, which rank 0 removes once all ranks have ended the block.
-
-    Where the block fails on one rank, the others are told before rank 0 removes what they write to.
-    """
-    with ExitStack() as stack:
-        stack.enter_context(_failures_told(path) if ranks.rank else _reserved(path))
-        folder = share(ranks, None if ranks.rank else stack.enter_context(_folder_for(path)))[0]
-        assert folder is not None
-        try:
-            yield folder
-            share(ranks, None)
-        except BaseException:
-            ranks.fail()
-            raise
+def scratch_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder beside `path` for what is needed to write it, which is removed at the end of the block."""
+    with _reserved(path), _folder_for(path) as folder:
+        yield folder
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Growths in files: .npz, or Zarr v3, chunked, compressed, written as they grow, by all ranks, and readable by any Zarr library.
+"""Growths in files: .npz, or Zarr v3, chunked, compressed, written as they grow, and readable by any Zarr library.
 
 NAME.zarr/ or NAME.npz has::
 
@@ -12,25 +12,17 @@ Births, checksums and the attributes have one checksum, the attribute `seal`; th
 of other names, which anybody may add, are not covered. In .zarr the dimensions are named generation, cell and coordinate, for
 xarray; in files of earlier versions they have no names.
 
-Cells are stored by generation and in lexicographic order within each, in chunks of equally many. Chunk k belongs to rank k modulo
-the number of ranks, which alone writes its file. The newborns of a generation are on the ranks that own their layers, in
-lexicographic order on each. So before they are written, each is sent to the rank of its chunk (`ChunkDeal`).
-
-Where chunks meet inside a generation, the first cell of the later one is found by bisection: cells are numbered in lexicographic
-order within the box of the generation, and the ranks count together how many of theirs are below a number. All borders of a
-generation are bisected at once, so that this takes an exchange for each binary digit of a number.
+Cells are stored by generation and in lexicographic order within each, in chunks of equally many.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -40,13 +32,12 @@ from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns, is_asc
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
-from gpu_nim.backends.communicator import ALONE, Communicator, as_bytes, gather, share
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of, reading
-from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
+from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.arrays import (
     PROVENANCE,
@@ -267,8 +258,6 @@ def write_npz(growth: Growth, path: Path) -> None:
     save_arrays(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)
 
 
-Ints = NDArray[np.int64]
-
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 
 
@@ -282,56 +271,42 @@ def shuffled_zstd() -> BloscCodec:
 class ZarrGrowthWriter:
     """Writes batches of cells to the store, complete chunks at a time, which are not written again.
 
-    On several ranks each has a writer and all call its methods together: each writes chunks of its own
-    (`ChunkDeal`), and rank 0 whatever else there is.
-
     Args:
-        path: the store.
-        ranks: all ranks.
+        path: the store, which is new where no cells wait.
         parents: gives each cell's parent, which is stored, too; None for none.
         population: the cells that there are already, of which the store has the complete chunks.
         waiting: those after them.
     """
 
     def __init__(
-        self,
-        path: Path,
-        ranks: Communicator = ALONE,
-        *,
-        parents: Ancestry | None = None,
-        population: int = 0,
-        waiting: NDArray[np.integer] | None = None,
+        self, path: Path, *, parents: Ancestry | None = None, population: int = 0, waiting: NDArray[np.integer] | None = None
     ) -> None:
-        self.path, self._group, self._ranks, self._parents = path, _opened(path), ranks, parents
+        import zarr
+
+        with interrupts_deferred():
+            self._group = zarr.open_group(path, mode="w" if waiting is None else "r+", zarr_format=3, use_consolidated=False)
+        self.path, self._parents = path, parents
         self._cells: zarr.Array[Any] | None = None
-        self._deal = ChunkDeal(ranks, _CHUNK, population)
-        self._none = np.zeros((0, 1), np.int8) if waiting is None else waiting[:0]
-        self._waiting: list[tuple[int, NDArray[np.integer]]] = []  # of this rank, with their chunks
-        if waiting is not None and self._deal.owns(population // _CHUNK):
-            self._waiting = [(population // _CHUNK, waiting)]
+        self._waiting = [] if waiting is None else [waiting]
         if waiting is not None and population > len(waiting):
             self._cells = _array(self._group, "cells")
-            if ranks.rank == 0:
-                self._cells.resize((population - len(waiting), self._cells.shape[1]))
+            self._cells.resize((population - len(waiting), self._cells.shape[1]))
 
     def waiting(self) -> NDArray[np.integer]:
-        """Return the cells that wait for their chunk to be complete, to resume with; all of them on rank 0 alone."""
-        return gather(self._ranks, np.concatenate([self._none, *(cells for _, cells in self._waiting)]))
+        """Return the cells that wait for their chunk to be complete, to resume with."""
+        return np.concatenate(self._waiting)
 
     def append(self, batch: Batch) -> None:
         """Take the next batch's cells."""
         assert batch.cells is not None
-        self._none, before = batch.cells[:0], self._deal.count // _CHUNK
-        self._waiting += self._deal.deal(batch.cells, sum(batch.births.tolist()))
-        if self._deal.count // _CHUNK > before:
-            self._write(self._deal.count // _CHUNK)
+        self._waiting.append(batch.cells)
+        count = sum(map(len, self._waiting))
+        if count >= _CHUNK:
+            self._write(count - count % _CHUNK)
 
     def finish(self, growth: Growth) -> None:
         """Write the remaining cells, the births, the checksums, and last the attributes, which mark the store as complete."""
-        self._write(-(-self._deal.count // _CHUNK))
-        share(self._ranks, None)  # all chunks are written
-        if self._ranks.rank:
-            return
+        self._write(len(self.waiting()))
         for name, values in (("births", growth.births), ("checksums", growth.checksums)):
             created(self._group, name, ["generation"], data=values)
         if self._parents is not None:
@@ -359,87 +334,47 @@ class ZarrGrowthWriter:
                     parents[written : written + count] = np.concatenate(waiting)
                 written, count, waiting = written + count, 0, []
 
-    def _write(self, stop: int) -> None:
-        """Write the chunks before this one, of which the last may be incomplete."""
-        if self._ranks.rank == 0:
-            self._lengthen(min(stop * _CHUNK, self._deal.count))
-        if self._ranks.size > 1:
-            share(self._ranks, None)  # the array is that long
-            self._cells = _array(self._group, "cells")
-        assert self._cells is not None
-        ready = [each for each in self._waiting if each[0] < stop]
-        self._waiting = self._waiting[len(ready) :]
-        # A single rank writes all of them at once, which Zarr divides among threads.
-        for chunk, run in groupby(ready, lambda each: each[0] if self._ranks.size > 1 else ready[0][0]):
-            cells = np.concatenate([part for _, part in run])
-            if not np.can_cast(cells.dtype, self._cells.dtype):
-                raise FileError(
-                    f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
-                )
-            with interrupts_deferred():
-                self._cells[chunk * _CHUNK : chunk * _CHUNK + len(cells)] = cells
-
-    def _lengthen(self, count: int) -> None:
-        """Give the array room for so many cells."""
+    def _write(self, count: int) -> None:
+        """Write so many of the cells that wait: complete chunks, or all of them at the end."""
+        cells = self.waiting()
         if self._cells is None:
-            self._cells = self._created("cells", self._none.shape, self._none.dtype, ["cell", "coordinate"])
+            self._cells = self._created("cells", (0, cells.shape[1]), cells.dtype, ["cell", "coordinate"])
+        if not np.can_cast(cells.dtype, self._cells.dtype):
+            raise FileError(
+                f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
+            )
+        written = self._cells.shape[0]
         with interrupts_deferred():
-            self._cells.resize((count, self._none.shape[1]))
+            self._cells.resize((written + count, cells.shape[1]))
+            self._cells[written:] = cells[:count]
+        self._waiting = [cells[count:].copy()]
 
     def _created(self, name: str, shape: tuple[int, ...], dtype: DTypeLike, dimensions: list[str]) -> zarr.Array[Any]:
         chunks = (_CHUNK, *shape[1:])
         return created(self._group, name, dimensions, shape=shape, chunks=chunks, dtype=dtype, compressors=shuffled_zstd())
 
 
-def new_zarr_growth(path: Path, ranks: Communicator = ALONE, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
-    """Make a Zarr store for a growth, with each cell's parent if requested; on several ranks, on all of them."""
-    if ranks.rank == 0:
-        _opened(path, "w")
-    share(ranks, None)  # it is there
-    return ZarrGrowthWriter(path, ranks, parents=parents)
-
-
 def resumed_zarr_growth(
-    path: Path,
-    waiting: NDArray[np.integer],
-    snapshot: Snapshot,
-    ranks: Communicator = ALONE,
-    *,
-    parents: Ancestry | None = None,
+    path: Path, waiting: NDArray[np.integer], snapshot: Snapshot, *, parents: Ancestry | None = None
 ) -> ZarrGrowthWriter:
     """Open the Zarr store of an interrupted growth, to write on in place.
 
     Args:
         path: the store.
         waiting: the last cells of the growth, which are not in complete chunks of the store.
-        snapshot: the growth that all cells are compared with, by rank 0.
-        ranks: all ranks, which call this together.
+        snapshot: the growth that all cells are compared with.
         parents: gives each cell's parent, which is stored, too; None for none.
 
     Raises:
         FileError: the store is shorter than that, or its cells are others.
     """
     population = sum(snapshot.births.tolist())
-
-    def resumed() -> ZarrGrowthWriter:
-        try:
-            if ranks.rank == 0:
-                _check_stored(path, waiting, snapshot, population - len(waiting))
-            return ZarrGrowthWriter(path, ranks, parents=parents, population=population, waiting=waiting)
-        except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
-            why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
-            raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
-
-    others = resumed() if ranks.rank else None
-    share(ranks, None)  # before rank 0 makes it shorter
-    return others or resumed()
-
-
-def _opened(path: Path, mode: Literal["r+", "w"] = "r+") -> zarr.Group:
-    import zarr
-
-    with interrupts_deferred():
-        return zarr.open_group(path, mode=mode, zarr_format=3, use_consolidated=False)
+    try:
+        _check_stored(path, waiting, snapshot, population - len(waiting))
+        return ZarrGrowthWriter(path, parents=parents, population=population, waiting=waiting)
+    except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
+        why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
+        raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
 
 
 def _check_stored(path: Path, waiting: NDArray[np.integer], snapshot: Snapshot, written: int) -> None:
@@ -468,7 +403,7 @@ def _check_stored(path: Path, waiting: NDArray[np.integer], snapshot: Snapshot, 
 def write_zarr(growth: Growth, path: Path) -> None:
     """Write a growth to a new store, with its parents if it has them."""
     given = growth.parents
-    writer = new_zarr_growth(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
+    writer = ZarrGrowthWriter(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
     for batch in batches(growth):
         writer.append(batch)
     writer.finish(growth)
@@ -498,90 +433,3 @@ def _link_or_copy(source: str, target: str) -> None:
 
 def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
     return cast("zarr.Array[Any]", group[name])
-
-
-class ChunkDeal:
-    """Deals cells out to the ranks of their chunks.
-
-    Args:
-        ranks: the ranks, which call `deal` together.
-        size: the cells of a chunk.
-        count: how many cells there are before.
-
-    Attributes:
-        count: how many cells there are so far.
-
-    >>> from gpu_nim.backends.communicator import Alone
-    >>> deal = ChunkDeal(Alone(), size=4, count=3)
-    >>> [(chunk, len(cells)) for chunk, cells in deal.deal(np.zeros((6, 2), np.int32), 6)]
-    [(0, 1), (1, 4), (2, 1)]
-    """
-
-    def __init__(self, ranks: Communicator, size: int, count: int = 0) -> None:
-        self._ranks, self._size = ranks, size
-        self.count = count
-
-    def owns(self, chunk: int) -> bool:
-        """Return whether a chunk is written by this rank."""
-        return chunk % self._ranks.size == self._ranks.rank
-
-    def deal(self, cells: Cells, births: int) -> Iterator[tuple[int, Cells]]:
-        """Yield the cells of this rank's chunks, with the number of the chunk, in order.
-
-        Args:
-            cells: this rank's newborns: of one generation, or on a single rank of several.
-            births: the number of newborns of all ranks.
-        """
-        if not births:
-            return
-        start, self.count = self.count, self.count + births
-        chunks = range(start // self._size, (self.count - 1) // self._size + 1)
-        if self._ranks.size > 1:
-            cells = self._exchanged(cells, start, chunks)
-        at = 0
-        for chunk in filter(self.owns, chunks):
-            size = min(self.count, (chunk + 1) * self._size) - max(start, chunk * self._size)
-            yield chunk, cells[at : at + size]
-            at += size
-
-    def _exchanged(self, cells: Cells, start: int, chunks: range) -> Cells:
-        """The cells of this rank's chunks, from all ranks, in lexicographic order."""
-        cuts = [0, *self._cuts(cells, np.array(chunks[1:], np.int64) * self._size - start), len(cells)]
-        parts: list[list[Cells]] = [[cells[:0]] for _ in range(self._ranks.size)]
-        for chunk, begin, end in zip(chunks, cuts[:-1], cuts[1:], strict=True):
-            parts[chunk % self._ranks.size].append(cells[begin:end])
-        received = self._ranks.exchange([as_bytes(np.concatenate(part)) for part in parts])
-        found = np.concatenate([part.view(cells.dtype) for part in received]).reshape(-1, cells.shape[1])
-        if not len(found):
-            return found
-        return found[np.argsort(_numbers(found, *corners(found)), kind="stable")]  # a merge of sorted runs
-
-    def _cuts(self, cells: Cells, borders: Ints) -> list[int]:
-        """How many of this rank's cells come before each border, a number of cells of all ranks."""
-        if not len(borders):
-            return []
-        boxes = share(self._ranks, corners(cells) if len(cells) else None)
-        low, high = (np.stack(each) for each in zip(*(each for each in boxes if each is not None), strict=True))
-        low, high = low.min(axis=0), high.max(axis=0)
-        numbers = _numbers(cells, low, high)
-        # Of numbers from least to most, the first that so many cells are below.
-        least, most = np.zeros_like(borders), np.full_like(borders, math.prod((high - low + 1).tolist()))
-        while (least < most).any():
-            middle = least + (most - least) // 2
-            below = self._ranks.sum(np.searchsorted(numbers, middle).astype(np.uint64)).astype(np.int64)
-            least, most = np.where(below < borders, middle + 1, least), np.where(below < borders, most, middle)
-        found: list[int] = np.searchsorted(numbers, least).tolist()
-        return found
-
-
-def _numbers(cells: Cells, low: Ints, high: Ints) -> Ints:
-    """The numbers of cells in a box, in lexicographic order."""
-    widths = (high - low + 1).tolist()
-    if math.prod(widths) >= 1 << 63:
-        raise UsageError(f"cells of several ranks must lie in a box of fewer than 2^63 cells, got one of {math.prod(widths):,}")
-    numbers = np.zeros(len(cells), np.int64)
-    for x, least, width in zip(cells.T, low.tolist(), widths, strict=True):
-        numbers *= width
-        numbers += x
-        numbers -= least
-    return numbers

@@ -64,7 +64,6 @@ SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]
 MAIN = "births"
 """The column that is read where none is named."""
-_READ = 1 << 20  # bytes of a file digested at a time
 _TERM = 100  # bytes in memory of a term, short ones
 
 
@@ -144,7 +143,6 @@ class TableFormat:
         read: reads the columns, and at most so many rows.
         text: how it is written, if it is text, which can also be printed.
         columns: whether it holds any columns, and not sequences alone.
-        any_size: whether it holds integers of any size, without their limbs.
         resumable: whether an interrupted file can be continued.
         memory: bytes of memory that its library takes for a sequence, beside the values.
     """
@@ -155,7 +153,6 @@ class TableFormat:
     read: Reader
     text: Text | None = None
     columns: bool = False
-    any_size: bool = False
     resumable: bool = True
     memory: int = 0
 
@@ -196,9 +193,8 @@ class AppendedFile:
         self._digest = hashlib.sha256()
         if size:
             with open_regular(path, within=path.parent) as before:
-                for start in range(0, size, _READ):
-                    self._digest.update(before.read(min(_READ, size - start)))
-            os.truncate(path, size)
+                os.truncate(path, size)
+                self._digest = hashlib.file_digest(before, "sha256")
         self._file = path.open("ab" if size else "wb")
         if not size:
             self._append(header)
@@ -246,7 +242,7 @@ def _text_format(text: Text, name: str, summary: str, read: Reader, *, columns: 
 
         return AppendedFile(path, size, text.begin(heading).encode(), encode, text.end.encode())
 
-    return TableFormat(name, summary, write, read, text, columns=columns, any_size=True)
+    return TableFormat(name, summary, write, read, text, columns=columns)
 
 
 def _shape(heading: Heading) -> tuple[int, ...]:
@@ -507,7 +503,7 @@ def endings(*, columns: bool = False, any_size: bool = False, resumable: bool = 
 
     Args:
         columns: of any columns, and not a sequence.
-        any_size: with terms of any size, of which the limbs are not known.
+        any_size: with terms of any size, of which the limbs are not known: texts.
         resumable: that can be resumed.
 
     >>> ".csv" in endings(columns=True), ".npy" in endings(any_size=True)
@@ -516,7 +512,7 @@ def endings(*, columns: bool = False, any_size: bool = False, resumable: bool = 
     return [
         name
         for name, each in TABLE_FORMATS.items()
-        if each.columns >= columns and each.any_size >= any_size and each.resumable >= resumable
+        if each.columns >= columns and (each.text is not None) >= any_size and each.resumable >= resumable
     ]
 
 

@@ -10,10 +10,11 @@ The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a
 
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from html import escape
+from itertools import islice
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -30,43 +31,33 @@ HEAD = '<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_ty
 _NAMES = {"u1": "UInt8", "u2": "UInt16", "u4": "UInt32", "i4": "Int32", "i8": "Int64", "f4": "Float32"}
 
 
-class Appended:
-    """One array of an appended section, of a size known in advance: feed it data in order, then `close` it."""
+def _append(file: IO[bytes], size: int, chunks: Iterable[NDArray[Any]]) -> None:
+    """Write an array of so many bytes, which is given in chunks, to an appended section."""
+    begin, packed = file.tell(), list[int]()
+    file.write(bytes(8 * (3 + -(-size // _BLOCK))))
+    blocks = _blocks(chunks)
+    with ThreadPoolExecutor(_THREADS) as threads:
+        while some := list(islice(blocks, _THREADS)):
+            for block in threads.map(_packed, some):
+                packed.append(file.write(block))
+    end = file.tell()
+    file.seek(begin)
+    file.write(np.array([len(packed), _BLOCK, size % _BLOCK, *packed], "<u8").tobytes())
+    file.seek(end)
 
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file = file
-        self._size = size
-        self._begin = file.tell()
-        self._compressed: list[int] = []
-        self._waiting = bytearray()
-        self._threads = ThreadPoolExecutor(_THREADS)
-        file.write(bytes(8 * (3 + -(-size // _BLOCK))))
 
-    def write(self, array: NDArray[Any]) -> None:
-        """Take the next elements."""
-        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        for start in range(0, len(data), _THREADS * _BLOCK):
-            self._waiting += data[start : start + _THREADS * _BLOCK].data
-            if len(self._waiting) >= _THREADS * _BLOCK:
-                self._compress(len(self._waiting) // _BLOCK * _BLOCK)
-
-    def close(self) -> None:
-        """Write the rest, and the sizes."""
-        self._compress(len(self._waiting))
-        self._threads.shutdown()
-        header = [len(self._compressed), _BLOCK, self._size % _BLOCK, *self._compressed]
-        end = self._file.tell()
-        self._file.seek(self._begin)
-        self._file.write(np.array(header, "<u8").tobytes())
-        self._file.seek(end)
-
-    def _compress(self, size: int) -> None:
-        """Write so many of the bytes that wait."""
-        blocks = [bytes(self._waiting[start : min(start + _BLOCK, size)]) for start in range(0, size, _BLOCK)]
-        for packed in self._threads.map(_packed, blocks):
-            self._file.write(packed)
-            self._compressed.append(len(packed))
-        del self._waiting[:size]
+def _blocks(chunks: Iterable[NDArray[Any]]) -> Iterator[bytes]:
+    """Yield the bytes of chunks in blocks, of which the last may not be full."""
+    waiting = bytearray()
+    for chunk in chunks:
+        data = np.ascontiguousarray(chunk).reshape(-1).view(np.uint8)
+        for start in range(0, len(data), _BLOCK):
+            waiting += data[start : start + _BLOCK].data
+            if len(waiting) >= _BLOCK:
+                yield bytes(waiting[:_BLOCK])
+                del waiting[:_BLOCK]
+    if waiting:
+        yield bytes(waiting)
 
 
 def _packed(block: bytes) -> bytes:
@@ -105,11 +96,9 @@ def write_vti(growth: Growth, path: Path) -> None:
         "</Piece>\n</ImageData>\n"
     )
     with _vtk_file(path, "ImageData", growth, elements) as file:
-        data = Appended(file, prod(slabs.shape) * slabs.dtype.itemsize)
-        for _, voxels in slabs:
-            for layer in voxels:  # from (x, y) to rows of x
-                data.write(layer.astype(layer.dtype.newbyteorder("<"), copy=False).T)
-        data.close()
+        layers = (layer.T for _, voxels in slabs for layer in voxels)  # from (x, y) to rows of x
+        little = slabs.dtype.newbyteorder("<")
+        _append(file, prod(slabs.shape) * slabs.dtype.itemsize, (layer.astype(little, copy=False) for layer in layers))
 
 
 def write_vtp(growth: Growth, path: Path) -> None:
@@ -125,10 +114,7 @@ def write_vtp(growth: Growth, path: Path) -> None:
             (_ranges(1, count + 1, index), index.itemsize),
         ):
             offsets.append(file.tell())
-            data = Appended(file, width * count)
-            for chunk in chunks:
-                data.write(chunk)
-            data.close()
+            _append(file, width * count, chunks)
     points, births, connectivity, stops = offsets
     born = data_array("generation", np.dtype("<u4"), births)
     elements = (

@@ -2,8 +2,9 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from platform import node
 
-from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
+from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator, free_share
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes, supports
@@ -67,7 +68,8 @@ class NumpyBackend:
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
         self._refuse_disk()
-        require_memory(plane_bytes(last, self.communicator.size), self.free_memory(), f"nim to generation {last}")
+        free = free_share(self.communicator, node(), host_memory())
+        require_memory(plane_bytes(last, self.communicator.size), free, f"nim to generation {last}")
         return NimEngine(last, state, self.communicator, plain=self.threads == 0)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
