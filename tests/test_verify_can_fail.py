@@ -24,7 +24,7 @@ import pytest
 from filelock import FileLock
 
 from gpu_nim import Growth
-from gpu_nim.automata import catalogue, formulas
+from gpu_nim.automata import formulas
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Batch
 from gpu_nim.counting import closed_forms
@@ -47,7 +47,6 @@ MORE = (
     section_5_5_more_piles.by_recursion,
     by_definition.a_by_digits,
     by_definition.d_by_digits,
-    catalogue._total_births,
     DigitFamily.value,
     ByMaximum.value,
     UpToMaximum.value,

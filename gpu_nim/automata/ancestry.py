@@ -41,14 +41,14 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
     if len(before) and len(newborns):
         old, new = before.astype(np.int64), newborns.astype(np.int64)
         lower, upper = old.min(axis=0), old.max(axis=0)
-        if prod((upper - lower + 1).tolist()) >= 1 << 63:
+        shape = tuple((upper - lower + 1).tolist())
+        if prod(shape) >= 1 << 63:
             raise UsageError("parents need cells within 63-bit keys, and these lie farther apart")
-        strides = np.append(np.cumprod((upper - lower + 1)[:0:-1])[::-1], 1)
-        keys = (old - lower) @ strides
+        keys = np.ravel_multi_index(tuple((old - lower).T), shape)
         for offset in rule.offsets:
             candidates = new[missing] - np.array(offset, np.int64)
             inside = np.flatnonzero(((candidates >= lower) & (candidates <= upper)).all(axis=1))
-            wanted = (candidates[inside] - lower) @ strides
+            wanted = np.ravel_multi_index(tuple((candidates[inside] - lower).T), shape)
             places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             hits = keys[places] == wanted
             if rule.touches is not None:

@@ -88,8 +88,7 @@ class Automaton:
         lattice: how its cells are drawn: squares (cubes in space), hexagons of axial coordinates, or the triangles around the
             points of such a lattice with x - y not 0 mod 3.
         oeis: the OEIS entries that it gives.
-        births_formula: maps generations (int64, any shape) to births (uint64, same shape), by a theorem, never by growing; None
-            where none is known.
+        births_formula: returns the births of a generation, by a theorem, never by growing; None where none is known.
         cell_test: maps cells (N, d) and generations (int64, (N,)) to bool (N,), whether each is born in that generation, by a
             theorem; None where none is known.
 
@@ -104,7 +103,7 @@ class Automaton:
     rule: Rule
     lattice: Lattice = "square"
     oeis: tuple[GrowthEntry, ...] = ()
-    births_formula: Callable[[NDArray[np.int64]], NDArray[np.uint64]] | None = None
+    births_formula: Callable[[int], int] | None = None
     cell_test: Callable[[NDArray[np.integer], NDArray[np.int64]], NDArray[np.bool_]] | None = None
 
     def __post_init__(self) -> None:
@@ -159,7 +158,7 @@ def _piles(piles: int) -> Automaton:
         source="[NF] Lemma 23, Theorem 29",
         rule=rule,
         oeis=(*([GrowthEntry("A000027", "population", 1, 1)] if piles == 2 else []), *_by_total(piles)),
-        births_formula=partial(_total_births, piles),
+        births_formula=ByTotal(piles).value,
         cell_test=formulas.p_positions_by_total,
     )
 
@@ -182,12 +181,6 @@ def _by_total(piles: int) -> tuple[GrowthEntry, ...]:
     """The OEIS entries of Nim's P-positions by total, of the families that have one for this number of piles."""
     families = (("population", UpToTotal), ("births", ByTotal))
     return tuple(GrowthEntry(family.numbers[piles], column, 0) for column, family in families if piles in family.numbers)
-
-
-def _total_births(piles: int, generations: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """D_k(n) [NF Theorem 29]."""
-    family = ByTotal(piles)
-    return np.array([family.value(n) for n in generations.reshape(-1).tolist()], np.uint64).reshape(generations.shape)
 
 
 _AUTOMATA = (

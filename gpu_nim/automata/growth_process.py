@@ -2,17 +2,17 @@
 
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton, find
-from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, packed, split
+from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, split
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot
@@ -24,7 +24,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.rule import Cells, Rule
+from gpu_nim.model.rule import Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.03, 0.15
@@ -33,7 +33,6 @@ _TESTED = 127  # generations whose cells are checked against the theorem even wi
 _GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
-_REMEMBERED = 1 << 28  # bytes of cells that were grown again, kept for further requests
 
 
 class GrowthProcess:
@@ -286,7 +285,7 @@ class GrowthProcess:
         if not self.verifies or formula is None or self.mismatch is not None:
             return
         numbers = np.arange(batch.first, batch.first + len(batch.births), dtype=np.int64)
-        wrong = batch.births != formula(numbers)
+        wrong = batch.births != np.array(list(map(formula, numbers.tolist())), np.uint64)
         if batch.cells is not None and test is not None and not wrong.any():
             # Several ranks have a generation at a time, of which each tests its own cells.
             own = batch.births.astype(np.int64) if self.ranks.size == 1 else [len(batch.cells)]
@@ -313,9 +312,9 @@ def _damage_refused() -> Iterator[None]:
 class RegrownCells:
     """A source of cells that grows them again, for growths whose cells were not kept.
 
-    Generations from 0 on are grown while they are read.  Any other request continues from the last one, and cells on the way are
-    kept, up to `_REMEMBERED` bytes, so that reading the generations one by one takes a single growth.  The engine is kept until it
-    has reached the last generation.
+    Generations from 0 on are grown while they are read.  Any other request continues from the last one, so that reading the
+    generations one by one takes a single growth, or begins again where it is for an earlier one.  The engine is kept until it has
+    reached the last generation.
 
     Args:
         grow: gives the batches of a growth to some generation, with their cells.
@@ -323,49 +322,32 @@ class RegrownCells:
     """
 
     def __init__(self, grow: Callable[[int], Iterator[Batch]], last: int) -> None:
-        self._grow = grow
-        self._last = last
-        self._batches: Iterator[Batch] = iter(())
-        self._remembered: deque[Cells] = deque()
-        self._reached = 0  # the generation after the last one remembered
-        self._bytes = 0
-        self._forget()
+        self._grow, self._last = grow, last
+        self._coming: Iterator[Newborns] = iter(())
+        self._none: Newborns = (last + 1, np.zeros((0, 0), np.int32))
+        self._latest = self._none
 
     def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
         """Yield the newborns of generations first to stop - 1."""
         if first == 0:
-            for batch in self._grow(stop - 1):
-                yield from split(batch)
-            return
-        for generation in range(first, stop):
-            yield generation, self._newborns(generation)
+            yield from self._newborns(stop - 1)
+        else:
+            yield from (self._continued(generation) for generation in range(first, stop))
 
-    def _newborns(self, generation: int) -> Cells:
-        if generation < self._reached - len(self._remembered):
-            self._forget()
-        while generation >= self._reached:
-            self._go_on()
-        return self._remembered[generation - self._reached]
+    def _newborns(self, last: int) -> Iterator[Newborns]:
+        return chain.from_iterable(map(split, self._grow(last)))
 
-    def _go_on(self) -> None:
-        try:
-            batch = next(self._batches)
-        except BaseException:  # an interrupted growth cannot continue
-            self._forget()
-            raise
-        born = [packed(cells) for _, cells in split(batch)]
-        self._remembered.extend(born)
-        self._reached += len(born)
-        self._bytes += sum(cells.nbytes for cells in born)
-        while self._bytes > _REMEMBERED and len(self._remembered) > len(born):
-            self._bytes -= self._remembered.popleft().nbytes
-        if self._reached > self._last:
-            self._batches = iter(())  # this releases the engine's memory
-
-    def _forget(self) -> None:
-        self._batches = self._grow(self._last)
-        self._remembered.clear()
-        self._reached = self._bytes = 0
+    def _continued(self, generation: int) -> Newborns:
+        latest, self._latest = self._latest, self._none  # an interrupted growth cannot continue
+        if generation < latest[0]:
+            self._coming = self._newborns(self._last)
+            latest = next(self._coming)
+        while latest[0] < generation:
+            latest = next(self._coming)
+        if generation == self._last:
+            self._coming = iter(())  # this releases the engine's memory
+        self._latest = latest
+        return latest
 
 
 def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.catalogue import Automaton, GrowthEntry
-from gpu_nim.automata.formulas import ulam_warburton_births_of_weight
+from gpu_nim.automata.formulas import ulam_warburton_births
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
@@ -180,7 +180,7 @@ def _function(number: str, summary: str, offset: int, function: Callable[[int], 
 
 def _ulam_warburton(n: int) -> int:
     """The births of generation n - 1 of the Ulam-Warburton automaton."""
-    return ulam_warburton_births_of_weight((n - 1).bit_count())
+    return ulam_warburton_births(n - 1)
 
 
 def _diagonal(n: int) -> int:

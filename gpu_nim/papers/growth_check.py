@@ -100,7 +100,7 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
     if automaton is not None and automaton.births_formula is not None:
         for first in range(0, len(growth.births), _BLOCK):
             births = growth.births[first : first + _BLOCK]
-            stated = automaton.births_formula(np.arange(first, first + len(births), dtype=np.int64))
+            stated = np.array([automaton.births_formula(first + i) for i in range(len(births))], np.uint64)
             for index in np.flatnonzero(births != stated).tolist():
                 return f"generation {first + index} has {births[index]} births, not {stated[index]}"
     test = None if automaton is None else automaton.cell_test

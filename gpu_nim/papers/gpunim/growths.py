@@ -38,8 +38,8 @@ def theorems(upto: int) -> Cases:
         stated = _literally(automaton, upto)
         generations = len(stated) - 1
         if automaton.births_formula is not None:
-            found = automaton.births_formula(np.arange(generations + 1))
-            yield f"the births of {automaton.name} to {generations}", found.tolist(), [len(cells) for cells in stated]
+            found = [automaton.births_formula(n) for n in range(generations + 1)]
+            yield f"the births of {automaton.name} to {generations}", found, [len(cells) for cells in stated]
         if automaton.cell_test is not None:
             box = np.array([cell for cells in stated for cell in cells])
             reach = int(np.abs(box).max(initial=1))
