@@ -7,9 +7,10 @@ The checks compare the program's results with these. `a_by_digits` is a second m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
-from itertools import groupby
+from functools import cache, reduce
+from itertools import combinations, groupby, product
 from math import comb
+from operator import xor
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +104,34 @@ def p_positions(piles: int, largest: int) -> NDArray[np.int64]:
                     seen.add(line)
                 break
     return np.array(found, np.int64).reshape(-1, piles)
+
+
+def p_positions_of_totals(piles: int, last: int) -> list[list[Cell]]:
+    """The positions of nim-sum 0 of totals 0, 2, 4, ... to 2 `last`, each total's in lexicographic order.
+
+    >>> p_positions_of_totals(3, 3)[3]
+    [(0, 3, 3), (1, 2, 3), (1, 3, 2), (2, 1, 3), (2, 3, 1), (3, 0, 3), (3, 1, 2), (3, 2, 1), (3, 3, 0)]
+    """
+    found: list[list[Cell]] = [[] for _ in range(last + 1)]
+    for head in product(range(last + 1), repeat=piles - 1):
+        position = (*head, reduce(xor, head, 0))
+        if sum(position) <= 2 * last:
+            found[sum(position) // 2].append(position)
+    return found
+
+
+def two_changed(position: Cell, change: int) -> set[Cell]:
+    """The positions of nim-sum 0 in which two piles have `change` counters more.
+
+    >>> two_changed((1, 2, 3), -1)
+    {(0, 2, 2)}
+    """
+    found = set()
+    for pair in combinations(range(len(position)), 2):
+        other = tuple(pile + change * (i in pair) for i, pile in enumerate(position))
+        if min(other) >= 0 and reduce(xor, other) == 0:
+            found.add(other)
+    return found
 
 
 def max_pile(piles: int, upto: int) -> int:

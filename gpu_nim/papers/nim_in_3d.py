@@ -13,7 +13,7 @@ from gpu_nim.automata.formulas import p_positions_by_total
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.papers.by_definition import grown, max_pile, p_positions, pile_scope
+from gpu_nim.papers.by_definition import grown, max_pile, p_positions, p_positions_of_totals, pile_scope
 from gpu_nim.papers.catalogue import B, Cases, Entry, Printed, Reach
 
 _MAX_LITERAL = 15  # by going through all that is alive at each step
@@ -39,27 +39,19 @@ def _deciding(automaton: str, cell: Cell) -> list[Cell]:
     return sorted(tuple(x - d for x, d in zip(cell, offset, strict=True)) for offset in find(automaton).rule.offsets)
 
 
-def _p_positions(total: int) -> list[list[int]]:
-    """The P-positions of three piles with that even total, in lexicographic order, by trying all pairs of piles."""
-    piles = np.arange(total // 2 + 1)
-    a, b = (grid.ravel() for grid in np.meshgrid(piles, piles, indexing="ij"))
-    c = a ^ b
-    found: list[list[int]] = np.stack([a, b, c], axis=1)[a + b + c == total].tolist()
-    return found
-
-
 def _born(
     automaton: str, upto: int, offsets: tuple[Cell, ...], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
 ) -> Cases:
     literally = min(upto, _MAX_LITERAL)
     yield f"generations up to {upto}, those up to {literally} by the literal rule, too"
     growth = grow(automaton, upto, backend="numpy", verify=False)
+    stated = p_positions_of_totals(3, upto)
     for n, born in enumerate(grown(Rule(3, offsets, frozenset({1}), ((0, 0, 0),), octant=True), literally)):
-        chosen = choose(np.array(born).reshape(-1, 3), n).tolist()
-        yield f"generation {n} of {automaton} by the literal rule", chosen, _p_positions(2 * n)
+        chosen = choose(np.array(born).reshape(-1, 3), n)
+        yield f"generation {n} of {automaton} by the literal rule", [*map(tuple, chosen.tolist())], stated[n]
         yield f"all of generation {n} of {automaton}", [*map(tuple, growth.newborns(n).tolist())], born
     for n, cells in growth:
-        yield f"generation {n} of {automaton}", choose(cells, n).tolist(), _p_positions(2 * n)
+        yield f"generation {n} of {automaton}", [*map(tuple, choose(cells, n).tolist())], stated[n]
 
 
 @Entry(B, "Parents", also=("nf-corollary-22",))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim import positions as nim
-from gpu_nim.papers.by_definition import max_pile, p_positions, pile_scope
+from gpu_nim.papers.by_definition import max_pile, p_positions, pile_scope, two_changed
 from gpu_nim.papers.catalogue import GPUNIM, Cases, Entry, Reach
 
 
@@ -68,7 +66,7 @@ def relatives(upto: int) -> Cases:
             (-1, nim.parents, arrays.parent_counts, arrays.parents_of),
             (+1, nim.children, arrays.child_counts, arrays.children_of),
         ):
-            stated = [sorted(_beside(tuple(p), change) & known) for p in inner.tolist()]
+            stated = [sorted(two_changed(tuple(p), change) & known) for p in inner.tolist()]
             found = [sorted(relative.position for relative in one(p)) for p in inner.tolist()]
             kind = "parents" if change < 0 else "children"
             for p in inner.tolist():
@@ -82,14 +80,6 @@ def relatives(upto: int) -> Cases:
             whose, which = several(inner)
             listed = sorted(zip(whose.tolist(), map(tuple, which.tolist()), strict=True))
             yield f"the {kind} of all {k} piles", listed, [(i, p) for i, beside in enumerate(stated) for p in beside]
-
-
-def _beside(position: tuple[int, ...], change: int) -> set[tuple[int, ...]]:
-    return {
-        tuple(pile + change * (axis in pair) for axis, pile in enumerate(position))
-        for pair in combinations(range(len(position)), 2)
-        if min(position[axis] for axis in pair) + change >= 0
-    }
 
 
 @Entry(GPUNIM, "gpunim-walk", reach=Reach(31, 63, 1))

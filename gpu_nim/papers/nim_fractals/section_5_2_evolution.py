@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
-from itertools import combinations, product
-from operator import xor
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +24,7 @@ from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.model.rule import Rule
-from gpu_nim.papers.by_definition import counts, grown, max_index, nim_options
+from gpu_nim.papers.by_definition import counts, grown, max_index, nim_options, p_positions_of_totals, two_changed
 from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
 
 _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
@@ -53,23 +51,7 @@ _AS_PRINTED = "0123 0011 0022 0145 1122 2244 1357 1133 1111"
 
 
 def _p_positions(generations: int, piles: int) -> Iterator[Position]:
-    """All P-positions by Bouton's theorem, not by their children."""
-    for head in product(range(generations + 1), repeat=piles - 1):
-        last = reduce(xor, head)
-        if sum(head) + last <= 2 * generations:
-            yield (*head, last)
-
-
-def _shifted(position: Position, change: int) -> set[Position]:
-    """The positions of nim-sum 0 that differ from it by `change` in exactly two piles: parents or children by definition."""
-    found = set()
-    for i, j in combinations(range(len(position)), 2):
-        other = list(position)
-        other[i] += change
-        other[j] += change
-        if min(other) >= 0 and reduce(xor, other) == 0:
-            found.add(tuple(other))
-    return found
+    return chain.from_iterable(p_positions_of_totals(piles, generations))
 
 
 def _scope(piles: int, generations: int) -> str:
@@ -99,7 +81,7 @@ def lemma_20(generations: int) -> Cases:
     yield _scope(4, generations)
     for child in _p_positions(generations, 4):
         between = nim_options(child)
-        reached = [any(parent in nim_options(each) for each in between) for parent in _shifted(child, -1)]
+        reached = [any(parent in nim_options(each) for each in between) for parent in two_changed(child, -1)]
         yield f"whether the parents of {child} are reached", all(reached), True
 
 
@@ -110,7 +92,7 @@ def lemma_21(generations: int) -> Cases:
     """
     yield _scope(4, generations)
     for child in _p_positions(generations, 4):
-        found = _shifted(child, -1)
+        found = two_changed(child, -1)
         yield f"the parents of {child}", {parent.position for parent in nim.parents(child)}, found
         yield f"whether {child} has a parent", bool(found), any(child)
 
@@ -120,7 +102,7 @@ def corollary_22(generations: int) -> Cases:
     """With three piles each P-position but (0,0,0) has exactly one parent."""
     yield _scope(3, generations)
     for child in _p_positions(generations, 3):
-        yield f"the number of parents of {child}", len(_shifted(child, -1)), int(any(child))
+        yield f"the number of parents of {child}", len(two_changed(child, -1)), int(any(child))
 
 
 @Entry(NF, "Lemma 23", reach=_FOUR_PILES)
@@ -128,7 +110,7 @@ def lemma_23(generations: int) -> Cases:
     """Children come by adding 1 to two piles with equally many ones at the end of their binary representations."""
     yield _scope(4, generations)
     for parent in _p_positions(generations, 4):
-        yield f"the children of {parent}", {child.position for child in nim.children(parent)}, _shifted(parent, 1)
+        yield f"the children of {parent}", {child.position for child in nim.children(parent)}, two_changed(parent, 1)
 
 
 @Entry(NF, "Section 5.2, three piles", name="nf-children", reach=_THREE_PILES)
@@ -136,7 +118,7 @@ def children_of_three_piles(generations: int) -> Cases:
     """With three piles a P-position has 0, 1 or 3 children."""
     yield _scope(3, generations)
     for parent in _p_positions(generations, 3):
-        yield f"whether {parent} has 0, 1 or 3 children", len(_shifted(parent, 1)) in (0, 1, 3), True
+        yield f"whether {parent} has 0, 1 or 3 children", len(two_changed(parent, 1)) in (0, 1, 3), True
 
 
 @Entry(NF, "Section 5.2, automaton", name="nf-evolution", reach=Reach(24, 128, 5), command="gpunim grow nim-4 --gen 12")
@@ -151,14 +133,12 @@ def children_evolve(upto: int) -> Cases:
     yield f"generations up to {upto} for k = 2, 3, up to {upto // 2} for k = 4"
     for k in (2, 3, 4):
         last = upto if k < 4 else upto // 2
-        by_total: dict[int, set[Position]] = {}
-        for position in _p_positions(last, k):
-            by_total.setdefault(sum(position) // 2, set()).add(position)
         born: set[Position] = {(0,) * k}
+        of_totals = p_positions_of_totals(k, last)
         for n, counted in enumerate(counts("D", k, max_index(k, last))):
-            yield f"generation {n} of {k} piles", born, by_total[n]
+            yield f"generation {n} of {k} piles", born, {*of_totals[n]}
             yield f"the number of cells in generation {n} of {k} piles", len(born), counted
-            born = {child for parent in born for child in _shifted(parent, 1)}
+            born = {child for parent in born for child in two_changed(parent, 1)}
 
 
 @Entry(NF, "Section 5.2, birthdays", command="gpunim nim 1 2 3")
@@ -183,7 +163,7 @@ def parents_in_play(largest: int) -> Cases:
         evolution = evolve(Nim(piles, largest))
         for index in np.flatnonzero(evolution.is_p).tolist():
             position = evolution.positions[index]
-            yield f"the parents of {position} in play", evolution.parents(position), _shifted(position, -1)
+            yield f"the parents of {position} in play", evolution.parents(position), two_changed(position, -1)
 
 
 Entry(
@@ -378,7 +358,7 @@ def parents_of_four_piles(generations: int) -> Cases:
     for child in _p_positions(generations, 4):
         zeros = Counter(f"{pile:b}"[::-1].index("1") for pile in child if pile)
         alike = tuple(count for count in zeros.values() if count > 1)
-        yield f"the number of parents of {child}", len(_shifted(child, -1)), stated.get(alike)
+        yield f"the number of parents of {child}", len(two_changed(child, -1)), stated.get(alike)
 
 
 @Entry(NF, "Table 1", reach=Reach(48, 127, 1), command="gpunim nim 0 1 4 5")
@@ -399,7 +379,7 @@ def table_1(generations: int) -> Cases:
     yield Printed("its fourth cell, two parents and one child, with (2,3,6,7) in it", _kind(2, 3, 6, 7), (2, 1))
     yield f"the examples and the {_scope(4, generations)}"
     for kind, example in TABLE_1.items():
-        yield f"the parents and children of {example}", (len(_shifted(example, -1)), len(_shifted(example, 1))), kind
+        yield f"the parents and children of {example}", (len(two_changed(example, -1)), len(two_changed(example, 1))), kind
     table = kind_table(4, generations)
     yield (
         "the first positions of other kinds",
