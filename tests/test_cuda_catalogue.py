@@ -59,7 +59,7 @@ def test_every_automaton_grows(cuda: CudaBackend, name: str, general: bool) -> N
 
 
 PARAMETERS: dict[str, dict[str, object]] = {"inequalities": {"where": "w <= 2x; y <= x + z/2"}, "nim": {"piles": 4}}
-INEQUALITIES = [name for name, entry in games.CATALOGUE.items() if not entry.host_only]
+INEQUALITIES = [name for name, entry in games.CATALOGUE.items() if entry.on_backends]
 
 
 @pytest.mark.parametrize("grundy", [False, True])

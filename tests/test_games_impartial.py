@@ -21,7 +21,7 @@ from gpu_nim.games.heaps import (
     grundy_values,
     repeated_from,
 )
-from gpu_nim.games.lines import LineGame, Nim, NimWithPass, line_grundy, unit_lines
+from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
@@ -109,15 +109,15 @@ def test_evolution_is_that_of_the_definitions(game):
 def test_values_along_lines_are_those_of_the_options_one_by_one(lines):
     game = LineGame(3, 6, lines)
     done = []
-    assert line_grundy(game, on_step=lambda *step: done.append(step)).ravel().tolist() == evolve(game).grundy.tolist()
+    assert game.box_grundy(lambda *step: done.append(step)).ravel().tolist() == evolve(game).grundy.tolist()
     assert done[-1] == ("position", 7**3, 7**3)
-    assert line_grundy(Nim(1, 200)).tolist() == list(range(201))  # beyond one word of bits
+    assert Nim(1, 200).box_grundy().tolist() == list(range(201))  # beyond one word of bits
 
 
 @pytest.mark.parametrize(("piles", "largest"), [(1, 9), (2, 9), (3, 7), (4, 3), (3, 0)])
 def test_nim_with_a_pass_along_lines(piles, largest):
     by_options = evolve(NimWithPass(piles, largest)).grundy[1::2]
-    assert line_grundy(Nim(piles, largest), with_pass=True).ravel().tolist() == by_options.tolist()
+    assert NimWithPass(piles, largest).box_grundy().ravel().tolist() == by_options.tolist()
 
 
 def test_kayles():

@@ -28,8 +28,8 @@ def games(as_json: bool) -> None:
                         parameter.name: {"default": parameter.default, "values": parameter.type.expected, "help": parameter.help}
                         for parameter in game.parameters
                     },
-                    "grundy": "always" if game.always_grundy else "with --grundy",
-                    "backends": ["numpy"] if game.host_only else ["numpy", "cuda"],
+                    "grundy": "with --grundy" if game.on_backends else "always",
+                    "backends": ["numpy", "cuda"] if game.on_backends else ["numpy"],
                     "default_size": game.default_size,
                     "greatest_size": game.greatest_size,
                 }

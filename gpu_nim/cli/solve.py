@@ -27,7 +27,7 @@ def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
     usual = max((game.default_size for game in games), key=[game.default_size for game in games].count)
     sizes = [str(usual), *(f"{game.default_size} for {game.name}" for game in games if game.default_size != usual)]
     size = f"The largest value of the coordinates that have no bound of their own.  [default: {'; '.join(sizes)}]"
-    always = ", ".join(game.name for game in games if game.always_grundy)
+    always = ", ".join(game.name for game in games if not game.on_backends)
     return [
         game_argument(),
         click.Option(["--size"], type=SIZE, help=size),

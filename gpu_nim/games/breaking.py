@@ -54,7 +54,6 @@ Flags = NDArray[np.bool_]
 ONE, TWO, THREE = 2, 4, 8
 """Bits of a digit: the heap may be left as so many heaps."""
 
-_PLAIN = 256  # heaps without sparse space, from which its mask is chosen
 _MASK_BITS = 12  # of the values that a mask is chosen for
 _FIRST_SCAN = 64  # options looked at first for rare values
 _LOOKED_UP = 16  # values, and smallest heaps, that are looked up together
@@ -77,26 +76,13 @@ def pair_values(values: Ints, total: int, unequal: bool = False, start: int = 1,
     return values[start : last + 1] ^ values[total - last : total - start + 1][::-1]
 
 
-def triple_values(values: Ints, total: int) -> Ints:
-    """The nim-sums of the values of three heaps, not empty, of `total` in all; repetitions allowed.
-
-    >>> triple_values(np.arange(9), 6).tolist()
-    [4, 0, 2]
-    """
-    found = [np.empty(0, dtype=np.int64)]
-    for least in range(1, total // 3 + 1):
-        second = np.arange(least, (total - least) // 2 + 1)
-        found.append(values[least] ^ values[second] ^ values[total - least - second])
-    return np.concatenate(found)
-
-
 def extended(digits: Sequence[int], unequal: bool, known: Ints, count: int) -> Ints:
     """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,), from the first of them.
 
     Args:
         digits: digit i says what a move that takes i counters may leave: bit 0 nothing, bit k one to three heaps.
         unequal: whether two heaps must differ.
-        known: the values of the smallest heaps, (m,), with m at least the number of digits or 0.
+        known: the values of the smallest heaps, (m,), of which the mask of sparse space is chosen.
         count: the number of values.
 
     Raises:
@@ -106,43 +92,13 @@ def extended(digits: Sequence[int], unequal: bool, known: Ints, count: int) -> I
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
     """
     values = np.zeros(count, dtype=np.int64)
-    start = min(len(known), count)
-    values[:start] = known[:start]
+    values[: len(known)] = known[:count]
+    start = min(max(1, len(known)), count)  # no heap at all has the value 0
     if any(digit & THREE for digit in digits):
         _with_triples(digits, values, start)
-        return values
-    plain = min(count, max(start, _PLAIN)) if any(digit & TWO for digit in digits) else count
-    for n in range(start, plain):
-        values[n] = mex(option_values(digits, unequal, values, n))
-    if plain < count:
-        _by_sparse_space(digits, unequal, values, plain)
+    else:
+        _by_sparse_space(digits, unequal, values, start)
     return values
-
-
-def option_values(digits: Sequence[int], unequal: bool, values: Ints, n: int) -> Ints:
-    """The values of all options of a heap of n, repetitions allowed, from those of the smaller heaps.
-
-    >>> option_values((0, 7, 7), False, np.array([0, 1, 2, 3]), 4).tolist()  # Kayles: to 3, to 2, to 1 and 2, to 1 and 1
-    [3, 2, 3, 0]
-    """
-    found = _of_one(digits, values, n)
-    for take, digit in enumerate(digits[: n + 1]):
-        if digit & TWO:
-            found.append(pair_values(values, n - take, unequal))
-        if digit & THREE:
-            found.append(triple_values(values, n - take))
-    return np.concatenate(found)
-
-
-def mex(values: Ints) -> int:
-    """The least value that is not among these.
-
-    >>> mex(np.array([4, 0, 1]))
-    2
-    """
-    found = np.zeros(int(values.max(initial=-1)) + 2, dtype=np.bool_)
-    found[values] = True
-    return int(found.argmin())
 
 
 def sparse_mask(values: Ints) -> int:

@@ -17,7 +17,7 @@ from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
 from gpu_nim.games.laws import WYTHOFF, chocolate_beside_nim
 from gpu_nim.games.lines import NimWithPass, Wythoff
-from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
+from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
 from gpu_nim.model.arguments import argument, arguments_written, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
@@ -223,6 +223,21 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     if "where" in parameters:
         raise UsageError(f"{argument('where')} must be left out where inequalities are the game, got {shown(parameters['where'])}")
     return entry, {"where": game}
+
+
+def ruled(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any], Ruleset]:
+    """Return a game's entry, the values of all of its parameters, and its rules; errors as of `chosen`.
+
+    Args:
+        game: as for `chosen`.
+        parameters: values by name.
+
+    >>> ruled("3y <= x + z", {})[2].coordinates
+    ('x', 'y', 'z')
+    """
+    entry, given = chosen(game, parameters)
+    values = entry.values(given)
+    return entry, values, entry.rules(**values)
 
 
 def read_game(game: object, options: Mapping[str, str | None]) -> tuple[str, dict[str, Any]]:

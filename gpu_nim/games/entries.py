@@ -161,18 +161,9 @@ class GameEntry:
     beside_nim: Callable[..., BesideNim] | None = None
 
     @property
-    def always_grundy(self) -> bool:
-        """Whether Grundy values are always found, as a by-product."""
-        return self._example.always_grundy
-
-    @property
-    def host_only(self) -> bool:
-        """Whether only NumPy solves it."""
-        return self._example.host_only
-
-    @property
-    def _example(self) -> Ruleset:
-        return self.rules(**self.read(self.literal_parameters[0]))
+    def on_backends(self) -> bool:
+        """Whether a backend solves it; other games are solved on the host alone, which finds Grundy values always."""
+        return self.rules(**self.read(self.literal_parameters[0])).on_backends
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The value of each parameter, given or by default.

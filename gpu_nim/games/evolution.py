@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.catalogue import chosen
-from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve
+from gpu_nim.games.catalogue import ruled
+from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve, require_evolution
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.nim.evolution_graph import PositionGraph
 from gpu_nim.model.arguments import Whole, integer
-from gpu_nim.model.memory import host_memory, require_memory
-
-_BYTES = 600  # of a position: a tuple, its index, its numbers
-_MOVE_BYTES = 28  # of the most moves from one position: on average it has half of them, of 56 bytes each
 
 
 @dataclass(frozen=True)
@@ -136,12 +132,10 @@ def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters
     >>> game_evolution("nim", 3).generation.tolist()  # 3^s(n) of each generation n, s the number of binary 1s
     [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3]
     """
-    entry, parameters = chosen(game, parameters)
-    values = entry.values(parameters)
+    entry, values, rules = ruled(game, parameters)
     size = integer("size", size, 0, MAX_SIZE)
-    rules = entry.rules(**values)
     positions, moves = rules.extent(size)
-    require_memory(positions * (_BYTES + _MOVE_BYTES * moves), host_memory(), f"{entry.name}, up to {positions:,} positions")
+    require_evolution(positions, moves, f"{entry.name}, up to {positions:,} positions")
     evolution = evolve(rules.within(size), misere=misere)
     numbers = np.flatnonzero(evolution.is_p)
     generation = evolution.generation[numbers]

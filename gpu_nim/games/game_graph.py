@@ -1,10 +1,13 @@
 """Evolution of any impartial game [NF 5.3]: outcomes, steps, generations, birthdays, parents, Grundy values.
 
-A game is an object with positions and options; the whole game graph is computed as arrays.
+A game is an object with positions and options; the whole game graph is gone through, a position after its options.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -13,11 +16,15 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
 
 MAX_SIZE = 2**62
 """The greatest size of a box, the most cells in one, and the most counters in a heap."""
 MAX_COORDINATES = 32
 """The most coordinates of a position: one bit each in a word of the solvers, and one axis each of NumPy's arrays."""
+
+_BYTES = 600  # of a position: a tuple, its index, its numbers, its node of the graph
+_MOVE_BYTES = 14  # of the most moves from one position: on average it has half of them, each an index in two lists
 
 Position = TypeVar("Position", bound=Hashable)
 
@@ -53,7 +60,7 @@ class Evolution(ArrayValue, Generic[Position]):
     `birthday`     the moves of the longest play
     `longest`      the moves of the longest optimal play, in which a player moves to a P-position if possible
     `grundy`       the Grundy value
-    `starts`, `targets`  the options of position p: targets[starts[p]:starts[p + 1]]
+    `moves`        the options of each position, as indices into the positions, a list for each
 
     >>> from gpu_nim.games.lines import Wythoff
     >>> evolution = evolve(Wythoff(3))
@@ -68,8 +75,7 @@ class Evolution(ArrayValue, Generic[Position]):
     birthday: Ints
     longest: Ints
     grundy: Ints
-    starts: Ints
-    targets: Ints
+    moves: list[list[int]] = field(repr=False)
     _index: dict[Position, int] = field(repr=False, compare=False)
 
     @property
@@ -97,8 +103,7 @@ class Evolution(ArrayValue, Generic[Position]):
         >>> sorted(evolve(Wythoff(3)).options((1, 2)))
         [(0, 1), (0, 2), (1, 0), (1, 1)]
         """
-        p = self.index(position)
-        return [self.positions[target] for target in self.targets[self.starts[p] : self.starts[p + 1]]]
+        return [self.positions[q] for q in self.moves[self.index(position)]]
 
     def parents(self, position: Position) -> set[Position]:
         """The parents of a P-position: the positions that an optimal play of maximal length reaches after two moves [NF 5.3].
@@ -112,13 +117,7 @@ class Evolution(ArrayValue, Generic[Position]):
         p = self.index(position)
         if not self.is_p[p]:
             raise UsageError(f"position must be a P-position, got {position}")
-        found: set[Position] = set()
-        for n in self.targets[self.starts[p] : self.starts[p + 1]]:
-            if self.longest[n] == self.longest[p] - 1:
-                below = self.targets[self.starts[n] : self.starts[n + 1]]
-                here = below[self.is_p[below] & (self.longest[below] == self.longest[n] - 1)]
-                found.update(self.positions[q] for q in here.tolist())
-        return found
+        return {self.positions[q] for q in self._parents(p)}
 
     def parent_pairs(self) -> Ints:
         """All pairs (parent, child) of P-positions as indices into the positions, int64 (E, 2), in order of the parent.
@@ -129,15 +128,12 @@ class Evolution(ArrayValue, Generic[Position]):
         >>> [(evolution.positions[parent], evolution.positions[child]) for parent, child in pairs[:2].tolist()]
         [((0, 0, 0), (0, 1, 1)), ((0, 0, 0), (1, 0, 1))]
         """
-        sources = np.repeat(np.arange(len(self.positions)), np.diff(self.starts))
-        longest = self.longest[self.targets] == self.longest[sources] - 1
-        from_p = longest & self.is_p[sources]
-        to_p = longest & ~self.is_p[sources] & self.is_p[self.targets]
-        starts, parents = _grouped(sources[to_p], self.targets[to_p], len(self.positions))
-        between = self.targets[from_p]
-        counts = np.diff(starts)[between]
-        children = np.repeat(sources[from_p], counts)
-        return np.unique(np.stack((parents[_ranges(starts[between], counts)], children), axis=1), axis=0)
+        pairs = {(parent, p) for p in np.flatnonzero(self.is_p).tolist() for parent in self._parents(p)}
+        return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+
+    def _parents(self, p: int) -> Iterator[int]:
+        between = (n for n in self.moves[p] if self.longest[n] == self.longest[p] - 1)
+        return (q for n in between for q in self.moves[n] if self.is_p[q] and self.longest[q] == self.longest[n] - 1)
 
     def p_positions(self, step: Whole) -> list[Position]:
         """The set P_step of the standard algorithm.
@@ -159,7 +155,7 @@ class Evolution(ArrayValue, Generic[Position]):
 
 
 def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]:
-    """Compute the whole game graph, birthday by birthday, all positions of a birthday at once.
+    """Compute the whole game graph, each position after its options.
 
     The standard algorithm starts with the terminal positions, P_0. N_i are the positions one move away from P_i;
     P_(i+1) adds those all of whose options are in N_i. So an N-position's step is the least step among its options in
@@ -188,80 +184,62 @@ def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]
     index = {position: number for number, position in enumerate(positions)}
     if len(index) != len(positions):
         raise UsageError(f"game must have each position once, got {len(positions) - len(index)} repetitions")
-    sources, targets = _list_moves(game, positions, index)
+    moves = [_numbers(game, position, index) for position in positions]
     size = len(positions)
-    starts, targets = _grouped(sources, targets, size)
-    levels = list(_levels(starts, targets, size))
-    is_p = np.zeros(size, dtype=np.bool_)
-    step, birthday, longest, grundy = (np.zeros(size, dtype=np.int64) for _ in range(4))
-    is_p[levels[0]] = not misere
-    for day, level in enumerate(levels[1:], 1):
-        birthday[level] = day
-        counts = starts[level + 1] - starts[level]
-        begins = np.cumsum(counts) - counts
-        options = targets[_ranges(starts[level], counts)]
-        to_p = is_p[options]
-        wins = np.logical_or.reduceat(to_p, begins)
-        is_p[level] = ~wins
-        owner = np.repeat(wins, counts)
-        # From an N-position optimal play goes to P; from a P-position every option is an N-position.
-        optimal = to_p | ~owner
-        longest[level] = 1 + np.maximum.reduceat(np.where(optimal, longest[options], -1), begins)
-        nearest = np.minimum.reduceat(np.where(to_p, step[options], np.iinfo(np.int64).max), begins)
-        farthest = np.maximum.reduceat(step[options], begins)
-        step[level] = np.where(wins, nearest, farthest + 1)
-        grundy[level] = _mex_by_group(grundy[options], counts)
-    return Evolution(positions, is_p, step, birthday, longest, grundy, starts, targets, index)
+    is_p = [False] * size
+    step, birthday, longest, grundy = ([0] * size for _ in range(4))
+    for p in _options_first(positions, moves):
+        options = moves[p]
+        if not options:
+            is_p[p] = not misere
+            continue
+        winning = [q for q in options if is_p[q]]
+        is_p[p] = not winning
+        step[p] = min(step[q] for q in winning) if winning else 1 + max(step[q] for q in options)
+        birthday[p] = 1 + max(birthday[q] for q in options)
+        longest[p] = 1 + max(longest[q] for q in winning or options)
+        grundy[p] = mex({grundy[q] for q in options})
+    ints = partial(np.array, dtype=np.int64)
+    outcomes = np.array(is_p, dtype=np.bool_)
+    return Evolution(positions, outcomes, ints(step), ints(birthday), ints(longest), ints(grundy), moves, index)
 
 
-def _list_moves(game: Game[Position], positions: list[Position], index: dict[Position, int]) -> tuple[Ints, Ints]:
-    sources, targets = [], []
-    for number, position in enumerate(positions):
-        for option in game.options(position):
-            if option not in index:
-                raise UsageError(f"game must have options among the positions, got {option} as one of {position}")
-            sources.append(number)
-            targets.append(index[option])
-    return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
+def require_evolution(positions: int, moves: int, what: str) -> None:
+    """Raise InsufficientMemoryError where so many positions cannot be evolved.
+
+    Args:
+        positions: the most positions.
+        moves: the most moves from one.
+        what: what needs the memory.
+    """
+    require_memory(positions * (_BYTES + _MOVE_BYTES * moves), host_memory(), what)
 
 
-def _grouped(keys: Ints, values: Ints, size: int) -> tuple[Ints, Ints]:
-    """The values in order of their keys, and the start of each key's values."""
-    starts = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=size))]).astype(np.int64)
-    return starts, values[np.argsort(keys, kind="stable")]
+def mex(values: Container[int]) -> int:
+    """The least number, 0 or more, that is missing among the values.
+
+    >>> mex({0, 1, 3})
+    2
+    """
+    return next(number for number in count() if number not in values)
 
 
-def _ranges(starts: Ints, counts: Ints) -> Ints:
-    """The ranges start, start + 1, ..., start + count - 1, one after the other."""
-    result: Ints = np.arange(int(counts.sum())) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
-    return result
+def _numbers(game: Game[Position], position: Position, index: dict[Position, int]) -> list[int]:
+    """The indices of a position's options."""
+    numbers = []
+    for option in game.options(position):
+        if option not in index:
+            raise UsageError(f"game must have options among the positions, got {option} as one of {position}")
+        numbers.append(index[option])
+    return numbers
 
 
-def _levels(starts: Ints, targets: Ints, size: int) -> Iterator[Ints]:
-    """The positions by birthday: those without options, then those whose last option was listed before."""
-    waiting = np.diff(starts)
-    sources = np.repeat(np.arange(size), waiting)
-    from_starts, into = _grouped(targets, sources, size)
-    level = np.flatnonzero(waiting == 0)
-    listed = 0
-    while len(level):
-        yield level
-        listed += len(level)
-        counts = from_starts[level + 1] - from_starts[level]
-        above, arrivals = np.unique(into[_ranges(from_starts[level], counts)], return_counts=True)
-        waiting[above] -= arrivals
-        level = above[waiting[above] == 0]
-    if listed < size or not size:
-        raise UsageError(f"game must have positions and no loop, got {size - listed} of {size} positions with endless plays")
-
-
-def _mex_by_group(values: Ints, counts: Ints) -> Ints:
-    """The least value missing from each of consecutive groups of `counts` values, none of them empty."""
-    width = int(values.max()) + 1
-    group, value = np.divmod(np.unique(np.repeat(np.arange(len(counts)), counts) * width + values), width)
-    sizes = np.bincount(group, minlength=len(counts))
-    begins = np.cumsum(sizes) - sizes
-    rank = np.arange(len(value)) - np.repeat(begins, sizes)
-    # Sorted and distinct, the values of a group run 0, 1, 2, ... up to its first gap.
-    gaps = np.minimum.reduceat(np.where(value != rank, rank, np.iinfo(np.int64).max), begins)
-    return np.asarray(np.minimum(gaps, sizes), dtype=np.int64)
+def _options_first(positions: Sequence[Position], moves: list[list[int]]) -> Iterable[int]:
+    """The indices of the positions, each after those of its options."""
+    if not positions:
+        raise UsageError("game must have positions, got none")
+    try:
+        return [*TopologicalSorter(dict(enumerate(moves))).static_order()]
+    except CycleError as error:
+        loop = [positions[p] for p in reversed(error.args[1])]
+        raise UsageError(f"game must have no loop, got the plays {shown(loop)}") from None

@@ -6,11 +6,13 @@ By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum o
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_, xor
 
 import numpy as np
 
-from gpu_nim.games.breaking import ONE, THREE, TWO, extended, is_proved, mex, option_values
-from gpu_nim.games.game_graph import MAX_SIZE
+from gpu_nim.games.breaking import ONE, THREE, TWO, extended, is_proved
+from gpu_nim.games.game_graph import MAX_SIZE, mex
 from gpu_nim.model.arguments import Whole, integer, integers, shown
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
@@ -22,6 +24,7 @@ HEAP = ("n",)
 _STAGES = (256, 1024, 4096)  # heaps that are solved before a period is looked for
 _HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
 _TAIL = 64  # values that are compared first
+_PLAIN = 256  # heaps without sparse space, from which its mask is chosen
 
 
 class HeapRule(ABC):
@@ -49,17 +52,13 @@ class HeapRule(ABC):
         """The rule's parameters in words."""
         return ""
 
-    def reached(self, values: Ints, n: int) -> Ints:
-        """The Grundy values of the options of a heap of n, from those of the smaller heaps, values[:n]; repetitions allowed."""
-        return np.array([np.bitwise_xor.reduce(values[[*left]]) for left in self.options(n)], dtype=np.int64)
-
     def extended(self, known: Ints, count: int) -> Ints:
-        """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,), from the first of them."""
-        values = np.zeros(count, dtype=np.int64)
-        values[: len(known)] = known[:count]
-        for n in range(len(known), count):
-            values[n] = mex(self.reached(values, n))
-        return values
+        """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,), from the first of them, by all options."""
+        values = known[:count].tolist()
+        for n in range(len(values), count):
+            reached = {reduce(xor, [values[heap] for heap in left], 0) for left in self.options(n)}
+            values.append(mex(reached))
+        return np.array(values, dtype=np.int64)
 
     def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
         """Whether the values, which repeat so from `preperiod` on with a saltus above 0, prove it for all heaps."""
@@ -197,12 +196,11 @@ class TakeAndBreak(HeapRule):
                 for least in range(1, left // 3 + 1):
                     yield from ((least, small, left - least - small) for small in range(least, (left - least) // 2 + 1))
 
-    def reached(self, values: Ints, n: int) -> Ints:
-        """The Grundy values of the options of a heap of n."""
-        return option_values(self.digits, self.unequal, values, n)
-
     def extended(self, known: Ints, count: int) -> Ints:
         """The Grundy values of the heaps of 0 to count - 1 counters, from the first of them; see `gpu_nim.games.breaking`."""
+        bits = reduce(or_, self.digits)
+        if not bits & THREE:
+            known = super().extended(known, min(count, max(len(known), _PLAIN)) if bits & TWO else count)
         return extended(self.digits, self.unequal, known, count)
 
     def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:

@@ -6,8 +6,7 @@ options.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
@@ -28,7 +27,8 @@ from gpu_nim.model.work import OnStep, unreported
 class LineGame:
     """Piles of at most `largest` counters; a move takes the same number, at least 1, from every pile of one of `lines`.
 
-    A line is a tuple of 0s and 1s, one entry per pile.
+    A line is a tuple of 0s and 1s, one entry per pile. With `has_pass`, either player may pass, once in a game and not from the
+    position without counters; a position then has 1 after its piles before the pass, and 0 after it.
 
     >>> sorted(LineGame(2, 3, ((1, 0), (0, 1), (1, 1))).options((1, 2)))
     [(0, 1), (0, 2), (1, 0), (1, 1)]
@@ -37,6 +37,7 @@ class LineGame:
     piles: int
     largest: int
     lines: tuple[Vector, ...]
+    has_pass: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_COORDINATES))
@@ -45,20 +46,61 @@ class LineGame:
         for line in self.lines:
             if len(line) != self.piles or not set(line) <= {0, 1} or 1 not in line:
                 raise UsageError(f"lines must have {self.piles} entries 0 or 1, not all 0, got {line}")
+        if self.has_pass and set(self.lines) != set(unit_lines(self.piles)):  # the values after the pass are nim-sums
+            raise UsageError(f"lines must be those of Nim where there is a pass, got {self.lines}")
 
     def positions(self) -> Iterator[Vector]:
         """Every position, in lexicographic order."""
-        return product(range(self.largest + 1), repeat=self.piles)
+        sides = [range(self.largest + 1)] * self.piles
+        return product(*sides, *[(0, 1)] * self.has_pass)
 
     def options(self, position: Vector) -> Iterator[Vector]:
-        """The positions after one move."""
+        """The positions after one move; the pass comes last."""
+        piles, passes = position[: self.piles], position[self.piles :]
         for line in self.lines:
-            for take in range(1, min(pile for pile, on in zip(position, line, strict=True) if on) + 1):
-                yield tuple(pile - take * on for pile, on in zip(position, line, strict=True))
+            for take in range(1, min(pile for pile, on in zip(piles, line, strict=True) if on) + 1):
+                yield (*(pile - take * on for pile, on in zip(piles, line, strict=True)), *passes)
+        if any(passes) and any(piles):
+            yield (*piles, 0)
 
     def box_grundy(self, on_step: OnStep = unreported) -> Ints:
-        """The Grundy values over the box of the positions; see `line_grundy`."""
-        return line_grundy(self, on_step=on_step)
+        """The Grundy values over the box of the piles, int64, of the positions before the pass where there is one.
+
+        Args:
+            on_step: called with the number of positions done.
+
+        Raises:
+            InsufficientMemoryError: the values would not fit.
+
+        >>> Wythoff(3).box_grundy().tolist()
+        [[0, 1, 2, 3], [1, 2, 0, 4], [2, 0, 1, 5], [3, 4, 5, 6]]
+        >>> NimWithPass(2, 2).box_grundy().tolist()
+        [[0, 2, 1], [2, 1, 0], [1, 0, 2]]
+        """
+        shape = (self.largest + 1,) * self.piles
+        words = (len(self.lines) * self.largest + 1) // 64 + 1  # a position has so many options, and the pass
+        needed = prod(shape) * (24 + 16 * self.piles + 8 * len(self.lines))
+        require_memory(needed, host_memory(), f"solving {prod(shape):,} positions")
+        places = np.indices(shape).reshape(self.piles, -1)
+        totals = places.sum(axis=0)
+        order = np.argsort(totals, kind="stable")  # a move lowers the total, so that positions of one total are independent
+        stops = np.cumsum(np.bincount(totals))
+        line_of = [_lines(places, np.array(line), shape) for line in self.lines]
+        met = [np.zeros((int(lines.max()) + 1, words), dtype=np.uint64) for lines in line_of]
+        after = np.bitwise_xor.reduce(places, axis=0) if self.has_pass else None
+        values = np.zeros(prod(shape), dtype=np.int64)
+        start = 0
+        for total, stop in enumerate(stops.tolist()):
+            here = order[start:stop]
+            known = np.bitwise_or.reduce([table[lines[here]] for table, lines in zip(met, line_of, strict=True)])
+            if after is not None and total:
+                _add(known, np.arange(len(here)), after[here])
+            values[here] = mex(known.T)
+            for table, lines in zip(met, line_of, strict=True):
+                _add(table, lines[here], values[here])
+            on_step("position", stop, len(values))
+            start = stop
+        return values.reshape(shape)
 
 
 def Nim(piles: Whole, largest: Whole) -> LineGame:
@@ -89,86 +131,14 @@ def unit_lines(piles: Whole) -> tuple[Vector, ...]:
     return tuple(tuple(int(i == j) for j in range(piles)) for i in range(piles))
 
 
-@dataclass(frozen=True)
-class NimWithPass:
-    """Nim with a pass: once in a game, by either player, and not from the position without counters.
-
-    A position is (piles..., passes), with `passes` 1 before the pass and 0 after it. With three piles no formula is known:
-    Morrison, Friedman and Landsberg, Combinatorial games with a pass, Chaos 22 (2012).
+def NimWithPass(piles: Whole, largest: Whole) -> LineGame:
+    """Nim with a pass. With three piles no formula is known: Morrison, Friedman and Landsberg, Combinatorial games with a pass,
+    Chaos 22 (2012).
 
     >>> list(NimWithPass(1, 2).options((1, 1))), list(NimWithPass(1, 2).options((0, 1)))
     ([(0, 1), (1, 0)], [])
     """
-
-    piles: int
-    largest: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "piles", integer("piles", self.piles, 1, MAX_COORDINATES))
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
-
-    @cached_property
-    def nim(self) -> LineGame:
-        """The game after the pass."""
-        return Nim(self.piles, self.largest)
-
-    def positions(self) -> Iterator[Vector]:
-        """Every position, in lexicographic order."""
-        return ((*piles, passes) for piles in self.nim.positions() for passes in (0, 1))
-
-    def options(self, position: Vector) -> Iterator[Vector]:
-        """The positions after one move: those of Nim, then the pass."""
-        *piles, passes = position
-        for option in self.nim.options(tuple(piles)):
-            yield (*option, passes)
-        if passes and any(piles):
-            yield (*piles, 0)
-
-    def box_grundy(self, on_step: OnStep = unreported) -> Ints:
-        """The Grundy values over the box of the piles, of the positions before the pass; see `line_grundy`."""
-        return line_grundy(self.nim, with_pass=True, on_step=on_step)
-
-
-def line_grundy(game: LineGame, *, with_pass: bool = False, on_step: OnStep = unreported) -> NDArray[np.int64]:
-    """Return the Grundy values of a line game over the box of its positions, int64.
-
-    Args:
-        game: the game.
-        with_pass: whether one pass is left, which is not possible from the position without counters; the game must be Nim, since
-            the values after the pass are nim-sums.
-        on_step: called with the number of positions done.
-
-    Raises:
-        InsufficientMemoryError: the values would not fit.
-
-    >>> line_grundy(Wythoff(3)).tolist()
-    [[0, 1, 2, 3], [1, 2, 0, 4], [2, 0, 1, 5], [3, 4, 5, 6]]
-    >>> line_grundy(Nim(2, 2), with_pass=True).tolist()
-    [[0, 2, 1], [2, 1, 0], [1, 0, 2]]
-    """
-    shape = (game.largest + 1,) * game.piles
-    words = (len(game.lines) * game.largest + 1) // 64 + 1  # a position has so many options, and the pass
-    require_memory(prod(shape) * (24 + 16 * game.piles + 8 * len(game.lines)), host_memory(), f"solving {prod(shape):,} positions")
-    places = np.indices(shape).reshape(game.piles, -1)
-    totals = places.sum(axis=0)
-    order = np.argsort(totals, kind="stable")  # a move lowers the total, so that positions of one total are independent
-    stops = np.cumsum(np.bincount(totals))
-    line_of = [_lines(places, np.array(line), shape) for line in game.lines]
-    met = [np.zeros((int(lines.max()) + 1, words), dtype=np.uint64) for lines in line_of]
-    after = np.bitwise_xor.reduce(places, axis=0) if with_pass else None
-    values = np.zeros(prod(shape), dtype=np.int64)
-    start = 0
-    for total, stop in enumerate(stops.tolist()):
-        here = order[start:stop]
-        known = np.bitwise_or.reduce([table[lines[here]] for table, lines in zip(met, line_of, strict=True)])
-        if after is not None and total:
-            _add(known, np.arange(len(here)), after[here])
-        values[here] = mex(known.T)
-        for table, lines in zip(met, line_of, strict=True):
-            _add(table, lines[here], values[here])
-        on_step("position", stop, len(values))
-        start = stop
-    return values.reshape(shape)
+    return replace(Nim(piles, largest), has_pass=True)
 
 
 def _lines(places: NDArray[np.int64], line: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:

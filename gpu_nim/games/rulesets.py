@@ -55,14 +55,13 @@ class Ruleset(ABC):
     Attributes:
         coordinates: the names of the coordinates of a position that is solved.
         law: the theorem that tells its P-positions; None where none is known.
-        always_grundy: whether Grundy values are always found, as a by-product.
-        host_only: whether only NumPy solves it.
+        on_backends: whether a backend solves it, for outcomes or for Grundy values; other games are solved on the host alone, which
+            finds Grundy values always.
     """
 
     coordinates: tuple[str, ...]
     law: Law | None
-    always_grundy: ClassVar[bool] = True
-    host_only: ClassVar[bool] = True
+    on_backends: ClassVar[bool] = False
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these numbers.
@@ -135,8 +134,7 @@ class Inequalities(Ruleset):
     game: InequalityGame
     coordinates: tuple[str, ...] = field(init=False, repr=False)
     law: Law | None = field(init=False, repr=False)
-    always_grundy: ClassVar[bool] = False
-    host_only: ClassVar[bool] = False
+    on_backends: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coordinates", self.game.coordinates)

@@ -1,6 +1,6 @@
 """A solved game: its P-positions and Grundy values, and how they compare with Nim."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
@@ -88,14 +88,9 @@ class Solution(Presentable, ArrayValue):
         >>> solve("3y <= x + z", 15, grundy=True).first_grundy_difference
         (0, 1, 3)
         """
-        values = self._grundy().reshape(-1)
-        found: list[Vector] = []
-        for cells, vectors in vectors_of_box(self.limits):
-            here = values[cells]
-            least = least_vector(vectors[(here >= 0) & (here != np.bitwise_xor.reduce(vectors, axis=1))])
-            if least is not None:
-                found.append(least)
-        return min(found, key=lambda vector: (sum(vector), vector), default=None)
+        self._grundy()
+        parts = (vectors[values != np.bitwise_xor.reduce(vectors, axis=1)] for vectors, values in self.in_parts())
+        return least_of(map(least_vector, parts))
 
     def points(self, largest: int = 0) -> tuple[Ints, Ints]:
         """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
@@ -228,6 +223,11 @@ def first_difference(left: Ints, right: Ints, limits: Vector) -> Vector | None:
     shape = tuple(limit + 1 for limit in limits)
     a, b = (np.asarray(np.ravel_multi_index(tuple(vectors.T), shape), dtype=np.int64) for vectors in (left, right))
     return least_vector(np.stack(np.unravel_index(np.setxor1d(a, b, assume_unique=True), shape), axis=1))
+
+
+def least_of(vectors: Iterable[Vector | None]) -> Vector | None:
+    """The first of the vectors, by total and then lexicographically; None where there is none."""
+    return min((vector for vector in vectors if vector is not None), key=lambda vector: (sum(vector), vector), default=None)
 
 
 def least_vector(vectors: Ints) -> Vector | None:

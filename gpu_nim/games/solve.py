@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend
-from gpu_nim.games.catalogue import chosen, find, read_source
+from gpu_nim.games.catalogue import find, read_source, ruled
 from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.rulesets import Inequalities
-from gpu_nim.games.solution import Solution, least_vector
+from gpu_nim.games.solution import Solution, least_of, least_vector
 from gpu_nim.games.solvers import solve_inequalities
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.arrays import Ints
@@ -77,10 +77,9 @@ def solve(
         if parameters:
             raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
         return solve_inequalities(game, size, grundy=grundy, backend=backend, on_step=on_step)
-    entry, parameters = chosen(game, parameters)
     check_backend(backend)
-    rules = entry.rules(**entry.values(parameters))
-    if rules.host_only and (backend if isinstance(backend, str) else backend.name) == "cuda":
+    entry, _, rules = ruled(game, parameters)
+    if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
     size = integer("size", size, 0, entry.greatest_size)
     return rules.solve(entry.name, size, grundy=grundy, backend=backend, on_step=on_step)
@@ -269,8 +268,7 @@ def _rules(game: InequalityGame | str, values: dict[str, Any]) -> InequalityGame
     """The inequalities of a game that has some; the solutions of others have Grundy values, -1 where no position is."""
     if isinstance(game, InequalityGame):
         return game
-    entry, given = chosen(game, values)
-    rules = entry.rules(**entry.values(given))
+    _, _, rules = ruled(game, values)
     return rules.game if isinstance(rules, Inequalities) else None
 
 
@@ -286,7 +284,7 @@ def _compared(first: tuple[Solution, _Members], second: tuple[Solution, _Members
     )
     one, other = np.setdiff1d(ours, theirs, assume_unique=True), np.setdiff1d(theirs, ours, assume_unique=True)
     first_of = [least_vector(np.stack(np.unravel_index(np.sort(found), sides), axis=1)) for found in (one, other)]
-    least = min((vector for vector in first_of if vector is not None), key=lambda vector: (sum(vector), vector), default=None)
+    least = least_of(first_of)
     return Comparison(
         game=left.game,
         against=right.game,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.games.game_graph import MAX_SIZE, Game, evolve
+from gpu_nim.games.game_graph import MAX_SIZE, Game, evolve, require_evolution
 from gpu_nim.games.heaps import HEAP, HeapRule, extended_values
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
@@ -107,9 +107,7 @@ def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size
         grundy = game.box_grundy(on_step)
     else:
         positions = (size + 1) ** len(coordinates)
-        # For each position a tuple, an index and six numbers; moves are sorted twice.
-        needed = positions * (400 + 50 * size * len(coordinates))
-        require_memory(needed, host_memory(), f"{name}, {positions:,} positions")
+        require_evolution(positions, size * len(coordinates), f"{name}, {positions:,} positions")
         grundy = _evolved(game)
     seconds = time.perf_counter() - started
     return _of_grundy(grundy, name, coordinates, size, seconds)

@@ -90,7 +90,7 @@ def solutions(upto: int) -> Cases:
     for entry, parameters in tried:
         size = min(upto, entry.literal_size)
         values = dict(_literally(entry.rules(**parameters), size))
-        for grundy in {True, entry.always_grundy}:
+        for grundy in {True, not entry.on_backends}:
             yield from _solved(entry.name, solve(entry.name, size, grundy=grundy, **parameters), values)
 
 
