@@ -10,6 +10,7 @@ def main() -> None:
     try:
         _complete_streams()
         _hush_warnings()
+        os.environ["PYTHONSAFEPATH"] = "1"  # so that a process that is started runs no module of the working directory
         from gpu_nim.cli import main as command_line
 
         command_line()

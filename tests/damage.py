@@ -27,8 +27,6 @@ def damaged(choose: random.Random, path: Path) -> str:
         kinds += [_value, _value, _value, _brackets, _digits]
     elif text == b"P":
         kinds += [_rebuilt, _rebuilt, _rebuilt]
-    elif victim.suffix == ".txt":
-        kinds += [_digits]
     what = choose.choice(kinds)(choose, victim)
     return f"{victim.relative_to(path.parent)}: {what}"
 

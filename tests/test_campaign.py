@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 from gpu_nim import grow, save, solve
 from tests.campaign import judge, works
 from tests.campaign.lines import KNOWN, commands, lines
-from tests.campaign.runner import MEMORY, Outcome, Run, forked, spawned
-from tests.campaign.works import SIZED, WORKS, Work
+from tests.campaign.runner import MEMORY, Outcome, Run, forked
+from tests.campaign.scenes import SCENES, Scene
+from tests.campaign.works import WORKS, Work
 from tests.helpers import wait_for
 
 pytestmark = [
@@ -142,7 +144,7 @@ def test_killed_work_goes_on(work: Work, tmp_path: Path, moments: list[tuple[sig
     else:
         outcome = forked(line.split(), folder, memory=None)
     assert not judge.faults(outcome), outcome
-    assert works.results(outcome, folder, work) == expected
+    assert works.results(outcome, folder, work.made) == expected
     assert not works.hidden(folder)
 
 
@@ -162,20 +164,17 @@ def test_work_that_is_done_twice_at_once(work: Work, tmp_path: Path, delay: floa
     assert not [fault for outcome in outcomes for fault in judge.faults(outcome)], told
     done = [outcome for outcome in outcomes if outcome.status == 0]
     assert done, told
-    assert works.results(done[0], folder, work) == expected, told
+    assert works.results(done[0], folder, work.made) == expected, told
     assert not works.hidden(folder), told
 
 
 @pytest.mark.slow
-@campaign(10)
-@given(line=st.sampled_from([*SIZED]), data=st.data(), memory=st.sampled_from([1 << 30, 2 << 30, 4 << 30]))
-def test_little_memory(line: str, data: st.DataObject, memory: int, tmp_path: Path) -> None:
-    """Every command finishes within it or is refused in a sentence; none is killed or aborts."""
-    words = line.format(data.draw(st.sampled_from(SIZED[line].split()))).split()
-    works.anew(tmp_path / "work")
-    outcome = spawned(words, tmp_path / "work", memory=memory)
-    found = judge.faults(outcome) + judge.litter(outcome, {}, judge.contents(tmp_path / "work"))
-    assert not found, f"{found} with {memory:,} bytes\n{outcome}"
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.kind)
+@campaign(3)
+@given(choose=st.randoms(use_true_random=False))
+def test_scenes(scene: Scene, choose: Random, tmp_path: Path) -> None:
+    wrong = scene.play(choose, tmp_path)
+    assert not wrong, wrong
 
 
 # The rules

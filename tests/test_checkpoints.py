@@ -3,9 +3,6 @@
 import json
 import os
 import shutil
-import signal
-import subprocess
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -54,49 +51,6 @@ def saved(folder: Path, automaton: object = "edge", generations: int = 40, every
     for snapshot in snapshots(automaton, generations, every)[:-1]:
         checkpoints.save(snapshot)
     return checkpoints
-
-
-# Killed
-
-
-def killed(folder: Path, *args: str, after: int) -> None:
-    """Run `grow`, and kill it when it has written a checkpoint and so many milliseconds more have passed."""
-    before = names(folder)
-    command = helpers.gpunim("grow", *helpers.ON_NUMPY, "--quiet", *args)
-    process = subprocess.Popen(command)
-    deadline = time.monotonic() + 60
-    while names(folder) == before and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
-    time.sleep(after / 1000)
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=60)
-    assert names(folder) != before
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("after", [0, 60, 170, 400])
-def test_killed_at_any_moment_it_resumes_to_the_same_digest(tmp_path: Path, after: int) -> None:
-    folder, out = tmp_path / "run", tmp_path / "edge.zarr"
-    asked = ("edge", "--gen", "160", "--checkpoint", str(folder), "--every", "10", "--out", str(out), "--section", "z=0")
-    killed(folder, *asked, after=after)
-    result = run("--resume", folder, "--json")
-    assert result.exit_code == 0, result.output
-    whole = grow("edge", 160, backend="numpy", columns=("births", "population", "section z=0"), cells=True)
-    facts = json.loads(result.stdout)
-    assert (facts["digest"], facts["births"]) == (whole.digest, whole.births.tolist())
-    assert np.array_equal(load(out).cells(), whole.cells())  # neither lost nor doubled
-    again = GrowthJob(backend=NUMPY, resume=folder)
-    assert again.grow().table == whole.table
-
-
-@pytest.mark.thorough
-def test_killed_again_and_again(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    killed(folder, "nim", "--gen", "3000", "--checkpoint", str(folder), "--every", "50", after=30)
-    for after in (0, 10, 20):
-        killed(folder, "--resume", str(folder), "--every", "30", after=after)
-    growth = GrowthJob(backend=NUMPY, resume=folder).grow()
-    assert (growth.digest, growth.verified) == (grow("nim", 3000, backend="numpy").digest, True)
 
 
 # Resumed on another backend
@@ -170,17 +124,6 @@ def test_a_copy_of_a_run_saves_beside_itself(tmp_path: Path) -> None:
     outside = refused("--resume", copy / "run", "--gen", 15)
     assert f"this growth was saved to {tmp_path / 'a.csv'}, outside of {copy}, where run is" in outside
     assert outside.endswith(": give --out\n")
-
-
-@pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.vtp"])
-def test_any_file_may_be_asked_for(tmp_path: Path, name: str) -> None:
-    (tmp_path / "direct").mkdir()
-    assert run("nim", "--gen", 30, "--out", tmp_path / "direct" / name).exit_code == 0
-    assert run("nim", "--gen", 30, "--out", tmp_path / name, "--checkpoint", tmp_path / "run", "--every", 7).exit_code == 0
-    if name == "a.npz":
-        assert np.array_equal(load(tmp_path / name).cells(), load(tmp_path / "direct" / name).cells())
-    else:
-        assert (tmp_path / name).read_bytes() == (tmp_path / "direct" / name).read_bytes()
 
 
 def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

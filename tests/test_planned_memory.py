@@ -1,10 +1,7 @@
 """Computations take the planned memory, and those that do not fit are refused in advance, in one sentence."""
 
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,6 @@ from gpu_nim.games.inequality import nim, parse_game
 from gpu_nim.games.nim import evolution_graph
 from gpu_nim.games.solve import solve
 from gpu_nim.model.errors import InsufficientMemoryError
-from tests.helpers import gpunim
 
 
 class Plan:
@@ -76,33 +72,6 @@ def test_a_graph_is_written_in_what_is_planned(monkeypatch: pytest.MonkeyPatch, 
 
     taken = plan.taken(write)
     assert max(plan.needed) / 3 < taken < max(plan.needed)
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux keeps to a limit of addresses")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["grow", "nim", "--gen", "2147483647"],
-        ["grow", "--offsets", "2000000000,0;0,1", "--gen", "1000000"],
-        ["grow", "--offsets", "1;-1", "--gen", "10^9"],
-        ["count", "d", "--piles", "3", "--range", "0:10^9", "--method", "enumerate", "--quiet"],
-        ["solve", "nim", "--piles", "1", "--size", "10^9"],
-        ["solve", "nim-pass", "--size", "10^6"],
-        ["solve", "chocolate", "--size", "10^6", "--grundy"],
-        ["solve", "kayles", "--size", "10^12"],
-        ["evolution", "--piles", "8", "--gen", "63"],
-        ["evolution", "--piles", "4", "--gen", "255", "--out", "{}/a.graphml"],
-    ],
-)
-def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tmp_path: Path) -> None:
-    command = gpunim(*(argument.format(tmp_path) for argument in arguments))
-    limited = ["bash", "-c", 'ulimit -v 1500000 && exec "$@"', "-", *command]
-    done = subprocess.run(limited, capture_output=True, text=True, timeout=100, check=False)
-    assert (done.returncode in (1, 2), done.stdout) == (True, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert " bytes, " in done.stderr or "expected" in done.stderr
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_refusal_of_a_graph_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

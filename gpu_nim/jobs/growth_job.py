@@ -328,7 +328,7 @@ class GrowthJob:
         options: dict[str, Any] = {name: getattr(self, name) or asked.get(name) for name in _STORED}
         for name in _FILES:
             if getattr(self, name) is None and asked.get(name) is not None:
-                path = Path(os.path.normpath(folder / asked[name]))
+                path = _whole(folder / asked[name])
                 if not any(path.is_relative_to(place) for place in (folder.parent, Path.cwd())):
                     where = f"{folder.parent}, where {folder.name} is, and of the current folder"
                     raise UsageError(f"this growth was saved to {path}, outside of {where}: give {argument(name)}")

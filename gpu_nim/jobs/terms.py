@@ -43,7 +43,7 @@ def find_terms(source: str, *, piles: Whole | None = None, column: str | None = 
     if source in CATALOGUE:
         _check_absent(source, piles=piles)
         return _grown(source, column or MAIN, GROWN if most is None else most)
-    if Path(source).suffix in readable() or Path(source).is_file():
+    if Path(source).suffix in readable() or (not _is_counted(source) and Path(source).is_file()):
         _check_absent(source, piles=piles)
         return read_terms(Path(source), column, most)
     _check_absent(source, column=column)
@@ -57,8 +57,12 @@ def _grown(name: str, column: str, most: int) -> TermList:
     return TermList(f"{column} of the automaton {name}", 0, tuple(values))
 
 
+def _is_counted(name: str) -> bool:
+    return name in FAMILIES or bool({name, name.upper()} & entries().keys())
+
+
 def _counted(name: str, piles: Whole | None, most: int) -> TermList:
-    if name not in FAMILIES and not {name, name.upper()} & entries().keys():
+    if not _is_counted(name):
         hint = close(name, (*CATALOGUE, *FAMILIES, *entries()))
         raise UsageError(
             f"source must be numbers, a family, an OEIS entry or an automaton of the catalogues, or a file that ends in "

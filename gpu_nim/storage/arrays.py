@@ -184,16 +184,19 @@ class ZarrArrays:
         array, declared = self._arrays[name], self.declared[name]
         stop = declared.shape[0] if stop is None else stop
         self._require((stop - start) * prod(declared.shape[1:]) * declared.dtype.itemsize, name)
-        if stop - start == declared.shape[0] and declared.nbytes > _ABSENT:
-            missing = array.nchunks - array.nchunks_initialized
-            if missing * prod(array.chunks) * declared.dtype.itemsize > _ABSENT:
-                raise Damaged(f"{name} lacks chunks")
+        whole = stop - start == declared.shape[0] and declared.nbytes > _ABSENT
+        if whole and self.missing(name) * prod(array.chunks) * declared.dtype.itemsize > _ABSENT:
+            raise Damaged(f"{name} lacks chunks")
         chunk = f"a chunk of {name or self._path.name}"
         try:
             with _readable(f"{chunk} is damaged"):
                 return np.ascontiguousarray(array[start:stop], declared.dtype)
         except _WrongSize as error:
             raise Damaged(f"{chunk} was truncated, or is not of the size that it must have") from error
+
+    def missing(self, name: str = "") -> int:
+        """Return how many chunks of an array are not there, which are read as zeros."""
+        return int(self._arrays[name].nchunks - self._arrays[name].nchunks_initialized)
 
     def _require(self, size: int, what: str) -> None:
         if size > _FREE:

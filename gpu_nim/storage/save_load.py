@@ -183,14 +183,14 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     with reading(path):
         columns = _columns_of(path, most)
         names = list(columns)
-        counted = bool(names) and names[0] in _INDICES
+        counted = next((name for name in names if name in _INDICES), None)
         if column is not None and set(names) <= {*_INDICES, "value"}:
             raise UsageError(f"{argument('column')} is for files of several columns, got {column} of {path}")
-        chosen = _choose(path, names[counted:], column)
+        chosen = _choose(path, [name for name in names if name != counted], column)
         found = columns[chosen][:most]
         require_room_for(path, len(found))
         values = tuple(_integer_of(value, chosen) for value in entries(found))
-        first = _first_of_rows(columns[names[0]][: len(values)], names[0]) if counted and values else 0
+        first = _first_of_rows(columns[counted][: len(values)], counted) if counted is not None and values else 0
         return TermList(path.name if chosen == "value" else f"{chosen} of {path.name}", first, values)
 
 

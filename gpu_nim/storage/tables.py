@@ -64,6 +64,7 @@ SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]
 MAIN = "births"
 """The column that is read where none is named."""
+_READ = 1 << 20  # bytes of a file digested at a time
 _TERM = 100  # bytes in memory of a term, short ones
 
 
@@ -193,9 +194,12 @@ class AppendedFile:
         self._digest = hashlib.sha256()
         if size:
             with open_regular(path, within=path.parent) as before:
-                os.truncate(path, size)
-                self._digest = hashlib.file_digest(before, "sha256")
-        self._file = path.open("ab" if size else "wb")
+                if os.fstat(before.fileno()).st_nlink > 1:
+                    raise Damaged("it is also a file elsewhere, by a hard link")
+                for start in range(0, size, _READ):
+                    self._digest.update(before.read(min(_READ, size - start)))
+        self._file = path.open("r+b" if size else "wb")
+        self._file.seek(size)
         if not size:
             self._append(header)
 
@@ -204,6 +208,7 @@ class AppendedFile:
             self._append(piece)
 
     def _append(self, content: bytes | memoryview) -> None:
+        self._file.truncate()  # what was written after the record from which it is resumed
         self._file.write(content)
         self._digest.update(content)
 
@@ -229,6 +234,7 @@ _GROUP = 1 << 15  # rows of .parquet that are written at a time
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
+_EVERY_CHUNK: Any = {"write_empty_chunks": True}  # to detect a missing one
 
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
 
@@ -285,7 +291,7 @@ class _ZarrTable:
 
         values = _limbs(columns)
         if self._array is None:  # only after its digest was compared
-            self._array = zarr.open_array(self._path, mode="r+")
+            self._array = zarr.open_array(self._path, mode="r+", config=_EVERY_CHUNK)
         size = self._array.chunks[0]  # zarr takes as many times the memory as there are chunks
         for start in range(0, len(values), size):
             part = values[start : start + size]
@@ -319,6 +325,7 @@ def _zarr(path: Path, heading: Heading, done: int, size: int) -> TableData:
                 dtype=np.uint64,
                 attributes=heading.job(),
                 dimension_names=["n", "limb"][: len(shape)],
+                config=_EVERY_CHUNK,
                 overwrite=True,
             )
     return _ZarrTable(path, done)
@@ -329,6 +336,8 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
     declared, first = stored.declared[""], stored.attributes.get("start")
     if type(first) is not int or declared.dtype.kind != "u" or not 1 <= len(declared.shape) <= 2:
         raise Damaged("it holds no terms with their first index")
+    if stored.missing() or stored.attributes.get("stop") != first + declared.shape[0]:
+        raise Damaged("it holds fewer or more terms than its range has")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
     return {"n": range(first, first + len(values)), "value": values}
 
@@ -373,7 +382,7 @@ def _bounded_lines(file: TextIO) -> Iterator[str]:
 
 
 def _read_csv(path: Path, most: int | None) -> Columns:
-    with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as file:
+    with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
         try:
             lines = csv.reader(_bounded_lines(file))
             header = [name.strip() for name in next(lines, [])]
@@ -382,7 +391,18 @@ def _read_csv(path: Path, most: int | None) -> Columns:
             raise Damaged(printable(str(error))) from error
     if any(len(row) != len(header) for row in found):
         raise Damaged("its rows are not as long as its header")
+    for place, name in enumerate(header):
+        if name in header[:place] or _is_number(name):
+            raise Damaged(f"its first line must name its columns, each once, got {printable(name, 40)}")
     return _columns(header, found)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _json_begin(heading: Heading) -> str:
@@ -411,8 +431,12 @@ def _read_json(path: Path, most: int | None) -> Columns:
     wrong = [name for name, values in columns.items() if not isinstance(values, list)]
     if wrong or type(first) is not int:
         raise Damaged(f"its {printable(wrong[0]) if wrong else 'start'} is no {'list' if wrong else 'integer'}")
-    counted = {"n": range(first, first + len(next(iter(columns.values()))))} if columns else {}
-    return {**counted, **columns}
+    if not columns:
+        return {}
+    count, stop = len(next(iter(columns.values()))), found.get("stop")
+    if type(stop) is int and stop - first != count:
+        raise Damaged(f"it holds {count:,} values, and its range {stop - first:,}")
+    return {"n": range(first, first + count), **columns}
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -606,7 +630,7 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
             yield TableWriter(None, heading, data, 0)
             data.finish()
         return
-    with resumable(path, lambda folder: resume and (folder / _JOB).exists(), is_table) as folder:
+    with resumable(path, lambda folder: resume and (folder / _JOB).exists(), is_table) as folder, _kept_if_recorded(folder):
         done, extent = _taken_up(path, folder, heading.job())
         if done == 0:
             _require_space(path, heading)
@@ -620,6 +644,17 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
                 raise FileError(f"cannot resume {path}: {scratch} is not what was written; remove {folder} to start over")
             yield TableWriter(folder, heading, data, done)
             data.finish()
+
+
+@contextmanager
+def _kept_if_recorded(folder: Path) -> Iterator[None]:
+    """Remove what is in the folder where the block fails and has recorded no progress: nothing could be resumed."""
+    try:
+        yield
+    except BaseException:
+        for data in [] if (folder / _JOB).exists() else folder.iterdir():
+            shutil.rmtree(data) if data.is_dir() else data.unlink()
+        raise
 
 
 def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, Extent | None]:

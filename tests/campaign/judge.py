@@ -80,5 +80,7 @@ def litter(outcome: Outcome, before: dict[str, tuple[int, int]], after: dict[str
     tops = {name.split("/")[0] for name in changed}
     if outcome.status in (1, 2):
         return [f"a refusal that changed {', '.join(sorted(tops))}"] if tops else []
+    gone = {name for name in before.keys() - after.keys() if ".gpunim-" in name}  # what an interrupted run had left
+    tops = {name.split("/")[0] for name in changed - gone}
     foreign = [top for top in sorted(tops) if not any(top in argument for argument in outcome.arguments)]
     return [f"it left {', '.join(foreign)}"] if foreign else []

@@ -15,13 +15,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.helpers import gpunim
+from gpu_nim.model.memory import VARIABLE
 
 MEMORY = 6 << 30  # bytes of address space
 LIMIT = 120.0  # seconds
+_FULL = 3 << 20  # bytes of the longest file, where a disk is full
 MARK = "GPUNIM_CAMPAIGN_RUN"
 """The environment variable that marks the programs that a run starts."""
 _DEFECT = 70  # the status after an exception that nothing caught
+_GREEDY = 71  # the status where more memory was taken than the cap and a fifth
 
 # Threads of BLAS would be lost in a fork, and each of them takes address space.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -48,10 +50,16 @@ class Run:
     """A command line, or a function in its place, that runs in a fork, in a folder and a session of its own."""
 
     def __init__(
-        self, arguments: Sequence[str], folder: Path, command: Callable[[], None] | None = None, *, memory: int | None = None
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        command: Callable[[], None] | None = None,
+        *,
+        memory: int | None = None,
+        spare: int | None = None,
     ) -> None:
         self._arguments, self._room = tuple(arguments), tempfile.TemporaryDirectory()
-        self._process = _SERVER.Process(target=_become, args=(self._arguments, folder, self._room.name, command, memory))
+        self._process = _SERVER.Process(target=_become, args=(self._arguments, folder, self._room.name, command, memory, spare))
         self._began = time.monotonic()
         self._process.start()
 
@@ -87,20 +95,20 @@ class Run:
         return outcome
 
 
-def forked(arguments: Sequence[str], folder: Path, *, memory: int | None = MEMORY) -> Outcome:
-    """Run a command line in a fork, in a folder."""
-    return Run(arguments, folder, memory=memory).outcome()
+def forked(arguments: Sequence[str], folder: Path, *, memory: int | None = MEMORY, spare: int | None = None) -> Outcome:
+    """Run a command line in a fork, in a folder; `spare` is what the user's cap leaves of memory."""
+    return Run(arguments, folder, memory=memory, spare=spare).outcome()
 
 
-def spawned(arguments: Sequence[str], folder: Path, *, memory: int) -> Outcome:
-    """Run a command line in a process that shares nothing with this one, in a folder."""
+def spawned(arguments: Sequence[str], folder: Path, enter: str) -> Outcome:
+    """Run a command line in a process that shares nothing with this one, from a shell that has done something in a folder."""
     began = time.monotonic()
-    words, status, texts = gpunim(*arguments), None, ("", "")
+    program = Path(sys.executable).with_name("gpunim")
+    words, status, texts = ("sh", "-c", f'{enter}\nexec "$@"', "-", program, *arguments), None, ("", "")
     with suppress(subprocess.TimeoutExpired):
         done = subprocess.run(
-            words, cwd=folder, env={**os.environ, "PYTHONPATH": os.getcwd()}, capture_output=True, timeout=LIMIT, check=False,
-            errors="replace", stdin=subprocess.DEVNULL, preexec_fn=lambda: _limit(memory),
-        )  # fmt: skip
+            words, cwd=folder, capture_output=True, timeout=LIMIT, check=False, errors="replace", stdin=subprocess.DEVNULL
+        )
         status, texts = done.returncode if done.returncode >= 0 else 128 - done.returncode, (done.stdout, done.stderr)
     return Outcome(tuple(arguments), status, *texts, time.monotonic() - began)
 
@@ -109,8 +117,15 @@ def _outputs(room: str) -> tuple[Path, Path]:
     return Path(room, "output"), Path(room, "errors")
 
 
-def _become(arguments: tuple[str, ...], folder: Path, room: str, command: Callable[[], None] | None, memory: int | None) -> None:
-    status = _DEFECT
+def _become(
+    arguments: tuple[str, ...],
+    folder: Path,
+    room: str,
+    command: Callable[[], None] | None,
+    memory: int | None,
+    spare: int | None,
+) -> None:
+    status, cap = _DEFECT, None if spare is None else _taken("VmRSS") + spare
     try:
         os.setsid()
         os.environ[MARK] = room
@@ -122,6 +137,8 @@ def _become(arguments: tuple[str, ...], folder: Path, room: str, command: Callab
         os.chdir(folder)
         if memory is not None:
             _limit(memory)
+        if cap is not None:
+            os.environ[VARIABLE] = str(cap)
         if command is None:
             _command_line(arguments)
         else:
@@ -136,7 +153,7 @@ def _become(arguments: tuple[str, ...], folder: Path, room: str, command: Callab
             sys.stdout.flush()
             sys.stderr.flush()
         finally:
-            os._exit(status)
+            os._exit(_GREEDY if cap is not None and _taken("VmHWM") > 1.2 * cap else status)
 
 
 def _command_line(arguments: tuple[str, ...]) -> None:
@@ -144,6 +161,18 @@ def _command_line(arguments: tuple[str, ...]) -> None:
 
     sys.argv = ["gpunim", *arguments]
     main(list(arguments), prog_name="gpunim")
+
+
+def cut_short(arguments: tuple[str, ...]) -> None:
+    """Run a command line whose files cannot become long, as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FULL, _FULL))
+    _command_line(arguments)
+
+
+def _taken(what: str) -> int:
+    """The bytes of memory of this process, VmRSS now or VmHWM at most."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(what))
 
 
 def _limit(memory: int) -> None:

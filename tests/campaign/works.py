@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import re
 import shutil
 import tomllib
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
+from gpu_nim.storage.tables import TABLE_FORMATS
 from tests.campaign.runner import Outcome, Run, forked
 
 
@@ -30,8 +32,6 @@ class Work:
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 WORKS = [Work(**work) for work in _DATA["works"]]
-SIZED: dict[str, str] = _DATA["sized"]
-"""Command lines with a size, and sizes from harmless to impossible."""
 
 
 def anew(folder: Path) -> None:
@@ -46,16 +46,16 @@ def alone(work: Work, folder: Path) -> tuple[float, object]:
     anew(folder)
     outcome = forked(work.line.split(), folder, memory=None)
     assert outcome.status == 0, outcome
-    return outcome.seconds, results(outcome, folder, work)
+    return outcome.seconds, results(outcome, folder, work.made)
 
 
-def results(outcome: Outcome, folder: Path, work: Work) -> object:
-    """Return the results of a work: its output without times and paths, and the SHA-256 of what its files hold."""
-    said: object = None
+def results(outcome: Outcome, folder: Path, made: str) -> object:
+    """Return the results of a work: its output without times, and the SHA-256 of what its files hold."""
+    said: object = re.sub(r"[0-9.]+ (?=s\b|seconds)", "", outcome.output)
     if "--json" in outcome.arguments and outcome.output:
         said = {key: value for key, value in json.loads(outcome.output).items() if key not in ("seconds", "device", "backend")}
     # In a fork: the threads that zarr starts would be missing in what is forked off later.
-    read = Run(("read", work.made), folder, partial(_print_contents, work.made)).outcome()
+    read = Run(("read", made), folder, partial(_print_contents, made)).outcome()
     return said, read.status, read.output, read.errors
 
 
@@ -65,13 +65,15 @@ def hidden(folder: Path) -> list[str]:
 
 
 def _print_contents(names: str) -> None:
-    for name in names.split():
-        print(hashlib.sha256(repr(_content(Path(name))).encode()).hexdigest())
+    for path in sorted(path for name in names.split() for path in Path().glob(name)):
+        print(path.name, hashlib.sha256(repr(_content(path)).encode()).hexdigest())
 
 
 def _content(path: Path) -> object:
+    if path.suffix in (".json", ".parquet"):  # which also say how long it took
+        return TABLE_FORMATS[path.suffix].read(path, None)
     if path.suffix not in (".zarr", ".npz"):
-        return path.read_bytes() if path.exists() else None
+        return path.read_bytes() if path.is_file() else sorted(other.name for other in path.iterdir())
     import numpy as np
     import zarr
 
