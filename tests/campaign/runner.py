@@ -19,7 +19,7 @@ from gpu_nim.model.memory import VARIABLE
 
 MEMORY = 6 << 30  # bytes of address space
 LIMIT = 120.0  # seconds
-_FULL = 3 << 20  # bytes of the longest file, where a disk is full
+_FULL = 5 << 20  # bytes of the longest file, where a disk is full
 MARK = "GPUNIM_CAMPAIGN_RUN"
 """The environment variable that marks the programs that a run starts."""
 _DEFECT = 70  # the status after an exception that nothing caught
