@@ -11,8 +11,8 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Work
 from gpu_nim.bench.peers import convolve, python_set
+from gpu_nim.model.memory import cores
 from gpu_nim.model.rule import Rule, Symmetry
-from gpu_nim.model.work import cores
 
 COMPILED = "compiled loops"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim.jobs.ranks import Outcome
-from gpu_nim.model.files import escaped
+from gpu_nim.model.arguments import escaped
 from gpu_nim.model.work import OnStep, unreported
 
 if TYPE_CHECKING:

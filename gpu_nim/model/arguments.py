@@ -77,6 +77,15 @@ def check_together(given: Collection[str], apart: Apart, needs: Needs) -> None:
             raise UsageError(f"{argument(name)} needs {' or '.join(map(argument, others))}, {what}")
 
 
+def escaped(text: str) -> str:
+    r"""Return a text that is safe to print: names in files and arguments could hold escape sequences.
+
+    >>> print(escaped("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def shown(value: object) -> str:
     """Any argument as a text that is short enough for a message.
 

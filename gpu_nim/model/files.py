@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_nim._version import __version__
+from gpu_nim.model.arguments import escaped
 from gpu_nim.model.errors import FileError
 
 _LONGEST = 8192  # characters of a command: JPEG holds 65,533 bytes
@@ -56,15 +57,6 @@ def call(function: str, *arguments: object, **named: object) -> str:
     """
     words = [*map(repr, arguments), *(f"{name}={value!r}" for name, value in named.items())]
     return f"gpu_nim.render.{function}({', '.join(words)})"
-
-
-def escaped(text: str) -> str:
-    r"""Return a text that is safe to print: names in files and arguments could hold escape sequences.
-
-    >>> print(escaped("a\x1b[2Jb"))
-    a\x1b[2Jb
-    """
-    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def one_line(text: str) -> str:

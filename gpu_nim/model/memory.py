@@ -1,9 +1,9 @@
-"""How much main memory this process may still use, and the error for work that would not fit.
+"""What this process may still use of the machine: main memory, with the error for work that would not fit, and cores.
 
-This is the least of: the system's available memory; what is left within the limits of the process's control groups (version 1 and
-version 2, at every level); what is left within the process's own limits (`ulimit -v` and `ulimit -d`); and what is left of the
-user's cap (GPUNIM_MEMORY, for this process and for those that it starts), which
-also limits, separately, the device memory of its arrays.
+The memory is the least of: the system's available memory; what is left within the limits of the process's control groups (version 1
+and version 2, at every level); what is left within the process's own limits (`ulimit -v` and `ulimit -d`); and what is left of the
+user's cap (GPUNIM_MEMORY, for this process and for those that it starts), which also limits, separately, the device memory of its
+arrays.
 """
 
 import os
@@ -20,6 +20,11 @@ from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 _ROOT = Path("/")
 _NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
+
+
+def cores() -> int:
+    """Return how many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def host_memory(root: Path = _ROOT) -> int:

@@ -1,9 +1,8 @@
-"""Long work: reports of its progress, and signals that are deferred while it must not be interrupted, cores.
+"""Long work: reports of its progress, and signals that are deferred while it must not be interrupted.
 
 The library itself shows no progress bars.
 """
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -33,11 +32,6 @@ def duration(seconds: float) -> str:
         if seconds >= 2 * length:
             return f"about {seconds / length:,.0f} {unit}"
     return f"about {seconds:,.1f} seconds"
-
-
-def cores() -> int:
-    """Return how many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

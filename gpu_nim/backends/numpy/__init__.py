@@ -14,10 +14,9 @@ from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.memory import cores, host_memory, require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
-from gpu_nim.model.work import cores
 
 MAX_THREADS = 1024
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Lengths, Rows
 from gpu_nim.model.arrays import U64, Integers, to_limbs
-from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.work import cores
+from gpu_nim.model.memory import cores, host_memory, require_memory
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead

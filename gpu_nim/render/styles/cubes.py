@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.work import OnStep, cores
+from gpu_nim.model.memory import cores
+from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
 from gpu_nim.render.look import OPENGL_BYTES, STYLES, CameraStyle, Cost, Look
 from gpu_nim.render.opengl import Canvas
