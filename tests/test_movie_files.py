@@ -1,44 +1,39 @@
-"""Files of movies: their frames, drawn here and by other machines, kept and resumed, and what the files say of colours."""
+"""Files of movies: their frames, drawn by one process or several, kept and resumed, and what the files say of colours."""
 
 import os
 import re
 import signal
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
 from gpu_nim import grow, save, solve
-from gpu_nim.model.errors import FileError, GpunimError, SchedulerLost, UsageError
+from gpu_nim.model.errors import GpunimError
 from gpu_nim.render import movie as movies
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion, motion_of
-from gpu_nim.render.movie import draw_frame, ffmpeg, make_movie
+from gpu_nim.render.movie import ffmpeg, make_movie
 from tests.damage import damaged
-from tests.helpers import facts, gpunim, printed, wait_for
+from tests.helpers import facts, gpunim, wait_for
 from tests.render_files import needs_ffmpeg
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 pytestmark = needs_ffmpeg
 
 
-class Here:
-    """Workers that are this process, which lose their scheduler after some frames."""
+def make_some(movie, path, frames):
+    """Draw some frames of a movie, and interrupt it."""
 
-    def __init__(self, frames=100):
-        self.frames, self.drawn = frames, []
+    def interrupt(done, total):
+        if done == frames:
+            raise KeyboardInterrupt
 
-    def map(self, function, chunks):
-        for chunk in chunks:
-            if len(self.drawn) == self.frames:
-                raise SchedulerLost("the Dask scheduler was lost: start it again")
-            self.drawn.append(chunk[2])
-            yield function(chunk)
+    with pytest.raises(KeyboardInterrupt):
+        make_movie(movie, path, workers=1, on_frame=interrupt)
 
 
 def pixels(path):
@@ -48,17 +43,13 @@ def pixels(path):
         return [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
 
 
-def test_frames_of_workers_are_those_of_this_machine_and_are_kept_when_they_are_lost(tmp_path):
+def test_frames_of_several_processes_are_those_of_one_and_go_on_from_what_was_kept(tmp_path):
     movie = Movie("nim:7", "growth", 8, 10, look=LOOK)
-    make_movie(movie, tmp_path / "here.gif")
-    few = Here(frames=3)
-    with pytest.raises(SchedulerLost):
-        make_movie(movie, tmp_path / "there.gif", cluster=few)
-    assert not (tmp_path / "there.gif").exists()
-    rest = Here()
-    assert make_movie(movie, tmp_path / "there.gif", cluster=rest)["resumed"] == 3
-    assert (few.drawn, rest.drawn) == ([0, 1, 2], [3, 4, 5, 6, 7])
-    assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
+    make_movie(movie, tmp_path / "one.gif", workers=1)
+    make_some(movie, tmp_path / "two.gif", 3)
+    assert not (tmp_path / "two.gif").exists()
+    assert make_movie(movie, tmp_path / "two.gif", workers=2)["resumed"] == 3
+    assert np.array_equal(pixels(tmp_path / "one.gif"), pixels(tmp_path / "two.gif"))
 
 
 @pytest.mark.usefixtures("no_command")
@@ -68,11 +59,10 @@ def test_a_movie_goes_on_from_damaged_frames_as_from_none_or_refuses_them(tmp_pa
     for seed in range(12):
         path = tmp_path / str(seed) / "film.gif"
         path.parent.mkdir()
-        with pytest.raises(SchedulerLost):
-            make_movie(movie, path, cluster=Here(frames=2))
+        make_some(movie, path, 2)
         done = damaged(Random(seed), path)
         with suppress(GpunimError):
-            make_movie(movie, path, cluster=Here())
+            make_movie(movie, path, workers=1)
             assert path.read_bytes() == (tmp_path / "whole.gif").read_bytes(), done
 
 
@@ -83,56 +73,23 @@ def test_what_lies_among_the_frames_is_read_as_far_as_is_written(tmp_path, name,
     movie, path = Movie("nim:3", frames=3, look=LOOK), tmp_path / "film.gif"
     make_movie(movie, path)
     whole = path.read_bytes()
-    with pytest.raises(SchedulerLost):
-        make_movie(movie, path, cluster=Here(frames=2))
+    make_some(movie, path, 2)
     (found,) = tmp_path.glob(f".*/{name}")
     if what == "appended":
         found.write_bytes(found.read_bytes() + bytes(5000))
     else:
         found.unlink()
         found.symlink_to(what) if what == "/dev/zero" else os.mkfifo(found)
-    make_movie(movie, path, cluster=(again := Here()))
-    assert len(again.drawn) == (3 if name == "movie" else 2)
+    assert make_movie(movie, path)["resumed"] == (0 if name == "movie" else 1)
     assert path.read_bytes() == whole
 
 
 def test_the_engine_is_chosen_once_for_all_workers(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(motion, "choose_engine", lambda look, blocks=0: ("numpy", ""))
-    monkeypatch.setattr(movies, "draw_frame", lambda job: (asked.append(job[0].look.engine), draw_frame(job))[1])
-    make_movie(Movie("nim:3", frames=2, look=replace(LOOK, engine="auto")), tmp_path / "a.gif", cluster=Here())
-    assert asked == ["numpy", "numpy"]
-
-
-def test_a_worker_with_another_source_is_refused(tmp_path):
-    source = str(tmp_path / "a.npz")
-    save(grow("nim", 3), source)
-    movie = Movie(source, look=LOOK)
-    mark = movies._mark(movie)
-    assert draw_frame((movie, mark, 0)).startswith(b"\x89PNG")
-    save(grow("nim", 4), source)
-    other = movies._mark(replace(movie, frames=9))
-    with pytest.raises(FileError, match=r"a\.npz must be the same file on every worker"):
-        draw_frame((movie, other, 0))
-
-
-def test_workers_and_a_cluster_are_not_both_taken(tmp_path):
-    with pytest.raises(UsageError, match="give either workers of this machine or a cluster"):
-        make_movie(Movie("nim:3"), tmp_path / "a.gif", workers=2, cluster=Here())
-
-
-@pytest.mark.thorough
-def test_a_movie_is_drawn_on_a_dask_cluster(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    command = ["movie", "nim:7", "--motion", "growth", "--seconds", "0.5", "--fps", "20", "--resolution", "64x48"]
-    command += ["--engine", "numpy", "--quality", "draft"]
-    options = {"n_workers": 2, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
-    with distributed.LocalCluster(host="127.0.0.1", **options) as local:
-        assert facts(*command, "-o", tmp_path / "there.gif", "--scheduler", local.scheduler_address)["frames"] == 10
-    printed(*command, "-o", tmp_path / "here.gif", "--workers", "1")
-    assert np.array_equal(pixels(tmp_path / "here.gif"), pixels(tmp_path / "there.gif"))
-    assert sys.modules.get("distributed")
+    monkeypatch.setattr(movies, "motion_of", lambda movie: (asked.append(movie.look.engine), motion_of(movie))[1])
+    make_movie(Movie("nim:3", frames=2, look=replace(LOOK, engine="auto")), tmp_path / "a.gif", workers=1)
+    assert asked == ["numpy"]
 
 
 def test_an_mp4_says_bt709_in_its_container_and_in_its_stream(tmp_path):
@@ -204,13 +161,10 @@ def test_frames_are_those_of_one_movie_of_one_source(tmp_path):
     assert movies._mark(movie) == mark
     for change in ({"frames": 5}, {"options": {"hold": "1"}}, {"look": replace(LOOK, title="Nim")}, {"source": "nim:3"}):
         assert movies._mark(replace(movie, **change)) != mark
-    with pytest.raises(SchedulerLost, match="the frames so far are kept"):
-        make_movie(movie, tmp_path / "a.gif", cluster=Here(frames=2))
+    make_some(movie, tmp_path / "a.gif", 2)
     (frames,) = tmp_path.glob(".a.gif.*.partial")
     (frames / "000002.part").write_bytes(b"half of a frame")
     for other, kept in ((grow("nim", 3), 2), (solve("4y <= x + z", 7), 0)):
         save(other, source)
-        lost = Here(frames=0)
-        with pytest.raises(SchedulerLost):
-            make_movie(movie, tmp_path / "a.gif", cluster=lost)
+        make_some(movie, tmp_path / "a.gif", kept)
         assert bool(list(tmp_path.glob(".a.gif.*.partial/000001.png"))) == bool(kept)

@@ -1,6 +1,5 @@
 """`gpunim movie`: a body turning, growing, or changing."""
 
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from gpu_nim.cli.catalogues import SOURCE, named_option
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option, number
 from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import look_options
-from gpu_nim.jobs.clusters import cluster
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie
@@ -59,7 +57,6 @@ _EXAMPLES = {
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")
 @click.option("--workers", type=AMOUNT, help="The number of processes that draw.  [default: 2; 1 on one core or for engine trace]")
-@click.option("--scheduler", help="Draw on the workers of the Dask scheduler at this address, not on this machine.")
 @look_options()
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
@@ -70,7 +67,6 @@ def movie(
     seconds: float,
     fps: int,
     workers: int | None,
-    scheduler: str | None,
     as_json: bool,
     quiet: bool,
     **look: Any,
@@ -80,8 +76,8 @@ def movie(
     Pauses of a motion take a third of the movie, unless --hold says how long each is.
     """
     wanted = requested(source, motion, seconds, fps, look)
-    with step_progress(quiet) as step, cluster(scheduler, workers) if scheduler else nullcontext() as there:
-        report = make_movie(wanted, out, workers=workers, cluster=there, on_frame=partial(step, "frame"))
+    with step_progress(quiet) as step:
+        report = make_movie(wanted, out, workers=workers, on_frame=partial(step, "frame"))
     if as_json:
         emit_json(report)
         return

@@ -2,13 +2,13 @@
 
 The folder is beside the movie (see `gpu_nim.storage.atomic`) until the movie is complete: the same command, with the same options
 and source, resumes a movie that was stopped. A mark beside the frames says of which movie they are, and a frame has its name only
-once all of it is on the disk. A frame depends on the movie and its number alone, so that processes of this machine, or of others,
-can draw them in any order.
+once all of it is on the disk. A frame depends on the movie and its number alone, so that several processes can draw them in any
+order.
 """
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -17,28 +17,25 @@ from pathlib import Path
 from shutil import copyfileobj, which
 from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryFile
-from threading import Lock, Thread, local
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from threading import Thread
+from typing import TYPE_CHECKING
 
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.errors import BackendError, FileError, GpunimError, SchedulerLost, UsageError, missing
+from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError, missing
 from gpu_nim.model.files import Damaged, Provenance, call, made_by, open_regular
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.image import Frame
 from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
-from gpu_nim.render.motions import Movie, motion_of
+from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.source import contents
 from gpu_nim.storage.atomic import check_writable, flush, resumable
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-Chunk = TypeVar("Chunk")
-Result = TypeVar("Result")
 
 SUFFIXES = (".mp4", ".gif")
 _END_OF_PNG = b"\0\0\0\0IEND\xaeB`\x82"  # its last chunk: what follows would be read by ffmpeg, and not by Pillow
@@ -53,19 +50,11 @@ _THREADS = "8"  # on every machine: the bytes depend on it
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
-class SupportsMap(Protocol):
-    """What draws frames on other machines, such as a `gpu_nim.jobs.clusters.Cluster`."""
-
-    def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
-        """Yield function(chunk) for each chunk, in order."""
-
-
 def make_movie(
     movie: Movie,
     path: str | Path,
     *,
     workers: int | None = None,
-    cluster: SupportsMap | None = None,
     on_frame: Callable[[float, int], None] | None = None,
 ) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
@@ -73,16 +62,13 @@ def make_movie(
     Args:
         movie: what it shows.
         path: an .mp4 (H.264) or .gif file.
-        workers: the number of processes of this machine that draw. By default 1 where frames are traced, which takes all cores;
-            else 2, on a machine of so many cores.
-        cluster: draws in place of them, such as a `gpu_nim.jobs.Cluster`. Its workers send frames back, and need no files but the
-            source.
+        workers: the number of processes that draw. By default 1 where frames are traced, which takes all cores; else 2, on a
+            machine of so many cores.
         on_frame: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
 
     Raises:
-        UsageError: the format cannot have this ending or size, or both workers and a cluster are given.
+        UsageError: the format cannot have this ending or size.
         MissingDependency: ffmpeg is not installed.
-        SchedulerLost: the cluster's scheduler was lost; the same call draws the other frames.
 
     >>> import tempfile
     >>> from gpu_nim.render.look import Look
@@ -91,8 +77,6 @@ def make_movie(
     ...     make_movie(movie, Path(folder, "nim.gif"))["motion"]
     'turntable'
     """
-    if workers is not None and cluster is not None:
-        raise UsageError("give either workers of this machine or a cluster")
     if workers is not None:
         integer("workers", workers, 1, MOST_PROCESSES)
     path = Path(path)
@@ -100,10 +84,10 @@ def make_movie(
     check_writable(path)
     encoder = ffmpeg()
     engine = movie.engine
-    drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, on any machine
+    drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, in every process
     if workers is None:
         workers = 1 if engine == "trace" else min(2, os.cpu_count() or 1)
-    if cluster is not None or movie.frames < 2 * workers:
+    if movie.frames < 2 * workers:
         workers = 1
     require_picture_memory(movie.look, engine, movie.source, at_once=workers)
     mark = _mark(drawn)
@@ -119,7 +103,7 @@ def make_movie(
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
         try:
-            frames = _draw(drawn, mark, missing, workers, cluster, within)
+            frames = _draw(drawn, missing, workers, within)
             for done, (number, content) in enumerate(frames, there + 1):
                 _write_frame(content, _frame_file(folder, number))
                 report(done, movie.frames)
@@ -201,27 +185,14 @@ def _write_frame(content: bytes, file: Path) -> None:
     scratch.replace(file)
 
 
-_of_thread = local()  # .mark and .renderer of the last movie, since a window belongs to the thread that made it
-_one_at_a_time = Lock()
+_renderers: list[Motion] = []  # of the movie whose frames this process draws for another
 
 
-def draw_frame(job: tuple[Movie, str, int]) -> bytes:
-    """Return a frame as a PNG file; a worker keeps the body for further frames of the movie.
-
-    Args:
-        job: the movie, its mark and the number of the frame.
-
-    Raises:
-        FileError: the source is another file here than where the movie was asked for.
-    """
-    movie, mark, number = job
-    with _one_at_a_time:
-        if getattr(_of_thread, "mark", "") != mark:
-            _of_thread.__dict__.clear()  # the body of another movie
-            if _mark(movie) != mark:
-                raise FileError(f"{movie.source} must be the same file on every worker, got another on one of them")
-            _of_thread.renderer, _of_thread.mark = motion_of(movie), mark
-        return _encoded(_of_thread.renderer.frame(number))
+def _draw_frame(movie: Movie, number: int) -> bytes:
+    """Return a frame as a PNG file; the process keeps the body for further frames of the movie."""
+    if not _renderers:
+        _renderers.append(motion_of(movie))
+    return _encoded(_renderers[0].frame(number))
 
 
 def _encoded(frame: Frame) -> bytes:
@@ -230,9 +201,7 @@ def _encoded(frame: Frame) -> bytes:
     return content.getvalue()
 
 
-def _draw(
-    movie: Movie, mark: str, numbers: list[int], workers: int, cluster: SupportsMap | None, within: OnStep
-) -> Iterator[tuple[int, bytes]]:
+def _draw(movie: Movie, numbers: list[int], workers: int, within: OnStep) -> Iterator[tuple[int, bytes]]:
     """Draw frames, and yield each that is finished: its number and its PNG file.
 
     `within` is called within a frame of this process.
@@ -242,13 +211,6 @@ def _draw(
     from multiprocessing import get_context
 
     if not numbers:
-        return
-    jobs = [(movie, mark, number) for number in numbers]
-    if cluster is not None:
-        try:
-            yield from zip(numbers, cluster.map(draw_frame, jobs), strict=True)
-        except SchedulerLost as error:
-            raise SchedulerLost(f"{error}, then run this command again: the frames so far are kept") from error
         return
     if workers <= 1:
         renderer = motion_of(movie)
@@ -261,7 +223,7 @@ def _draw(
         try:
             # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
-                frames = {pool.submit(draw_frame, job): number for job, number in zip(jobs, numbers, strict=True)}
+                frames = {pool.submit(_draw_frame, movie, number): number for number in numbers}
             for frame in as_completed(frames):
                 yield frames.pop(frame), frame.result()
         except BrokenProcessPool as error:
