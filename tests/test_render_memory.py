@@ -60,7 +60,7 @@ def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
 )
 def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str, engine: str, quality: str) -> None:
     size = (1500, 1000) if quality == "draft" else (1000, 700)
-    if engine == "trace" or (style, engine) == ("volume", "opengl"):  # slow; the memory of OpenGL itself is most of a volume's
+    if engine == "trace":  # slow
         size = size[0] // 2, size[1] // 2
     look = {"style": style, "engine": engine, "quality": quality, "resolution": size}
     command = [sys.executable, "-c", _MEASURED, json.dumps(look)]

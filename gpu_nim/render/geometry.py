@@ -27,6 +27,9 @@ SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
 }
 """The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside."""
 
+CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
+"""The corners of the unit cube, (8, 3): the last coordinate changes first."""
+
 SPACE = ("x", "y", "z")
 PILES = ("a", "b", "c")
 """The names of coordinates: of any body, and of positions of Nim."""
@@ -42,8 +45,7 @@ class VolumeGrid:
     """A grid of points that absorb light.
 
     Args:
-        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
-            assumes.
+        colours: uint8 (x, y, z, 4): red, green, blue and opacity.
         origin: the least corner of the cells of the first point.
         spacing: between points, in cells.
         reach: the length over which a point absorbs the fraction opacity / 255 of the light.
@@ -151,6 +153,16 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
         for k in range(3):
             quads[:, corner, k] = blocks.corners[:, k] + unit[corner, k] * blocks.sizes
     return quads
+
+
+def corners_between(low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the corners of a box between two of them, (8, 3), in the order of `CORNERS`."""
+    return np.where(CORNERS, high, low).astype(np.float64)
+
+
+def corners_of(blocks: Blocks) -> NDArray[np.int64]:
+    """Return the corners of each block, int64 (N, 8, 3), in the order of `CORNERS`."""
+    return blocks.corners.astype(np.int64)[:, None] + CORNERS * blocks.sizes[:, None, None]
 
 
 def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDArray[np.intp]]:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.colourings import COLOURINGS
+from gpu_nim.render.colourings import COLOURINGS, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.opengl import Canvas
-from gpu_nim.render.themes import THEMES
+from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import INSIDE, Camera, View, parse_place
 from gpu_nim.render.words import JOINERS
 
@@ -107,12 +107,11 @@ class Style(ABC):
         return 0
 
     @classmethod
-    def drawn_pixels(cls, look: "Look", engine: str) -> int:
+    def drawn_pixels(cls, look: "Look") -> int:
         """Return how many pixels are drawn before the picture is reduced or enlarged.
 
         Args:
             look: the appearance of the picture.
-            engine: opengl or numpy.
         """
         return look.resolution[0] * look.resolution[1] * look.supersampling**2
 
@@ -228,12 +227,21 @@ class Look:
     @property
     def style_name(self) -> str:
         """The name of the style, by default the theme's own."""
-        return self.style or THEMES[self.theme].style
+        return self.style or self.drawn_theme.style
 
     @property
     def drawn_style(self) -> type[Style]:
         """The style that is drawn."""
         return _styles()[self.style_name]
+
+    @property
+    def drawn_theme(self) -> Theme:
+        """The theme that it is drawn in."""
+        return THEMES[self.theme]
+
+    def colours_of(self, blocks: Blocks) -> NDArray[np.float32]:
+        """Return the colours of blocks, sRGB float32 (N, 3); see `gpu_nim.render.colourings.base_colours`."""
+        return base_colours(blocks, self.colour, self.drawn_theme)
 
     @property
     def traced(self) -> bool:
@@ -262,7 +270,7 @@ class CameraStyle(Style):
         self.base = base
         self.look = look
         self.canvas = canvas
-        self.theme = THEMES[look.theme]
+        self.theme = look.drawn_theme
         self.scale = look.supersampling
         self.width, self.height = (part * self.scale for part in look.resolution)
 
