@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
 from gpu_nim.render.colourings import Bar, Legend
-from gpu_nim.render.drawing import Drawing, Rectangle, lay_over
+from gpu_nim.render.drawing import Drawing, Point, Rectangle, lay_over
 from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
-from gpu_nim.render.themes import THEMES, bytes_of
+from gpu_nim.render.themes import bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
 from gpu_nim.render.words import LEAST, Setting, label_size, number, placed, required, text_width, unit
 
@@ -96,24 +96,20 @@ class LegendBox:
         size, first, last = self.size, bar.values[0], bar.values[-1]
         band = self._bar / (last - first + 1)
         left, top = round(left if self.beside else left + self._named / 2), round(top)
-        bottom, right = top + self._bar, left + self._bar
+
+        def at(along: float, across: float) -> Point:
+            """The place so far from the beginning of the first band, and from the bar's left or upper side."""
+            return (left + across, top + self._bar - along) if self.beside else (left + along, top + across)
+
         # No closer than a pixel, with all that are named, each over the one before, so that there are no gaps between them.
-        values = sorted({*range(first, last + 1, max(1, int(1 / band))), *ticks(first, last)}, reverse=self.beside)
-        near = np.zeros((len(values), 2))
-        near[:, int(self.beside)] = [(last - value if self.beside else value - first) * band for value in values]
-        near += (left, top)
-        far = (left + size, bottom) if self.beside else (right, top + size)
-        drawing.boxes(near, np.full_like(near, far), [bar.at(value) for value in values])
+        values = sorted({*range(first, last + 1, max(1, int(1 / band))), *ticks(first, last)})
+        near = [at((value - first) * band, 0) for value in values]
+        drawing.boxes(near, [at(self._bar, size)] * len(near), [bar.at(value) for value in values])
         for value in ticks(first, last):
             middle = (value - first + 0.5) * band
-            if self.beside:
-                y = bottom - middle
-                start, end, place = (left + size, y), (left + 1.5 * size, y), (left + 1.9 * size, y + 0.36 * size)
-            else:
-                x = left + middle
-                start, end, place = (x, top + size), (x, top + 1.4 * size), (x, top + 2.4 * size)
-            if drawing.label(number(value), place, size, "left" if self.beside else "center"):
-                drawing.thin_line(start, end, size)
+            x, y = at(middle, 1.9 * size) if self.beside else at(middle, 2.04 * size)
+            if drawing.label(number(value), (x, y + 0.36 * size), size, "left" if self.beside else "center"):
+                drawing.thin_line(at(middle, size), at(middle, 1.5 * size if self.beside else 1.4 * size), size)
 
 
 class Annotations:
@@ -134,7 +130,7 @@ class Annotations:
     def __init__(self, look: Look, legend: Legend | None = None, box: CoordinateBox | None = None, running: str = "") -> None:
         self.look, self.box = look, box if look.axes else None
         self.size = label_size(*look.resolution)
-        self._theme = THEMES[look.theme]
+        self._theme = look.drawn_theme
         self._width, self._height = look.resolution
         self._unit = unit(*look.resolution)
         self._title = required("title", look.title, *look.resolution) if look.title else None
@@ -281,9 +277,8 @@ def on_picture(camera: Camera, width: int, height: int) -> Projection:
     """Return where a camera sees points on a picture of that size: pixels from its upper left corner, NaN behind the eye."""
 
     def place(points: NDArray[np.floating]) -> NDArray[np.floating]:
-        seen = camera.project(points).astype(np.float64)
-        found = np.column_stack([seen[:, 0] * (height / 2) + width / 2, height / 2 - seen[:, 1] * (height / 2)])
-        found[seen[:, 2] <= 1e-3] = np.nan
-        return found
+        seen = camera.on_picture(points, width, height).astype(np.float64)
+        seen[seen[:, 2] <= 1e-3] = np.nan
+        return seen[:, :2]
 
     return place

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.drawing import DROP, RISE, Drawing
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.geometry import Blocks, corners_between
 from gpu_nim.render.words import number, text_width
 
 Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
@@ -68,9 +68,8 @@ class CoordinateBox:
         return np.asarray(coordinates @ self.steps)
 
     def corners(self) -> NDArray[np.floating]:
-        """Return the eight corners, (8, 3): the first has the least coordinates, and the last coordinate changes first."""
-        ends = np.stack([self.low, self.high + self.size]).astype(np.float64)
-        return self.points(np.array([[ends[end, axis] for axis, end in enumerate(which)] for which in product((0, 1), repeat=3)]))
+        """Return the eight corners, (8, 3), in the order of `geometry.CORNERS`."""
+        return self.points(corners_between(self.low, self.high + self.size))
 
 
 def box_of(blocks: Blocks) -> CoordinateBox:

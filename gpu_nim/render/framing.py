@@ -1,5 +1,6 @@
 """Framing: the camera of a look, which stands at the place that it gives, or shows all of a body with space for what it says."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -9,11 +10,10 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.colourings import base_colours, legend_of
-from gpu_nim.render.geometry import Blocks, cut, first_of_each, tiles
+from gpu_nim.render.colourings import legend_of
+from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
-from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import TracedBody, opened
 from gpu_nim.render.views import DEFAULT_VIEW, FLAT_VIEW, Camera, Margins, Place, View, find_view, fit, parse_place, support
 
@@ -57,8 +57,7 @@ def annotations(
         raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
     legend = None
     if look.legend:
-        shown = base_colours(blocks, look.colour, THEMES[look.theme]) if colours is None else colours
-        legend = legend_of(blocks, shown, look.colour)
+        legend = legend_of(blocks, look.colours_of(blocks) if colours is None else colours, look.colour)
     return Annotations(look, legend, box_of(blocks), running)
 
 
@@ -132,9 +131,8 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     # In lexicographic order the cells of a column follow each other, and only its ends can be extreme.
     begins = np.append(True, (index[first[1:], :2] != index[first[:-1], :2]).any(axis=1))
     first = first[begins | np.append(begins[1:], True)]
-    coarse = index[first] * width + low
-    corners = coarse[:, None] + np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * reach[first][:, None, None]
-    points: NDArray[np.float32] = np.minimum(corners, high).reshape(-1, 3).astype(np.float32)
+    coarse = replace(blocks.take(first), corners=index[first] * width + low, sizes=reach[first])
+    points: NDArray[np.float32] = np.minimum(corners_of(coarse), high).reshape(-1, 3).astype(np.float32)
     return points[support(points, 512)]
 
 

@@ -17,7 +17,6 @@ from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
-from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import defined_scene, population
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
@@ -27,7 +26,6 @@ from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import CELLS_LIMIT, Source, TooManyCells, blocks_of, name_of
-from gpu_nim.render.themes import THEMES
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
@@ -102,7 +100,7 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     made = call("render", name_of(source), look)
     body, engine, reason = _body_to_draw(source, look, on_step)
     if isinstance(body, Blocks) and issubclass(look.drawn_style, LaidOutStyle):
-        image = look.drawn_style.lay_out(body, base_colours(body, look.colour, THEMES[look.theme]), look)
+        image = look.drawn_style.lay_out(body, look.colours_of(body), look)
         return Picture(image, engine, len(body), body.population, body.note, made)
     on_step("light", 0, 1)
     drawn, camera = still_of(body, look, engine)
@@ -205,7 +203,6 @@ class DrawnBody:
         self.blocks = blocks = body.outline
         self.look = look
         self.engine = engine
-        self.theme = THEMES[look.theme]
         style = look.drawn_style
         if not issubclass(style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {look.style_name}")
@@ -213,7 +210,7 @@ class DrawnBody:
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
             self.annotations = annotations(body, look, running)
             return
-        base = base_colours(blocks, look.colour, self.theme) if base is None else base
+        base = look.colours_of(blocks) if base is None else base
         self.annotations = annotations(blocks, look, running, base)
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
         width, height = (part * look.supersampling for part in look.resolution)
@@ -258,7 +255,7 @@ class DrawnBody:
         if self.look.transparent:
             colour = np.clip(unmultiplied(pixels), 0, 1)
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        behind = background(self.theme, width, height) * self._style.background_weight(alpha)
+        behind = background(self.look.drawn_theme, width, height) * self._style.background_weight(alpha)
         return Image.fromarray(quantise(pixels[..., :3] + behind))
 
 

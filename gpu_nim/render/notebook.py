@@ -11,7 +11,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
-from gpu_nim.render.geometry import Blocks, tiles
+from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import Picture, prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page import colour_bytes, page, solid
@@ -23,7 +23,7 @@ _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
 _VOXEL, _QUAD = 11, 9  # VTK's types of cells
-_VOXEL_CORNERS = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)])
+_OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # its corners, the first coordinate of which changes first
 
 
 def html(result: "Growth | Solution") -> str:
@@ -158,7 +158,7 @@ def _grid(blocks: Blocks, **more: Any) -> Any:
     if blocks.flat:
         corners, owners = tiles(blocks, fill=1.0)
     else:
-        corners = (blocks.corners[:, None] + _VOXEL_CORNERS * blocks.sizes[:, None, None]).astype(np.float32)
+        corners = corners_of(blocks)[:, _OF_VOXEL].astype(np.float32)
         owners = np.arange(len(blocks))
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     cells = indices.reshape(len(owners), -1)

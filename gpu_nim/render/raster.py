@@ -27,7 +27,8 @@ def draw_quads(quads: Iterator[Quads], camera: Camera, width: int, height: int) 
     for points, colours in quads:
         palette.append(np.rint(colours.mean(axis=1)).astype(np.uint8))
         for start in range(0, len(points), 1 << 17):
-            _splat(nearest, camera.project(points[start : start + (1 << 17)]), count + start, camera, width, height)
+            seen = camera.on_picture(points[start : start + (1 << 17)], width, height)
+            _splat(nearest, seen, count + start, camera, width, height)
         count += len(points)
     table = np.concatenate(palette)
     which = (nearest & np.uint64(0xFFFFFFFF)).astype(np.intp)
@@ -42,8 +43,7 @@ def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, c
     numbers = np.arange(first, first + len(seen), dtype=np.uint64)
     before = (seen[..., 2] > 1e-3).all(axis=1)
     seen, numbers = seen[before], numbers[before]
-    x = (seen[..., 0] * (height / 2) + width / 2).astype(np.float32)
-    y = (height / 2 - seen[..., 1] * (height / 2)).astype(np.float32)
+    x, y = seen[..., 0], seen[..., 1]
     # Nearness is affine on the screen: minus the distance for a parallel view, its reciprocal in perspective.
     near = np.asarray(-seen[..., 2] if camera.parallel else 1 / seen[..., 2], dtype=np.float32)
     left, top = np.floor(x.min(axis=1) - 0.5).astype(np.int32) + 1, np.floor(y.min(axis=1) - 0.5).astype(np.int32) + 1
@@ -163,12 +163,8 @@ def _on_screen(
     points: NDArray[np.float32], camera: Camera, width: int, height: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
     """Return the column and the row of each point, 0 being the middle of the first pixel, and whether it is before the eye."""
-    seen = camera.project(points)
-    return (
-        np.asarray(seen[:, 0] * (height / 2) + width / 2 - 0.5),
-        np.asarray(height / 2 - seen[:, 1] * (height / 2) - 0.5),
-        np.asarray(seen[:, 2] > 1e-3),
-    )
+    x, y, distance = camera.on_picture(points, width, height).T
+    return x - np.float32(0.5), y - np.float32(0.5), distance > 1e-3
 
 
 def _scatter(

@@ -15,9 +15,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.geometry import Blocks, side
+from gpu_nim.render.geometry import Blocks, corners_between, side
 from gpu_nim.render.themes import Theme, to_linear, to_srgb
-from gpu_nim.render.views import Camera
+from gpu_nim.render.views import Camera, basis_of
 
 _GRID_LIMIT = 1 << 24
 MANY = 1 << 18
@@ -133,11 +133,7 @@ class Shadow:
     """The points that a distant light reaches: a map of the nearest block along the light."""
 
     def __init__(self, blocks: Blocks, toward: NDArray[np.float64]) -> None:
-        right = np.cross((0.0, 0.0, 1.0), toward)
-        if np.linalg.norm(right) < 1e-6:
-            right = np.cross((0.0, 1.0, 0.0), toward)
-        right /= np.linalg.norm(right)
-        self._basis = np.stack([right, np.cross(toward, right), toward]).astype(np.float32)
+        self._basis = basis_of(toward).astype(np.float32)
         centres = blocks.centres() @ self._basis.T
         reach = float(blocks.sizes.max())
         self._low = centres[:, :2].min(axis=0) - reach
@@ -204,11 +200,6 @@ class Depths:
         return np.asarray((distances - self.near) / max(self.far - self.near, 1e-9))
 
 
-def corners_between(low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the corners of a box between two of them, (3, 8)."""
-    return np.array(np.meshgrid(*zip(low, high, strict=True)), np.float64).reshape(3, -1)
-
-
 WARM, COOL = np.array([1.0, 0.93, 0.82], dtype=np.float32), np.array([0.72, 0.84, 1.0], dtype=np.float32)
 
 
@@ -240,7 +231,7 @@ class LitFrame:
         self._shadow = Shadow(blocks if shown is None else blocks.take(shown), self._lamps.key)
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
-        self._depths = Depths.of(camera.distance(corners_between(low, high).T))
+        self._depths = Depths.of(camera.distance(corners_between(low, high)))
 
     def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""

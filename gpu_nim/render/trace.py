@@ -21,11 +21,11 @@ from gpu_nim.backends.shared.open_cubes import exponent
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, Triple, surface
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.geometry import SIDES, Box
+from gpu_nim.render.geometry import SIDES, Box, corners_between
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
-from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about, corners_between
-from gpu_nim.render.themes import THEMES, to_linear, to_srgb
+from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about
+from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 
@@ -89,7 +89,7 @@ def primary_rays(
 
 def depths_of(body: TracedBody, camera: Camera) -> Depths:
     """Return where a body begins and ends before the eye of a camera."""
-    return Depths.of(-camera.basis[2] @ (corners_between(*body.outline.bounds()) - camera.eye[:, None]))
+    return Depths.of((corners_between(*body.outline.bounds()) - camera.eye) @ -camera.basis[2])
 
 
 def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
@@ -243,9 +243,8 @@ class _Frame:
     def __init__(self, drawing: Traced, camera: Camera) -> None:
         self.camera = camera
         self._drawing = drawing
-        theme = THEMES[drawing.look.theme]
         lamps = Lamps.of(camera)
-        self._sides = {side: SideLight(theme, lamps, camera, *side) for side in SIDES}
+        self._sides = {side: SideLight(drawing.theme, lamps, camera, *side) for side in SIDES}
         samples = len(drawing._samples)
         right = np.cross(lamps.key, camera.basis[1])
         turns = np.pi / 4 + np.arange(samples) * GOLDEN_ANGLE

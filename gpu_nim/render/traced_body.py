@@ -23,15 +23,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import (
-    COLOURINGS,
-    DEFAULT,
-    Legend,
-    base_colours,
-    find_colouring,
-    generation_bar,
-    legend_of,
-)
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Legend, find_colouring, generation_bar, legend_of
 from gpu_nim.render.defined_scenes import NamedGrowth, coarse_cells, defined_scene, generations_of, named, population
 from gpu_nim.render.geometry import (
     PILES,
@@ -49,7 +41,6 @@ from gpu_nim.render.geometry import (
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, newborns
-from gpu_nim.render.themes import THEMES
 from gpu_nim.storage.save_load import load
 
 Colours = NDArray[np.float32]
@@ -206,7 +197,7 @@ def _coloured(name: str, look: Look, scene: NimScene, bits: int) -> tuple[CellCo
 
 def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[CellColours, Legend]:
     """Return the colours of cells of Nim by a colouring of coordinates, and what they stand for on cubes (N, 3) of one side."""
-    colouring, theme = COLOURINGS[look.colour or DEFAULT], THEMES[look.theme]
+    colouring = COLOURINGS[look.colour or DEFAULT]
 
     def blocks_at(cells: NDArray[np.int64]) -> Blocks:
         blocks = _outline(name, PILES, (cells, 1, generations_of(cells)))
@@ -214,17 +205,17 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
         return blocks if value is None else replace(blocks, values={colouring.name: value})
 
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-        return base_colours(blocks_at((cells >> levels).T), look.colour, theme)
+        return look.colours_of(blocks_at((cells >> levels).T))
 
     whole = blocks_at(cubes)
-    return colours, legend_of(whole, base_colours(whole, look.colour, theme), look.colour)
+    return colours, legend_of(whole, look.colours_of(whole), look.colour)
 
 
 def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
     """Return the colour of each generation that has births."""
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
-    palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), THEMES[look.theme])
+    palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), look.drawn_theme)
     return palette
 
 
@@ -421,7 +412,7 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     keys = packer.add(blocks.corners)
     scene = packer.scene()
     table = np.empty((len(blocks), 3), np.float32)
-    shown = base_colours(blocks, look.colour, THEMES[look.theme])
+    shown = look.colours_of(blocks)
     table[scene.number_of(keys)] = shown
     legend = legend_of(blocks, shown, look.colour)
     births = np.bincount(blocks.generations)

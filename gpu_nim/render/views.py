@@ -21,6 +21,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 
 Vector3 = tuple[float, float, float]
+Vector = Vector3 | NDArray[np.floating]
 Direction = tuple[int, int, int]
 ANGLE = 25.0  # degrees of the field of view of a perspective camera, as of a portrait lens
 _AT_ONCE = 1 << 12  # points whose heights are compared at a time: 8 MB of them
@@ -46,13 +47,17 @@ class View:
         >>> View((0, 0, 2), up=(0, 1, 0)).basis().tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
         """
-        toward = np.asarray(self.toward, dtype=np.float64)
-        toward /= np.linalg.norm(toward)
-        right = np.cross(np.asarray(self.up, dtype=np.float64), toward)
-        if np.linalg.norm(right) < 1e-9:  # looking straight up or down: any horizontal will do
-            right = np.cross((0.0, 1.0, 0.0) if abs(toward[1]) < 0.9 else (1.0, 0.0, 0.0), toward)
-        right /= np.linalg.norm(right)
-        return np.stack([right, np.cross(toward, right), toward]) + 0.0
+        return basis_of(self.toward, self.up)
+
+
+def basis_of(toward: Vector, up: Vector = (0.0, 0.0, 1.0)) -> NDArray[np.float64]:
+    """Return the unit vectors right, up and toward the eye, shape (3, 3), one a row, of directions of any length."""
+    toward = np.asarray(toward, dtype=np.float64) / np.linalg.norm(toward)
+    right = np.cross(up, toward)
+    if np.linalg.norm(right) < 1e-9:  # looking straight up or down: any horizontal will do
+        right = np.cross((0.0, 1.0, 0.0) if abs(toward[1]) < 0.9 else (1.0, 0.0, 0.0), toward)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(toward, right), toward]) + 0.0
 
 
 @dataclass(frozen=True)
@@ -259,6 +264,13 @@ class Camera:
         seen = (np.asarray(points, dtype=np.float32) - self.eye.astype(np.float32)) @ self.basis.T.astype(np.float32)
         seen[..., 2] *= -1
         seen[..., :2] /= self.scale if self.parallel else np.maximum(seen[..., 2:], 1e-6) * np.float32(self.scale)
+        return seen
+
+    def on_picture(self, points: NDArray[np.floating], width: int, height: int) -> NDArray[np.float32]:
+        """Return (..., 3) float32: pixels to the right and down from the picture's upper left corner, and the distance."""
+        seen = self.project(points)
+        seen[..., 0] = seen[..., 0] * (height / 2) + width / 2
+        seen[..., 1] = height / 2 - seen[..., 1] * (height / 2)
         return seen
 
     def distance(self, points: NDArray[np.floating]) -> NDArray[np.floating]:

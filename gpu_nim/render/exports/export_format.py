@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.geometry import SIDES, Blocks, components
+from gpu_nim.render.geometry import CORNERS, SIDES, Blocks, components, corners_of
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT
 
-_CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
 _TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVES].reshape(-1, 3).astype(np.int32)
-"""Those of each side of a cube, as indices of the corners above, anticlockwise from outside."""
+"""Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside."""
 
 _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
@@ -68,7 +67,7 @@ class Printing:
 
 def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Return all blocks as triangles: points float32 (8 N, 3), and faces, indices of three points each, int32 (12 N, 3)."""
-    points = (blocks.corners.astype(np.int64)[:, None] + _CORNERS * blocks.sizes[:, None, None]).reshape(-1, 3)
+    points = corners_of(blocks).reshape(-1, 3)
     faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
     return exact_floats(points, blocks.name), faces.reshape(-1, 3)
 
@@ -125,7 +124,7 @@ def printed_body(blocks: Blocks, printing: Printing) -> tuple[NDArray[np.float32
     low, high = points.min(axis=0), points.max(axis=0)
     points = (points - low) * (np.float32(printing.size) / np.float32((high - low).max()))
     if printing.stand:
-        plate = _CORNERS * np.array([*points.max(axis=0)[:2], _PLATE], dtype=np.float32)
+        plate = CORNERS * np.array([*points.max(axis=0)[:2], _PLATE], dtype=np.float32)
         faces = np.concatenate([faces, _TRIANGLES + len(points)])
         points = np.concatenate([points, plate])
     return points.astype(np.float32), faces.astype(np.int32)

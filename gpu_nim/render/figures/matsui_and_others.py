@@ -32,7 +32,7 @@ _LINE = (0.35, 1.0, 0.0)
 """The line that the body is turned about: to the right, up and toward the eye."""
 
 _FINE = 3  # pixels a point, by which polygons are told to be in sight
-_WIDTH, _HEIGHT, _CLEAR = 720.0, 460.0, 44.0  # points: of the picture, and of the space around the body
+_WIDTH, _HEIGHT, _CLEAR = 720, 460, 44.0  # points: of the picture, and of the space around the body
 
 
 def chocolate_graph(a: Fraction, size: int) -> Blocks:
@@ -70,13 +70,13 @@ def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
         chosen = blocks if isinstance(which, slice) else blocks.take(which)
         quads = side(chosen, axis, end)
         colours = light.colours(axis, end, which, quads).mean(axis=1) / 255
-        parts.append((camera.project(quads), colours, camera.distance(chosen.centres())))
+        parts.append((camera.on_picture(quads, _WIDTH, _HEIGHT), colours, camera.distance(chosen.centres())))
     seen, shades, far = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(far, kind="stable")[::-1]
-    places = (seen[..., :2] * [_HEIGHT / 2, -_HEIGHT / 2] + [_WIDTH / 2, _HEIGHT / 2])[order]
+    places = seen[order, :, :2]
     shown = _in_sight(places, theme)
     drawing.polygons(places[shown], shades[order][shown])
-    draw_axes(box_of(blocks), on_picture(camera, int(_WIDTH), int(_HEIGHT)), drawing, 20.0)
+    draw_axes(box_of(blocks), on_picture(camera, _WIDTH, _HEIGHT), drawing, 20.0)
     return drawing
 
 

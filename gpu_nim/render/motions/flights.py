@@ -19,9 +19,8 @@ from gpu_nim.render.defined_scenes import is_nim
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
-from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
-from gpu_nim.render.views import NO_MARGINS, Camera, Margins, Place, View, fit, from_angles
+from gpu_nim.render.views import NO_MARGINS, Camera, Margins, Place, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
@@ -110,12 +109,9 @@ def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
     eye = outside.eye * (1 - ease) + inside * ease
     ahead = outside.eye - outside.basis[2] * ((outside.eye - (low + high) / 2) @ outside.basis[2])
     aimed = ahead * (1 - ease) + target * ease
-    toward = eye - aimed
-    toward /= np.linalg.norm(toward)
     upright = outside.basis[1] * (1 - ease) + np.array([0.0, 0.0, ease])
-    x, y, z, *up = (float(component) for component in (*toward, *upright))
     angle = np.tan(np.arctan(outside.scale) * (1 - ease) + np.radians(28.0) * ease)
-    return Camera(eye, View((x, y, z), (up[0], up[1], up[2])).basis(), float(angle), False)
+    return Camera(eye, basis_of(eye - aimed, upright), float(angle), False)
 
 
 def _corners(text: str) -> str:
@@ -181,8 +177,7 @@ class Zoom(Motion):
         """Return the camera at a part of the movie: 0 and 1 differ by a zoom by a power of two."""
         offset = self.offset * 2.0 ** float(-self.octaves * part)
         a, b, c = (point + Fraction(moved) for point, moved in zip(self.point, offset.tolist(), strict=True))
-        x, y, z = self.offset.tolist()
-        basis = View((x, y, z)).basis()
+        basis = basis_of(self.offset)
         return Camera(np.array([float(a), float(b), float(c)]), basis, float(np.tan(np.radians(_ANGLE / 2))), False, (a, b, c))
 
     def _colours(self, cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -190,4 +185,4 @@ class Zoom(Motion):
         point = np.array([int(part) for part in self.point])[:, None]
         distances = np.linalg.norm((cells - point).astype(np.float64), axis=0)
         phase = np.log2(np.maximum(distances, 1.0)) / self.octaves % 1.0
-        return THEMES[self.movie.look.theme].map(1 - np.abs(2 * phase - 1))
+        return self.look.drawn_theme.map(1 - np.abs(2 * phase - 1))

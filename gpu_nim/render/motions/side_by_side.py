@@ -14,7 +14,6 @@ from gpu_nim.games.nim.walk import cells_of, walk
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.annotations import Annotations
-from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import nims_generation
 from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks
@@ -22,7 +21,7 @@ from gpu_nim.render.image import DrawnBody, Frame, prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.growth import HOLD, GrowingBody, generation_words
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
-from gpu_nim.render.themes import THEMES, distinct_colours
+from gpu_nim.render.themes import distinct_colours
 from gpu_nim.render.views import View
 
 _FROM_THE_SEED = View((-1, -1, -1), up=(1, 0, 1), parallel=True)
@@ -92,7 +91,7 @@ class SideBySide(Motion):
         self.panels = Panels(movie.look)
         look = self.panels.look
         nim = positions_of_nim(movie.source, movie.motion, look)
-        colours = base_colours(nim, look.colour, THEMES[look.theme])
+        colours = look.colours_of(nim)
         # The colours mean the same on both sides, and one legend says what.
         looks = (replace(look, view=look.view or _FROM_THE_SEED, legend=False), replace(look, view=None))
         names = ("three-pile Nim", "Ulam-Warburton, no south branch")
@@ -170,7 +169,7 @@ class Walk(Motion):
             raise UsageError(f"position must be among those of {movie.source}, got {self.position} of generation {generation}")
         self.ends = list(accumulate((leg.steps for leg in self.legs), initial=0))
         self.places = self._places(movie)
-        theme = THEMES[look.theme]
+        theme = look.drawn_theme
         colours = np.array([theme.text, *distinct_colours(theme, len(self.legs))], dtype=np.float32)
         base = np.concatenate([np.full((len(nim), 3), theme.dim), colours[np.searchsorted(self.ends, range(len(self.path)))]])
         self.cells = np.pad(cells_of(self.path), ((0, 0), (0, 1)))

@@ -7,14 +7,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.framing import annotations, framed, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.projection import middles_of, one_at_each_place, placed
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import fit
 
 _LOOKS = 24  # angles of the turn at which the body is framed
@@ -41,7 +39,7 @@ class TurnIn4D(Motion):
         if blocks.cells is None:
             raise UsageError(f"a {movie.motion} movie needs a body of 4 or more coordinates, and {movie.source} has fewer")
         self.blocks = blocks if look.generations is None else generations_between(blocks, *look.generations)
-        self.base = base_colours(self.blocks, look.colour, THEMES[look.theme])
+        self.base = look.colours_of(self.blocks)
         middles = middles_of(self.blocks)
         self._middles = middles - (middles.min(axis=0) + middles.max(axis=0)) / 2
         turns = [self._body(k / _LOOKS)[0] for k in range(_LOOKS)]

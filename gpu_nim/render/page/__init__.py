@@ -24,7 +24,7 @@ from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.shading import COOL, WARM, Lamps
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
-from gpu_nim.render.themes import THEMES, Theme
+from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
 __all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "page", "play_page", "solid"]
@@ -138,7 +138,7 @@ def play_page(
 
 def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
     """Return the page of a scene, by a call of the library, with more data."""
-    theme = THEMES[look.theme]
+    theme = look.drawn_theme
     views = {"initial view": view, **{name: known.of(scene.blocks.corners) for name, known in VIEWS.items()}}
     data = {
         **scene.data,

@@ -19,6 +19,7 @@ from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 from gpu_nim.papers import find_statements
+from gpu_nim.render.geometry import CORNERS
 from gpu_nim.render.page.scenes import SIDE, TEXELS
 
 _DEEPEST = 255  # generations that the data of Nim's page has colours for; the page has them for any other power of two
@@ -52,8 +53,7 @@ class PageMatch:
         if isinstance(self.game, InequalityGame):
             extreme = map(self.game.greatest_below, cast(Iterable[Vector], extreme))
         cells = np.array(sorted({(*cell, 0)[:3] for cell in extreme if cell is not None})) - low
-        sides = np.array(list(product((0, 1), repeat=3)))
-        return np.asarray((cells[:, None] + sides).reshape(-1, 3), dtype=np.int64)
+        return np.asarray((cells[:, None] + CORNERS).reshape(-1, 3), dtype=np.int64)
 
 
 def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[str, Any], *, misere: bool = False) -> PageMatch:

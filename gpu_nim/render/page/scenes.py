@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.tracing import NimScene
-from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.defined_scenes import nims_generation, nims_level, population
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import Blocks, coarsen, generations_between, generations_note, no_cells
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
 _GENERATIONS = _NAMED = 65534  # 16 bits, without two values: for no cell
@@ -192,7 +190,7 @@ def _palette(
 
 def colour_bytes(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
     """Return the colour of each block, sRGB (N, 3)."""
-    return np.asarray(np.rint(base_colours(blocks, look.colour, THEMES[look.theme]) * 255), dtype=np.uint8)
+    return np.asarray(np.rint(look.colours_of(blocks) * 255), dtype=np.uint8)
 
 
 def _packed(values: NDArray[np.integer], place: tuple[NDArray[np.intp], ...], shape: list[int]) -> str:
