@@ -265,7 +265,7 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monke
 
     monkeypatch.setattr(np, "savez", filling)
     said = refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run", "--every", 10)
-    assert "cannot write the checkpoint" in said
+    assert "cannot write " in said
     assert "No space left on device; checkpoint-0000000010.npz can still be resumed" in said
     assert sorted(os.listdir(tmp_path / "run")) == ["checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
     monkeypatch.undo()
@@ -284,7 +284,7 @@ def test_a_disk_that_fills_with_cells_is_said(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(sink, "_write", filling)
     said = refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run", "--every", 15, "--out", tmp_path / "a.zarr")
-    assert "cells.zarr: No space left on device; the last checkpoint can still be resumed" in said
+    assert "cells.zarr: No space left on device; checkpoint-0000000015.npz can still be resumed" in said
     monkeypatch.setattr(sink, "_write", whole)
     assert run("--resume", tmp_path / "run").exit_code == 0
     assert np.array_equal(load(tmp_path / "a.zarr").cells(), grow("edge", 50, backend="numpy").cells())

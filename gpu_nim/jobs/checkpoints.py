@@ -158,7 +158,7 @@ class Checkpoints:
         path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
         state = {f"{_STATE}{name}": array for name, array in snapshot.state.items()}
         if rank:
-            with self._failures_named(_part(path, rank)):
+            with self.failures_named(_part(path, rank)):
                 checksum = _write(_part(path, rank), {"rank": rank}, state)
         parts = share(self._ranks, checksum)[1:]
         if rank:
@@ -174,7 +174,7 @@ class Checkpoints:
         measured = {f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()}
         cells = {} if waiting is None else {"waiting": waiting}
         arrays = {"births": snapshot.births, "checksums": snapshot.checksums, **state, **measured, **cells}
-        with self._failures_named(path):
+        with self.failures_named(path):
             _write(path, record, arrays)
             kept = [other.stem for other in self._paths() if other <= path][-_KEPT:]
             for file in self.folder.glob("checkpoint-*.npz"):
@@ -188,11 +188,14 @@ class Checkpoints:
         return f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
 
     @contextmanager
-    def _failures_named(self, path: Path) -> Iterator[None]:
+    def failures_named(self, path: Path) -> Iterator[None]:
+        """Raise FileError for an OSError of the block, which writes this file: it says which checkpoint is left."""
         try:
             yield
         except OSError as error:
-            raise FileError(f"cannot write the checkpoint {path}: {_why(error)}; {self.left}") from error
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"cannot write {path}: {_why(error)}; {self.left}") from error
 
     def _snapshot(self, path: Path, files: list[tuple[Record, Arrays]], automaton: Automaton | None) -> Snapshot:
         """The snapshot in the files of all ranks; Damaged where they hold none, UsageError where it is of another growth."""

@@ -77,32 +77,25 @@ class DeviceArray(Protocol):
     def __dlpack__(self, *, stream: Any = None) -> Any: ...
 
 
-class _Of(TypedDict, total=False):
+class _Options(TypedDict, total=False):
     piles: Whole | None
+    records: Whole | None
+    method: Method
     backend: str | Backend
-
-
-class _Divided(_Of, total=False):
     scheduler: str | None
     workers: Whole | None
 
 
-class _Reducing(_Divided, total=False):
-    records: Whole | None
-
-
 @overload
-def count(sequence: str, n: Whole, **options: Unpack[_Of]) -> int: ...
+def count(sequence: str, n: Whole, **options: Unpack[_Options]) -> int: ...
 @overload
-def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_Of]) -> DeviceArray: ...
+def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_Options]) -> DeviceArray: ...
 @overload
-def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Reducing]) -> Reduced: ...
+def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Options]) -> Reduced: ...
 @overload
-def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Reducing]) -> dict[str, Reduced]: ...
+def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Options]) -> dict[str, Reduced]: ...
 @overload
-def count(
-    sequence: str, n: range, *, method: Method = "formula", device: Literal[False] = False, **options: Unpack[_Divided]
-) -> Values: ...
+def count(sequence: str, n: range, *, device: Literal[False] = False, **options: Unpack[_Options]) -> Values: ...
 def count(
     sequence: str,
     n: Whole | range,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.plan import Plan
 from gpu_nim.jobs.ranks import place
 from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer
-from gpu_nim.model.errors import FileError, MissingDependency, RanksLost, UsageError, missing
+from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.atomic import claim, flush, scratch_folder
@@ -266,7 +266,7 @@ class GrowthJob:
             names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             names = (*names, *(column for _, each in formats for column in each.columns or () if column not in names))
             from_cells = _from_cells(formats)
-            stores = checkpoints is not None and (checkpoints.waiting is not None if snapshot is not None else bool(from_cells))
+            stores = bool(from_cells) if checkpoints is None or snapshot is None else checkpoints.waiting is not None
             if snapshot is not None and from_cells and not stores:
                 raise UsageError(
                     f"{from_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {self.resume} does "
@@ -277,7 +277,7 @@ class GrowthJob:
                 chosen,
                 last if job.generations is None else job.generations,
                 backend,
-                cells=bool(from_cells) or stores,
+                cells=stores,
                 verify=job.verify,
                 columns=names,
                 every=(job.every or EVERY) if checkpoints is not None else None,
@@ -445,30 +445,20 @@ class OpenGrowth:
     def _open_store(self, stack: ExitStack) -> ZarrGrowthWriter | None:
         """Open the store of cells, if a file is written from them: with the checkpoints, or else beside that file until it is."""
         checkpoints, snapshot = self._checkpoints, self.growing.resumed
-        if self.growing.ranks.rank:  # rank 0 has all cells
+        if not self._stores_cells or self.growing.ranks.rank:  # rank 0 has all cells
             return None
         parents = partial(ancestry, self.growing.automaton.rule) if self.job.parents else None
         if checkpoints is None:
-            files = _from_cells(self._formats)
-            if not files:
-                return None
-            cells = stack.enter_context(scratch_folder(files[0])) / "cells.zarr"
-        elif self._stores_cells:
-            cells = checkpoints.cells
+            cells = stack.enter_context(scratch_folder(_from_cells(self._formats)[0])) / "cells.zarr"
         else:
-            return None
+            cells = checkpoints.cells
         if checkpoints is None or checkpoints.waiting is None or snapshot is None:
             return ZarrGrowthWriter(cells, parents=parents)
         return resumed_zarr_growth(cells, checkpoints.waiting, snapshot, parents=parents)
 
     def _write(self, step: Callable[[], None]) -> None:
-        try:
+        with nullcontext() if self._checkpoints is None else self._checkpoints.failures_named(self._checkpoints.cells):
             step()
-        except OSError as error:
-            if self._checkpoints is None or isinstance(error, FileError):
-                raise  # with the name of the file
-            left = "the last checkpoint can still be resumed"
-            raise FileError(f"cannot write {self._checkpoints.cells}: {error.strerror or error}; {left}") from error
 
     def _save(self, store: ZarrGrowthWriter | None) -> None:
         growing, every = self.growing, self.job.every or EVERY

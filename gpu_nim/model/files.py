@@ -163,18 +163,9 @@ def _refused(constant: str) -> float:
     raise ValueError(f"{constant} is no number")
 
 
-def _shallow(value: dict[str, Any]) -> bool:
-    level: list[Any] = [value]
-    for _ in range(_DEEP):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return True
-    return False
+def _shallow(value: dict[str, Any] | list[Any], levels: int = _DEEP) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_shallow(each, levels - 1) for each in inner if isinstance(each, dict | list))
 
 
 def printable(text: str, most: int = 160) -> str:

@@ -7,12 +7,10 @@ arrays.
 """
 
 import os
-import re
 import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from gpu_nim.model.arguments import parse_size
@@ -100,43 +98,18 @@ def _left_in_groups(root: Path) -> Iterator[int]:
             yield min(limits) - max(0, used - int(cached))
 
 
-@lru_cache(maxsize=4)
-def _groups(root: Path) -> tuple[tuple[Path, int], ...]:
-    """The folders of the control groups that limit this process's memory, innermost first, and their version."""
-    found: list[tuple[Path, int]] = []
-    mounts = list(_mounts(root))
+def _groups(root: Path) -> Iterator[tuple[Path, int]]:
+    """The folders of the control groups that limit this process's memory, innermost first, and their version.
+
+    A group that a container does not show has no folder here; those of its parents that have one limit it, too.
+    """
     for line in _lines(root / "proc/self/cgroup"):
         number, controllers, path = line.split(":", 2)
         version = 2 if number == "0" and not controllers else 1
-        if version == 1 and "memory" not in controllers.split(","):
-            continue
-        folders = [_folders(PurePosixPath(path), top, at) for kind, top, at in mounts if kind == version]
-        # A group that is not mounted has no folder: the limits of the nearest one with a folder apply.
-        for folder in max(folders, key=len, default=[]):
-            found.append((root / folder.relative_to("/"), version))
-    return tuple(found)
-
-
-def _folders(group: PurePosixPath, top: PurePosixPath, at: PurePosixPath) -> list[PurePosixPath]:
-    """The folders of a group and of its parents, if the group `top` is mounted at `at`."""
-    inside = group.relative_to(top).parts if group.is_relative_to(top) and ".." not in group.parts else ()
-    return [at.joinpath(*inside[:depth]) for depth in range(len(inside), -1, -1)]
-
-
-def _mounts(root: Path) -> Iterator[tuple[int, PurePosixPath, PurePosixPath]]:
-    """The mounted hierarchies of control groups that limit memory: version, the group that is mounted, and where."""
-    for line in _lines(root / "proc/self/mountinfo"):
-        before, _, after = line.partition(" - ")
-        kind, _, options = after.split(" ")[:3]
-        version = {"cgroup2": 2, "cgroup": 1}.get(kind)
-        if version == 2 or (version == 1 and "memory" in options.split(",")):
-            top, at = (PurePosixPath(_unescaped(field)) for field in before.split(" ")[3:5])
-            yield version, top, at
-
-
-def _unescaped(path: str) -> str:
-    """A path of mountinfo, which has blanks and backslashes in octal."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)
+        if version == 2 or "memory" in controllers.split(","):
+            inside = PurePosixPath(path).parts[1:]
+            for depth in range(0 if ".." in inside else len(inside), -1, -1):
+                yield (root / "sys/fs/cgroup" / controllers).joinpath(*inside[:depth]), version
 
 
 def _lines(path: Path) -> list[str]:

@@ -34,7 +34,7 @@ from io import BytesIO, StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,14 +99,16 @@ class Extent(NamedTuple):
     digest: str
 
 
-class TableData(Protocol):
+class TableData:
     """The file of a table in progress."""
 
     def append(self, columns: Columns) -> None:
         """Take the next rows."""
+        raise NotImplementedError
 
     def extent(self) -> Extent:
         """Flush to the system, and return the extent; only of formats that can be resumed."""
+        raise NotImplementedError
 
     def finish(self) -> None:
         """Write what follows the last row."""
@@ -175,7 +177,7 @@ def rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
         yield from zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True)
 
 
-class AppendedFile:
+class AppendedFile(TableData):
     """A file that is appended to, after its first `size` bytes or else a header, and its SHA-256.
 
     `encode` returns the bytes of rows, in pieces; its last argument says whether they are the first ones. A memory map would also
@@ -274,10 +276,12 @@ def _read_npy(path: Path, most: int | None) -> Columns:
     return {"value": values[:most]}
 
 
-class _ZarrTable:
+class _ZarrTable(TableData):
     """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values."""
 
-    def __init__(self, path: Path, done: int) -> None:
+    def __init__(self, path: Path, heading: Heading, done: int, size: int) -> None:
+        if not done:
+            _make_array(path, heading)
         self._path, self._next = path, done
         self._array: Any = None
         self._digest = hashlib.sha256(read_regular(path / "zarr.json", _METADATA, within=path))
@@ -303,32 +307,25 @@ class _ZarrTable:
     def extent(self) -> Extent:
         return Extent(0, self._digest.hexdigest())
 
-    def finish(self) -> None:
-        pass
 
-    def close(self) -> None:
-        self._array = None
+def _make_array(path: Path, heading: Heading) -> None:
+    import zarr
 
-
-def _zarr(path: Path, heading: Heading, done: int, size: int) -> TableData:
-    if not done:
-        import zarr
-
-        shape = _shape(heading)
-        # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
-        chunks = (min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length()), *shape[1:])
-        with interrupts_deferred():
-            zarr.create_array(
-                path,
-                shape=shape,
-                chunks=chunks,
-                dtype=np.uint64,
-                attributes=heading.job(),
-                dimension_names=["n", "limb"][: len(shape)],
-                config=_EVERY_CHUNK,
-                overwrite=True,
-            )
-    return _ZarrTable(path, done)
+    shape = _shape(heading)
+    # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
+    chunks = (min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length()), *shape[1:])
+    names = ["n", "limb"][: len(shape)]
+    with interrupts_deferred():
+        zarr.create_array(
+            path,
+            shape=shape,
+            chunks=chunks,
+            dtype=np.uint64,
+            attributes=heading.job(),
+            dimension_names=names,
+            config=_EVERY_CHUNK,
+            overwrite=True,
+        )
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:
@@ -448,10 +445,10 @@ def _pyarrow() -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-class _ParquetTable:
-    """Writes blocks of rows, with the types of the first of them; integers of more than 64 bits are texts."""
+class _ParquetTable(TableData):
+    """Writes blocks of rows, with the types of the first of them, and the schema last; integers of more than 64 bits are texts."""
 
-    def __init__(self, path: Path, heading: Heading) -> None:
+    def __init__(self, path: Path, heading: Heading, done: int, size: int) -> None:
         self._arrow, self._parquet = _pyarrow()
         self._path, self._heading = path, heading
         self._writer: Any = None
@@ -478,9 +475,6 @@ class _ParquetTable:
                 return self._arrow.array(values)
         return self._arrow.array([None if value is None else str(value) for value in values], self._arrow.string())
 
-    def extent(self) -> Extent:
-        raise NotImplementedError  # the schema of the file comes last
-
     def finish(self) -> None:
         if self._writer is None:
             self.append({name: [] for name in self._heading.columns})
@@ -505,14 +499,14 @@ def _read_parquet(path: Path, most: int | None) -> Columns:
 
 for _format in (
     TableFormat(".npy", "one array of a sequence", _npy, _read_npy),
-    TableFormat(".zarr", "a chunked array of a sequence", _zarr, _read_zarr, memory=18 << 20),
+    TableFormat(".zarr", "a chunked array of a sequence", _ZarrTable, _read_zarr, memory=18 << 20),
     _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
     _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
     _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),
     TableFormat(
         ".parquet",
         "typed columns",
-        lambda path, heading, *_: _ParquetTable(path, heading),
+        _ParquetTable,
         _read_parquet,
         columns=True,
         resumable=False,
