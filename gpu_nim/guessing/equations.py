@@ -118,7 +118,7 @@ class PRecurrence(Equation, LinearLaw):
     def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
         """Yield the equations that terms do not obey."""
         for n in range(len(terms) - self.order):
-            weights = {n + i: Fraction(_value(p, n)) for i, p in enumerate(self.polynomials)}
+            weights = {n + i: Fraction(int(flint().fmpz_poly(list(p))(n))) for i, p in enumerate(self.polynomials)}
             if value := sum((weight * terms[index] for index, weight in weights.items()), Fraction(0)):
                 yield Failure(value, {index: weight for index, weight in weights.items() if weight})
 
@@ -217,18 +217,9 @@ def _solved(kind: type[Equation], terms: Sequence[int], order: int, degree: int,
     scale = common_denominator(solution)
     flat = [*(int(each * scale) for each in solution), -scale]
     flat += [0] * (-len(flat) % (degree + 1))
-    found = [_trimmed(flat[i : i + degree + 1]) for i in range(0, len(flat), degree + 1)]
-    content = -gcd(*(each for p in found for each in p))  # so that the last coefficient is positive
-    return tuple(tuple(each // content for each in p) for p in found)
-
-
-def _trimmed(coefficients: Sequence[int]) -> tuple[int, ...]:
-    stop = max((i + 1 for i, each in enumerate(coefficients) if each), default=0)
-    return tuple(coefficients[:stop])
-
-
-def _value(coefficients: Sequence[int], n: int) -> int:
-    return sum(each * n**i for i, each in enumerate(coefficients))
+    content = -gcd(*flat)  # so that the last coefficient is positive
+    found = (flint().fmpz_poly([each // content for each in flat[i : i + degree + 1]]) for i in range(0, len(flat), degree + 1))
+    return tuple(tuple(map(int, p.coeffs())) for p in found)
 
 
 def _sum(parts: Iterable[tuple[Sequence[int], str, str]]) -> str:

@@ -26,8 +26,54 @@ _MAX_PERIOD = 12  # of a quasi-polynomial that is written out
 _SHOWN = 12  # coefficients up to which a formula is written out
 
 
+class _LeastRecurrence(Law):
+    """What a recurrence of least order has over the rationals and modulo a prime.
+
+    Attributes:
+        coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
+        terms: the terms that obey it.
+    """
+
+    coefficients: tuple[Any, ...]
+    terms: tuple[int, ...]
+
+    @property
+    def modulo(self) -> str:
+        """The modulus in words; nothing over the rationals."""
+        return ""
+
+    @property
+    def order(self) -> int:
+        """L, which counts initial terms that the generating function's numerator holds as well."""
+        return len(self.coefficients)
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The recurrence."""
+        if self.order > _SHOWN:
+            return []
+        terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
+        return [("recurrence", f"{shifted(self.order)} = {combination(terms)}{self.modulo}")]
+
+    @property
+    def fitted(self) -> int:
+        """L coefficients and L initial terms."""
+        return 2 * self.order
+
+    @property
+    def confirmed(self) -> int:
+        """The terms after the first 2L."""
+        return len(self.terms) - self.fitted
+
+    @property
+    def certainty(self) -> str:
+        """The orders up to which it is the only one."""
+        most = len(self.terms) - self.order
+        return f"no other sequence{self.modulo} with a linear recurrence of order up to {most:,} has these terms"
+
+
 @dataclass(frozen=True)
-class Recurrence(LinearLaw):
+class Recurrence(_LeastRecurrence, LinearLaw):
     """A linear recurrence that holds for all of some terms.
 
     Args:
@@ -41,11 +87,6 @@ class Recurrence(LinearLaw):
 
     coefficients: tuple[Fraction, ...]
     terms: tuple[int, ...]
-
-    @property
-    def order(self) -> int:
-        """L, which counts initial terms that the generating function's numerator holds as well."""
-        return len(self.coefficients)
 
     @property
     def title(self) -> str:
@@ -63,10 +104,8 @@ class Recurrence(LinearLaw):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The recurrence, the generating function and, if it is one, the polynomials."""
-        rows = []
-        if self.order <= _SHOWN:
-            terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
-            rows.append(("recurrence", f"{shifted(self.order)} = {combination(terms)}"))
+        rows = super().rows
+        if rows:
             numerator, denominator = self.generating_function
             above, below = (polynomial(each, "x", rising=True) for each in (numerator, denominator))
             above = f"({above})" if " " in above and below != "1" else above
@@ -92,21 +131,6 @@ class Recurrence(LinearLaw):
             facts |= {"period": period, "degree": degree, "from": first}
             facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
         return facts
-
-    @property
-    def fitted(self) -> int:
-        """L coefficients and L initial terms."""
-        return 2 * self.order
-
-    @property
-    def confirmed(self) -> int:
-        """The terms after the first 2L."""
-        return len(self.terms) - self.fitted
-
-    @property
-    def certainty(self) -> str:
-        """The orders up to which it is the only one."""
-        return f"no other sequence with a linear recurrence of order up to {len(self.terms) - self.order:,} has these terms"
 
     def term(self, n: int) -> int | Fraction:
         """Return f(n): x^n modulo the characteristic polynomial, applied to the initial terms.
@@ -184,9 +208,9 @@ class Recurrence(LinearLaw):
                 yield Failure(Fraction(value), {n - i: Fraction(weight) for i, weight in enumerate(weights) if weight})
 
 
-def max_order(terms: Sequence[int], confirm: int) -> int:
-    """The largest order that is tested: 2L + confirm terms are needed."""
-    return min(MAX_ORDER, (len(terms) - confirm) // 2)
+def max_order(terms: Sequence[int]) -> int:
+    """The largest order that is tested: two terms more than 2L are needed."""
+    return min(MAX_ORDER, (len(terms) - LEAST) // 2)
 
 
 def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
@@ -198,7 +222,11 @@ def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
     >>> find_recurrence([n * n for n in range(12)]).title
     'polynomial of degree 2'
     """
-    law = _from_head(terms)
+    order = max_order(terms)
+    if order < 0:
+        return None
+    coefficients = first_dependence(_hankel(terms, order))
+    law = None if coefficients is None else Recurrence(coefficients, tuple(terms))
     return law if law is not None and law.holds_for(terms) else None
 
 
@@ -218,15 +246,6 @@ def recurrence_but_one(terms: Sequence[int]) -> NearMiss | None:
     return near_miss(map(find_recurrence, (terms[:half], terms[half:])), terms, find_recurrence)
 
 
-def _from_head(terms: Sequence[int]) -> Recurrence | None:
-    """The recurrence that the Hankel matrix of the first terms has."""
-    order = max_order(terms, LEAST)
-    if order < 0:
-        return None
-    coefficients = first_dependence(_hankel(terms, order))
-    return None if coefficients is None else Recurrence(coefficients, tuple(terms))
-
-
 def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:
     # If a dependence of L <= order columns holds on these rows and fails later, at n, the least order is at least n + 1 - L,
     # by the argument at the top of the module, and so above `order`.
@@ -235,58 +254,38 @@ def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:
 
 
 @dataclass(frozen=True)
-class ModularRecurrence(Law):
+class ModularRecurrence(_LeastRecurrence):
     """A linear recurrence modulo a prime.
 
     Args:
         prime: the modulus.
         coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
-        length: how many terms obey it.
+        terms: the residues that obey it.
     """
 
     prime: int
     coefficients: tuple[int, ...]
-    length: int
+    terms: tuple[int, ...]
+
+    @property
+    def modulo(self) -> str:
+        """The modulus in words."""
+        return f" modulo {self.prime}"
 
     @property
     def title(self) -> str:
         """The order and the modulus."""
-        return f"linear recurrence of order {len(self.coefficients)} modulo {self.prime}"
-
-    @property
-    def rows(self) -> list[tuple[str, str]]:
-        """The recurrence."""
-        order = len(self.coefficients)
-        if order > _SHOWN:
-            return []
-        terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
-        return [("recurrence", f"{shifted(order)} = {combination(terms)} modulo {self.prime}")]
+        return f"linear recurrence of order {self.order}{self.modulo}"
 
     @property
     def facts(self) -> dict[str, Any]:
         """Modulus and coefficients."""
-        return {"modulus": self.prime, "order": len(self.coefficients), "coefficients": [*self.coefficients]}
-
-    @property
-    def fitted(self) -> int:
-        """L coefficients and L initial terms."""
-        return 2 * len(self.coefficients)
-
-    @property
-    def confirmed(self) -> int:
-        """The terms after the first 2L."""
-        return self.length - self.fitted
+        return {"modulus": self.prime, "order": self.order, "coefficients": [*self.coefficients]}
 
     @property
     def complete(self) -> bool:
         """False, of residues alone."""
         return False
-
-    @property
-    def certainty(self) -> str:
-        """The orders up to which it is the only one."""
-        most = self.length - len(self.coefficients)
-        return f"no other sequence modulo {self.prime} with a linear recurrence of order up to {most:,} has these terms"
 
 
 def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurrence | None:
@@ -299,7 +298,7 @@ def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurren
     >>> find_modular_recurrence([n * (n + 1) // 2 for n in range(20)], 2).rows[0][1]
     'f(n+3) = f(n+2) + f(n+1) + f(n) modulo 2'
     """
-    order = max_order(terms, LEAST)
+    order = max_order(terms)
     if order < 0:
         return None
     residues = [term % prime for term in terms]
@@ -310,7 +309,7 @@ def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurren
     product = flint().nmod_poly(residues, prime) * denominator
     if any(int(product[n]) for n in range(len(coefficients), len(terms))):
         return None
-    return ModularRecurrence(prime, coefficients, len(terms))
+    return ModularRecurrence(prime, coefficients, tuple(residues))
 
 
 def _rational(number: Fraction) -> Any:

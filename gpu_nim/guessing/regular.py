@@ -153,15 +153,11 @@ class Regular(LinearLaw):
 
     def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
         """Yield the equations of the relations that terms do not obey."""
-        series = [flint().fmpz_poly(_sequence(terms, self.base, kernel)) for kernel in self.basis]
+        series = [_sequence(terms, self.base, kernel) for kernel in self.basis]
         for kernel, coefficients in self.relations.items():
-            known = len(_sequence(terms, self.base, kernel))
             scale = common_denominator(coefficients)
-            left = flint().fmpz_poly(_sequence(terms, self.base, kernel)) * scale
-            for each, right in zip(coefficients, series, strict=False):
-                if each:
-                    left -= right.truncate(known) * int(each * scale)
-            for n, value in enumerate(left.coeffs()):
+            apart = _difference(series, _sequence(terms, self.base, kernel), coefficients, scale)
+            for n, value in enumerate(apart.coeffs()):
                 if value:
                     yield Failure(Fraction(int(value)), self._weights(kernel, coefficients, scale, n))
 
@@ -273,18 +269,18 @@ def _dependence(basis: Sequence[Sequence[int]], sequence: Sequence[int]) -> tupl
         found = first_dependence(columns) if columns[-1] else ()
         if found is None or rows >= len(sequence):
             return found
-        if len(found) == len(basis) and _holds(basis, sequence, found):
+        if len(found) == len(basis) and _difference(basis, sequence, found, common_denominator(found)) == 0:
             return found
         rows *= 4
 
 
-def _holds(basis: Sequence[Sequence[int]], sequence: Sequence[int], coefficients: Sequence[Fraction]) -> bool:
-    scale = common_denominator(coefficients)
-    left = flint().fmpz_poly(list(sequence)) * scale
-    for each, values in zip(coefficients, basis, strict=True):
+def _difference(basis: Sequence[Sequence[int]], sequence: Sequence[int], coefficients: Sequence[Fraction], scale: int) -> Any:
+    """The generating function of what a sequence has beyond a combination of the first of the others, times `scale`."""
+    rest = flint().fmpz_poly(list(sequence)) * scale
+    for each, values in zip(coefficients, basis, strict=False):
         if each:
-            left -= flint().fmpz_poly(list(values[: len(sequence)])) * int(each * scale)
-    return bool(left == 0)
+            rest -= flint().fmpz_poly(list(values[: len(sequence)])) * int(each * scale)
+    return rest
 
 
 def _sequence(terms: Sequence[int], base: int, kernel: KernelSequence) -> list[int]:

@@ -155,7 +155,7 @@ def _kind(name: str, summary: str) -> Callable[[Callable[[Question, list[Law]], 
 @_kind("recurrence", "linear recurrences, rational generating functions, polynomials, quasi-polynomials")
 def _recurrence(question: Question, found: list[Law]) -> Answer:
     terms, needed = question.terms, question.needed
-    most = max_order(terms, LEAST)
+    most = max_order(terms)
     law = find_recurrence(terms)
     none = f"none of order up to {most}: order {most + 1} takes {2 * (most + 1) + needed:,} terms"
     answer = Answer(none if law is None else f"orders up to {most}")
@@ -176,7 +176,7 @@ def _modular(question: Question, found: list[Law]) -> Answer:
         else:
             laws.append(law)
     none = f": none modulo {', '.join(without)}" if without else ""
-    return Answer(f"orders up to {max_order(question.terms, LEAST)}{none}", laws)
+    return Answer(f"orders up to {max_order(question.terms)}{none}", laws)
 
 
 @_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
