@@ -79,7 +79,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for name, value in sizes.items():
         monkeypatch.setattr(device_works, name, value)
-    monkeypatch.setattr(device_works, "_cold", lambda: device_works._work("cold", "nim", lambda: 7, nim_floor(9)))
+    monkeypatch.setattr(device_works, "_cold", lambda: Work("cold", (Contender("gpunim", lambda: 7),), None, "nim", nim_floor(9)))
 
 
 @needs_compiler

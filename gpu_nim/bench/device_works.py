@@ -60,6 +60,8 @@ _TRACED = (1920, 1080)  # rays
 _DEEP, _PACKED = 40, 9  # the bits of piles: of Nim as it is defined, and packed
 _CONES = 1.5 * np.array([(0, 0, 1), (0.7, 0.2, 0.7), (-0.2, 0.7, 0.7), (-0.7, -0.2, 0.7), (0.2, -0.7, 0.7)])
 
+_OURS = partial(Contender, "gpunim")
+
 
 def works(cuda: Backend, xp: Any) -> Iterator[Work]:
     """Give every work, those of many seconds last.
@@ -81,20 +83,6 @@ def works(cuda: Backend, xp: Any) -> Iterator[Work]:
     yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
 
 
-def _work(
-    name: str,
-    kernel: str,
-    ours: Callable[[], int],
-    floor: Callable[[int], Floor] | Floor,
-    size: int | None = None,
-    aimed: str = "",
-    predicted: str = "",
-    rivals: tuple[Contender, ...] = (),
-) -> Work:
-    by_result = (lambda _: floor) if isinstance(floor, Floor) else floor
-    return Work(name, (Contender("gpunim", ours), *rivals), size, kernel, by_result, aimed, predicted)
-
-
 def _growth(
     cuda: Backend, name: str, generations: int, aimed: str = "", predicted: str = "", rivals: tuple[Contender, ...] = ()
 ) -> Work:
@@ -105,7 +93,7 @@ def _growth(
         return nim_floor(generations) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
 
     kernel = "nim" if name == "nim" else "exactly_one"
-    return _work(f"{name} {generations}", kernel, ours, floor, None, aimed, predicted, rivals)
+    return Work(f"{name} {generations}", (_OURS(ours), *rivals), None, kernel, floor, aimed, predicted)
 
 
 def _general(cuda: Backend, name: str, generations: int) -> Work:
@@ -117,7 +105,7 @@ def _general(cuda: Backend, name: str, generations: int) -> Work:
         # For each touch a sector of 32 bytes is read and written; a generation takes three launches.
         return Floor(copied=64 * births * len(find(name).rule.offsets), launches=3 * generations)
 
-    return _work(f"{name} {generations}, general engine", "general", ours, floor)
+    return Work(f"{name} {generations}, general engine", (_OURS(ours),), None, "general", floor)
 
 
 def _cold() -> Work:
@@ -132,7 +120,7 @@ def _cold() -> Work:
             raise BackendError(f"gpunim {' '.join(arguments)}: {done.stderr.strip()[:300]}")
         return int(json.loads(done.stdout)["population"])
 
-    return _work(f"gpunim {' '.join(arguments)}, cold", "nim", ours, nim_floor(_COLD_GENERATIONS), aimed="2 s")
+    return Work(f"gpunim {' '.join(arguments)}, cold", (_OURS(ours),), None, "nim", nim_floor(_COLD_GENERATIONS), "2 s")
 
 
 def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
@@ -156,7 +144,7 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
         tuples = (_TRIED + 1) ** 3
         floor = Floor(operations=3 * tuples)  # an XOR, an addition and an update of a histogram each
-        yield _work(name, kernel, ours, floor, tuples, "5e11/s", "2-6e11/s")
+        yield Work(name, (_OURS(ours),), tuples, kernel, floor, "5e11/s", "2-6e11/s")
 
 
 def _range(
@@ -171,7 +159,7 @@ def _range(
     dimension = values.family.blocks().dimension
     floor = range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
     title = f"{name}, 2^{values.size.bit_length() - 1} indices"
-    return _work(title, kernel, ours, floor, values.size, aimed, predicted, rivals)
+    return Work(title, (_OURS(ours), *rivals), values.size, kernel, floor, aimed, predicted)
 
 
 def _games(cuda: Backend) -> Iterator[Work]:
@@ -186,7 +174,7 @@ def _games(cuda: Backend) -> Iterator[Work]:
         cells = (size + 1) ** piles * (2 * size // 3 + 1) // (size + 1) if piles == 3 else (size + 1) ** piles
         floor = Floor(copied=bytes_a_cell * cells, launches=piles * size)  # a launch a total
         ours = partial(_solve, cuda, game, size, grundy)
-        yield _work(f"{name}, to {size}", kernel, ours, floor, cells, aimed, predicted)
+        yield Work(f"{name}, to {size}", (_OURS(ours),), cells, kernel, floor, aimed, predicted)
 
 
 def _bricks_of_nim(bits: int) -> BrickScene:
@@ -214,7 +202,7 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
 
     name = f"{width}x{height} rays within {where}"
     ray, hit, place = 73, 34, 49  # bytes
-    yield _work(name, f"trace_{kind}", trace, Floor(copied=(ray + hit) * len(rays), launches=1), len(rays))
+    yield Work(name, (_OURS(trace),), len(rays), f"trace_{kind}", Floor(copied=(ray + hit) * len(rays), launches=1))
     hits = tracer.trace(rays)
     places = surface(rays, hits, hits.met)
     cones = Cones(*places, hits.levels[hits.met], _CONES)
@@ -223,7 +211,7 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
         return int(tracer.blocked(cones).sum())
 
     floor = Floor(copied=(place + len(_CONES)) * len(cones), launches=1)  # a byte a cone
-    yield _work(f"light of the places that these hit, {where}", f"look_{kind}", look, floor, len(cones))
+    yield Work(f"light of the places that these hit, {where}", (_OURS(look),), len(cones), f"look_{kind}", floor)
 
 
 def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:

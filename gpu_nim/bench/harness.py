@@ -42,7 +42,7 @@ class Work:
         contenders: who does it, gpunim first.
         size: how many births, values, tuples or positions a rate counts; by default the result.
         kernel: how the names of the kernels begin in which a GPU spends its time.
-        floor: a function from the result to what the work cannot do without.
+        floor: what the work cannot do without, or a function from the result to it.
         aimed: gpunim's target, a time or rate.
         predicted: the time or rate that was predicted by counting instructions and simulating kernels.
     """
@@ -51,7 +51,7 @@ class Work:
     contenders: tuple[Contender, ...]
     size: int | None = None
     kernel: str = ""
-    floor: Callable[[int], Floor] | None = None
+    floor: Callable[[int], Floor] | Floor | None = None
     aimed: str = ""
     predicted: str = ""
 
@@ -233,7 +233,8 @@ def _row(work: Work, name: str, done: list[tuple[int, float, float | None]], rat
     walls = tuple(wall for _, wall, _ in counted)
     wall, on_device = statistics.median(walls), [seconds for *_, seconds in counted if seconds is not None]
     device = statistics.median(on_device) if on_device else None
-    floor, bound = (None, "") if work.floor is None or rates is None else work.floor(result).seconds(rates)
+    least = work.floor(result) if callable(work.floor) else work.floor
+    floor, bound = (None, "") if least is None or rates is None else least.seconds(rates)
     return Row(
         work=work.name,
         kernel=work.kernel,
