@@ -95,7 +95,3 @@ class CellsInMemory:
     def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
         """Yield the newborns of generations first to stop - 1."""
         yield from enumerate(self._generations[first:stop], first)
-
-    def packed(self) -> Cells:
-        """Return all cells, shape (N, d), in the shortest integers that hold them: for files."""
-        return np.concatenate(self._generations)

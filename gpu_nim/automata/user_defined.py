@@ -37,7 +37,7 @@ def define(
     fields = (dimension, cells, born, ((0,) * dimension,) if seeds is None else vectors("seeds", seeds))
     rule = Rule(*fields, octant=octant)
     for automaton in CATALOGUE.values():
-        if _same(automaton.rule, rule):
+        if _stated(automaton.rule) == _stated(rule):
             return automaton
     for symmetry in (Symmetry.CUBE, Symmetry.PERMUTATIONS):
         try:
@@ -48,17 +48,9 @@ def define(
     return user_defined(rule)
 
 
-def _same(known: Rule, rule: Rule) -> bool:
-    """Whether two rules grow the same cells by the same steps, whatever their symmetry; predicates compare by identity."""
-    return (
-        known.dimension == rule.dimension
-        and set(known.offsets) == set(rule.offsets)
-        and known.births == rule.births
-        and set(known.seeds) == set(rule.seeds)
-        and known.octant == rule.octant
-        and known.universe is rule.universe
-        and known.touches is rule.touches
-    )
+def _stated(rule: Rule) -> tuple[object, ...]:
+    """What makes two rules the same, however they list it and grow it."""
+    return rule.dimension, {*rule.offsets}, rule.births, {*rule.seeds}, rule.octant, rule.universe, rule.touches
 
 
 def describe(rule: Rule) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """`gpu_nim.solve`: solve a game of the catalogue, inequalities as a text, or an inequality game, up to a size."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 
 _FIRST_SIZE = 15
+_Found = TypeVar("_Found", Solution, "Comparison")
 
 
 def solve(
@@ -72,7 +74,7 @@ def solve(
     (127, (25, 7, 32))
     """
     if until_difference:
-        return _until_difference(game, size, grundy=grundy, backend=backend, on_step=on_step, **parameters)
+        return _until_difference(size, partial(solve, game, grundy=grundy, backend=backend, on_step=on_step, **parameters))
     if isinstance(game, InequalityGame):
         if parameters:
             raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
@@ -85,31 +87,18 @@ def solve(
     return rules.solve(entry.name, size, grundy=grundy, backend=backend, on_step=on_step)
 
 
-def _until_difference(game: InequalityGame | str, size: Whole, **options: Any) -> Solution:
-    size = integer("size", size, 0, MAX_SIZE)
-    for here in sizes_until_difference(size):
-        solution = solve(game, here, **options)
-        if settles(solution.first_difference, here):
-            break
-    return solution
+def _until_difference(size: Whole, found_at: Callable[[int], _Found]) -> _Found:
+    """What is found up to 15, 31, 63, ..., until its difference is known to be the first, or to the size.
 
-
-def sizes_until_difference(size: int) -> Iterator[int]:
-    """The sizes at which a first difference is looked for, one after the other: 15, 31, 63, ... and `size`.
-
-    >>> list(sizes_until_difference(50))
-    [15, 31, 50]
+    It is where no position of a smaller total has a coordinate beyond the size.
     """
-    here = _FIRST_SIZE
-    while here < size:
-        yield here
+    here, last = _FIRST_SIZE, integer("size", size, 0, MAX_SIZE)
+    while here < last:
+        found = found_at(here)
+        if found.first_difference is not None and sum(found.first_difference) <= here:
+            return found
         here = 2 * here + 1
-    yield size
-
-
-def settles(difference: Vector | None, size: int) -> bool:
-    """Whether a difference found up to a size is the first: no position of a smaller total has a larger coordinate."""
-    return difference is not None and sum(difference) <= size
+    return found_at(last)
 
 
 def scan(
@@ -241,12 +230,11 @@ def compare(
     (1, 1)
     """
     other, values = read_source(against) if isinstance(against, str) else (against, {})
-    size = integer("size", size, 0, MAX_SIZE)
-    for here in sizes_until_difference(size) if until_difference else (size,):
-        found = _compared(*(_solved(*each, here, backend) for each in ((game, parameters), (other, values))))
-        if settles(found.first_difference, here):
-            break
-    return found
+
+    def found_at(size: int) -> Comparison:
+        return _compared(*(_solved(*each, size, backend) for each in ((game, parameters), (other, values))))
+
+    return _until_difference(size, found_at) if until_difference else found_at(integer("size", size, 0, MAX_SIZE))
 
 
 def _solved(game: InequalityGame | str, values: dict[str, Any], size: int, backend: str | Backend) -> tuple[Solution, _Members]:

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def solve_inequalities(
         coordinates=game.coordinates,
         size=size,
         limits=limits,
-        positions=_count(game, limits, wedge, found if grundy else None),
+        positions=_count(game, limits, wedge),
         p_positions=p_positions,
         first_difference=first_difference(p_positions, _nim_positions(game, limits), limits),
         grundy=found if grundy else None,
@@ -207,10 +207,8 @@ def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:
     return vectors[np.lexsort(vectors.T[::-1])]
 
 
-def _count(game: InequalityGame, limits: Vector, wedge: _Wedge | None, grundy: NDArray[Any] | None) -> int:
+def _count(game: InequalityGame, limits: Vector, wedge: _Wedge | None) -> int:
     """The number of positions in the box."""
     if wedge is not None:
         return int(wedge.top.sum()) + wedge.top.size
-    if grundy is not None:
-        return int((grundy >= 0).sum())
     return sum(int(game.are_positions(vectors, limits).sum()) for _, vectors in vectors_of_box(limits))
