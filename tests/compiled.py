@@ -44,7 +44,7 @@ class _CompiledTracer(trace.NumpyTracer):
 
 class CompiledBackend(NumpyBackend):
     def on_rank(self, communicator):
-        return CompiledBackend(communicator, self.disk, self.threads)
+        return CompiledBackend(communicator, self.threads)
 
     def automaton(self, *args, **kwargs):
         with compiling():

@@ -123,8 +123,8 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     assert select_on_rank("cuda", ranks).communicator is ranks
     assert made == [1]
     # A refusal comes before a GPU is chosen.
-    with pytest.raises(UsageError, match="disk is for growth on NumPy"):
-        select_on_rank("cuda", ranks, disk="folder")
+    with pytest.raises(UsageError, match="threads is for growth on NumPy"):
+        select_on_rank("cuda", ranks, threads=2)
     assert made == [1]
     assert selection.select("cuda").communicator.size == 1
     assert made == [1, None]

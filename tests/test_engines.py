@@ -17,7 +17,7 @@ from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend, byte_table, exactly_one, general
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, table_bytes
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.backends.shared.bricks import CELLS, Bricks
@@ -371,7 +371,7 @@ def test_memory_is_what_is_planned_for(rule):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak <= table_bytes(rule, last) + exactly_one._NEWBORN_BYTES * max(newborns, 5000)
+    assert peak <= CELLS * Bricks(rule, last).count + exactly_one._NEWBORN_BYTES * max(newborns, 5000)
 
 
 # CUDA's engines

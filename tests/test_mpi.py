@@ -177,16 +177,6 @@ def test_mpirun_plans_for_its_ranks() -> None:
     assert (status, said, found["ranks"], found["memory"], found["sent"]) == (0, [], 2, expected["memory"], expected["sent"])
 
 
-def test_the_plan_of_ranks_says_what_is_on_a_disk(tmp_path: Path) -> None:
-    words = (*GROW, "--gen", 512, "--ranks", 2, "--plan")
-    plain, on_disk = (json.loads(run(*words, *more, "--json").stdout)["plan"] for more in ((), ("--disk", tmp_path)))
-    assert on_disk["memory"] + on_disk["disk"] == plain["memory"]
-    assert f" bytes, {on_disk['disk']:,} bytes of {tmp_path} on each of 2 ranks" in run(*words, "--disk", tmp_path).stdout
-    for more in (("--ranks", 2), ()):
-        said = refused("grow", "nim", "--backend", "numpy", "--disk", tmp_path, "--plan", *more)
-        assert "disk is for the table of a growth on exactly one touch" in said
-
-
 def test_more_ranks_than_layers_have_a_plan() -> None:
     plan = GrowthJob("edge", 5, backend=NumpyBackend(), ranks=64).plan()
     assert plan.costs["sent"] <= 9 * 63 + 2 * planned_newborns(Bricks(find("edge").rule, 5))

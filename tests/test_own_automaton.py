@@ -15,7 +15,7 @@ from gpu_nim.automata.growth_process import GrowthProcess, most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import Planned
-from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests import helpers
 from tests.lattices import ONE, literal, rules, steps
@@ -78,10 +78,8 @@ def test_far_and_few_offsets_need_no_place_for_every_cell_of_the_box() -> None:
     assert "a growth to generation 2000 needs" in said
 
 
-def test_a_table_of_cells_is_neither_on_a_disk_nor_on_several_ranks(tmp_path: Path) -> None:
+def test_a_table_of_cells_is_not_on_several_ranks() -> None:
     rule = define([(2**24, 1), (-1, 2**24)], [1], [(0, 0)])
-    with pytest.raises(InsufficientMemoryError, match="a growth to generation 30 needs"):
-        list(GrowthProcess(rule, 30, NumpyBackend(disk=tmp_path)))
     with pytest.raises(UsageError, match="with short offsets"):
         list(GrowthProcess(rule, 30, NumpyBackend(Planned(2))))
 

@@ -1,28 +1,20 @@
 """Growth on several ranks equals growth on one, cell by cell."""
 
-import json
-import os
-import shutil
-import tempfile
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import NumpyBackend, byte_table
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes, table_bytes
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import join
-from gpu_nim.cli import main
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, half_space, rules
 from tests.threads import on_ranks
@@ -106,60 +98,6 @@ def test_nim_grows_the_same_and_resumes(backend, before, after, stop, more, plan
         assert_same_growth(begun, first)
         state = join([part for _, part in begun][::-1])
         assert_same_growth(grown(None, last, after, last, state=state, backend=ends, cells=True, section=(2, 5)), rest)
-
-
-@settings(deadline=None, max_examples=10)
-@given(rule=FAST, ranks=st.sampled_from([1, 2]), part=st.integers(1, 5))
-def test_a_table_on_a_disk_grows_the_same(rule, ranks, part):
-    expected = ExactlyOneEngine(rule, 7).advance(7, cells=True, section=(0, 0))
-
-    def work(communicator):
-        engine = ExactlyOneEngine(rule, 7, None, communicator, Path(folder))
-        return engine.advance(7, cells=True, section=(0, 0)), engine.state()
-
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(byte_table, "_PART", part)
-        results = on_ranks(ranks, work)
-        assert os.listdir(folder) == []
-    assert_same_growth(results, expected)
-
-
-def test_a_table_on_a_disk_in_many_parts(monkeypatch, tmp_path):
-    monkeypatch.setattr(byte_table, "_PART", 4)
-    births = ExactlyOneEngine(EDGE, 30, disk=tmp_path).advance(30).births
-    assert births.tolist() == ExactlyOneEngine(EDGE, 30).advance(30).births.tolist()
-
-
-def test_a_table_that_a_disk_does_not_take_is_refused(tmp_path, monkeypatch):
-    on_disk = table_bytes(EDGE, 4096)
-    assert NumpyBackend(disk=tmp_path).growth_memory(EDGE, 4096) < on_disk / 3
-    with pytest.raises(FileError, match=r"nowhere must take a table of [0-9,]+ bytes: No such file or directory"):
-        ExactlyOneEngine(EDGE, 10, disk=tmp_path / "nowhere")
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
-    with pytest.raises(FileError, match="bytes: 1,000 are free"):
-        ExactlyOneEngine(EDGE, 10, disk=tmp_path)
-    with pytest.raises(UsageError, match="disk is for the table of a growth on exactly one touch"):
-        NumpyBackend(disk=tmp_path).nim(5)
-
-
-@pytest.mark.parametrize("rule", [EDGE, CUBIC26, POPULATIONS["A130665"]])
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_the_bytes_of_a_table_are_planned(rule, ranks):
-    sizes = on_ranks(ranks, lambda communicator: ExactlyOneEngine(rule, 20, None, communicator)._table.nbytes)
-    assert max(sizes) == table_bytes(rule, 20, ranks)
-
-
-def test_grow_says_what_it_puts_on_a_disk(tmp_path):
-    arguments = ["grow", "edge", "--gen", "30", "--backend", "numpy", "--json"]
-    runner = CliRunner()
-    plain, on_disk = (runner.invoke(main, [*arguments, *more]) for more in ([], ["--disk", str(tmp_path)]))
-    assert on_disk.exit_code == 0
-    assert json.loads(on_disk.stdout)["digest"] == json.loads(plain.stdout)["digest"]
-    assert f"{table_bytes(EDGE, 30):,} bytes are in {tmp_path}" in on_disk.stderr
-    refused = runner.invoke(main, ["grow", "edge", "--gen", "30", "--backend", "numpy", "--disk", str(tmp_path / "nowhere")])
-    assert refused.exit_code == 1
-    assert "nowhere must take a table of" in refused.stderr
-    assert "while it grows" not in refused.stderr
 
 
 @pytest.mark.parametrize("rule", [POPULATIONS["A319018"], None], ids=["knight", "nim"])

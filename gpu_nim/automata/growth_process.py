@@ -154,7 +154,7 @@ class GrowthProcess:
                 stride *= 2
 
     def begin(self) -> Engine:
-        """Make the engine, with the memory or the disk that it needs, if there is none yet, and return it."""
+        """Make the engine, with the memory that it needs, if there is none yet, and return it."""
         if self._engine is not None:
             return self._engine
         began = time.perf_counter()
@@ -177,7 +177,7 @@ class GrowthProcess:
             except InsufficientMemoryError:
                 if not self._touched_fit:
                     raise
-                with suppress(UsageError):  # it has no disk and no other ranks
+                with suppress(UsageError):  # it has no other ranks
                     self._engine = backend.automaton(rule, last, general=True)
                 if self._engine is None:
                     raise

@@ -1,7 +1,5 @@
 """The choice of a backend by its name."""
 
-from pathlib import Path
-
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import shown
@@ -24,15 +22,14 @@ def check_backend(backend: object) -> None:
 def select(
     name: str | Backend = "auto",
     communicator: Communicator = ALONE,
-    disk: Path | None = None,
     number: int | None = None,
     threads: int | None = None,
 ) -> Backend:
     """Return the backend of that name; "auto" is CUDA if it is available and NumPy otherwise.  A backend is returned unchanged.
 
-    It grows together with the ranks of the communicator, by default alone, and, on NumPy, with its tables in the folder `disk`, by
-    default in memory, and by so many `threads` (see `gpu_nim.backends.numpy.NumpyBackend`). Of several GPUs it takes the one of
-    this `number`, modulo how many there are, by default the current one.
+    It grows together with the ranks of the communicator, by default alone, and, on NumPy, by so many `threads` (see
+    `gpu_nim.backends.numpy.NumpyBackend`). Of several GPUs it takes the one of this `number`, modulo how many there are, by default
+    the current one.
 
     Raises UsageError for another name, and BackendError, with what is missing and how to install it, where "cuda" cannot run.
 
@@ -42,10 +39,9 @@ def select(
     check_backend(name)
     if not isinstance(name, str):
         return name
-    for option, value in (("disk", disk), ("threads", threads)):
-        if name == "cuda" and value is not None:
-            raise UsageError(f"{option} is for growth on NumPy, with --backend numpy, got {shown(str(value))} and backend 'cuda'")
-    if name != "numpy" and disk is None and threads is None:
+    if name == "cuda" and threads is not None:
+        raise UsageError(f"threads is for growth on NumPy, with --backend numpy, got {shown(str(threads))} and backend 'cuda'")
+    if name != "numpy" and threads is None:
         from gpu_nim.backends.availability import cuda_obstacle
 
         obstacle = cuda_obstacle()
@@ -57,4 +53,4 @@ def select(
             raise BackendError(obstacle)
     from gpu_nim.backends.numpy import NumpyBackend
 
-    return NumpyBackend(communicator, disk, threads)
+    return NumpyBackend(communicator, threads)

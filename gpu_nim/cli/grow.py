@@ -51,9 +51,6 @@ _EXAMPLES = {
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
 @click.option(
-    "--disk", type=FILE, help="Keep the table of the growth in a file of this folder, where it does not fit in memory; on NumPy."
-)
-@click.option(
     "--threads",
     type=SIZE,
     help="Threads of numba's compiled loops, which grow large growths; 0 is NumPy alone; on NumPy.  [default: one a core]",

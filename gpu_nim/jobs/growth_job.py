@@ -19,7 +19,7 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.numpy.exactly_one import listed, planned_newborns, supports, table_bytes
+from gpu_nim.backends.numpy.exactly_one import listed, planned_newborns, supports
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.jobs.checkpoints import Checkpoints
@@ -80,8 +80,7 @@ class GrowthJob:
         births: with `offsets`: the numbers of touches that give birth, by default 1.
         seeds: with `offsets`: the cells of generation 0, by default the origin.
         octant: with `offsets`: whether only cells without a negative coordinate may live.
-        backend: "auto", "cuda", "numpy", or a backend object, which has its ranks, its disk and its threads.
-        disk: a folder that keeps the table of the growth in a file, where it does not fit in memory; on NumPy.
+        backend: "auto", "cuda", "numpy", or a backend object, which has its ranks and its threads.
         threads: by how many threads numba's compiled loops grow, 0 for NumPy alone, by default one for each core; on NumPy.
         columns: the columns of the growth's table.
         out: the file of the growth (see `gpu_nim.storage.growth_formats`).
@@ -114,7 +113,6 @@ class GrowthJob:
     seeds: Iterable[Cell] | None = None
     octant: bool = False
     backend: str | Backend = "auto"
-    disk: str | Path | None = None
     threads: int | None = None
     columns: Sequence[str] | None = None
     out: str | Path | None = None
@@ -133,8 +131,8 @@ class GrowthJob:
         check_together(given, _APART, _NEEDS)
         if self.parents and self.out is None:
             raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
-        if not isinstance(self.backend, str) and not {"disk", "threads"}.isdisjoint(given):
-            raise UsageError("disk and threads must be left out with a backend object, which has its own")
+        if not isinstance(self.backend, str) and "threads" in given:
+            raise UsageError("threads must be left out with a backend object, which has its own")
         if self.every is not None:
             integer("every", self.every, 1)
         if self.ranks is not None:
@@ -174,7 +172,7 @@ class GrowthJob:
         """Return what the growth is planned to take, without starting it; on several ranks, of the one that has most.
 
         Raises:
-            UsageError: it resumes, or the automaton does not grow on several ranks, or not with its table on a disk.
+            UsageError: it resumes, or the automaton does not grow on several ranks.
             BackendError: the backend cannot run here.
 
         >>> print(GrowthJob("edge", 1024, backend="numpy", ranks=8).plan())
@@ -184,8 +182,7 @@ class GrowthJob:
             raise UsageError(f"{argument('plan')} is for a growth from its seed: leave out {argument('resume')}")
         here = place()
         ranks = self.ranks or (1 if here is None else here.size)
-        disk = None if self.disk is None else Path(self.disk)
-        backend = select(self.backend, disk=disk, threads=self.threads)
+        backend = select(self.backend, threads=self.threads)
         if ranks > 1:
             backend = backend.on_rank(Planned(ranks))
         generations = GENERATIONS if self.generations is None else self.generations
@@ -205,9 +202,6 @@ class GrowthJob:
         free = backend.free_memory()
         costs: dict[str, Any] = {"memory": memory, "free_memory": free, **files}
         taken = ["takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"]
-        if disk is not None:
-            costs["disk"] = table_bytes(rule, growing.generations, ranks)
-            taken.append(f"{'' if ranks > 1 else 'and '}{costs['disk']:,} bytes of {disk}")
         if ranks > 1:
             taken[-1] += f" on each of {ranks} ranks"
         if memory is not None and (fit := free // max(1, memory)) < (ranks if backend.name == "numpy" else 1):
@@ -234,7 +228,7 @@ class GrowthJob:
 
     @contextmanager
     def open(self, on_lack: Callable[[MissingDependency], None] = lambda lack: None) -> Iterator[OpenGrowth]:
-        """Lock the folder and the files, read the checkpoint, and yield the growth with the memory or the disk that it needs.
+        """Lock the folder and the files, read the checkpoint, and yield the growth with the memory that it needs.
 
         Args:
             on_lack: called, before anything is written, with what the growth would be faster with and is not installed.
@@ -301,23 +295,19 @@ class GrowthJob:
             growing.begin()
             if checkpoints is not None and snapshot is None and ranks.rank == 0:
                 held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
-            if job.disk is not None:
-                needed = f"{table_bytes(chosen.rule, growing.generations, ranks.size):,} bytes"
-                whose = needed if ranks.size == 1 else f"at most {needed} of each rank"
-                notes.append(f"while it grows, {whose} are in {job.disk}")
             yield OpenGrowth(job, growing, notes, checkpoints, stores, formats)
 
     def _on_ranks(self) -> Backend:
         """The backend, with the ranks that mpirun has started."""
-        here, disk = place(), None if self.disk is None else Path(self.disk)
+        here = place()
         started = 1 if here is None else here.size
         if self.ranks not in (None, started):
             raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {self.ranks}")
         if here is None or not isinstance(self.backend, str):
-            return select(self.backend, disk=disk, threads=self.threads)
+            return select(self.backend, threads=self.threads)
         from gpu_nim.jobs.mpi import join, select_on_rank
 
-        return select_on_rank(self.backend, join(here), disk, self.threads)
+        return select_on_rank(self.backend, join(here), self.threads)
 
     def _with(self, asked: dict[str, Any]) -> GrowthJob:
         """This job, with the options of the one that it resumes where it has none of its own.

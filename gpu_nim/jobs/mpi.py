@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,7 +191,7 @@ class MpiCommunicator:
                     raise RanksLost(_ENDED)
 
 
-def select_on_rank(name: str, communicator: MpiCommunicator, disk: Path | None = None, threads: int | None = None) -> Backend:
+def select_on_rank(name: str, communicator: MpiCommunicator, threads: int | None = None) -> Backend:
     """Return the backend of that name for this rank: on GPUs, rank i of a machine takes GPU i modulo their number.
 
     Ranks that have a GPU in common have equal shares of its free memory.
@@ -200,14 +199,13 @@ def select_on_rank(name: str, communicator: MpiCommunicator, disk: Path | None =
     Args:
         name: of `gpu_nim.backends.selection.NAMES`.
         communicator: all ranks, which call this together.
-        disk: a folder for tables; on NumPy only.
         threads: of each rank, likewise.
 
     Raises:
         BackendError: the backend cannot run.
         UsageError: the ranks have different backends.
     """
-    backend = select(name, communicator, disk, communicator.on_this_machine, threads)
+    backend = select(name, communicator, communicator.on_this_machine, threads)
     names = share(communicator, backend.name)
     if len({*names}) > 1:
         found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))

@@ -1,4 +1,4 @@
-"""What long work is planned to take: values, time, memory, disk, and bytes that ranks send to each other."""
+"""What long work is planned to take: values, time, memory, and bytes that ranks send to each other."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,6 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
 from importlib.util import find_spec
-from pathlib import Path
 from platform import node
 
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator, free_share
@@ -26,15 +25,14 @@ class NumpyBackend:
 
     Args:
         communicator: the ranks that grow together with this one; alone by default.
-        disk: a folder for the tables of growths on exactly one touch; in memory by default.
         threads: by how many threads numba's compiled loops grow where they gain, 0 for NumPy alone; by default one for each core,
             and one on each of several ranks.
     """
 
     name = "numpy"
 
-    def __init__(self, communicator: Communicator = ALONE, disk: Path | None = None, threads: int | None = None) -> None:
-        self.communicator, self.disk = communicator, disk
+    def __init__(self, communicator: Communicator = ALONE, threads: int | None = None) -> None:
+        self.communicator = communicator
         most = cores() if communicator.size == 1 else 1
         self.threads = most if threads is None else integer("threads", threads, 0, MAX_THREADS)
 
@@ -45,7 +43,7 @@ class NumpyBackend:
 
     def on_rank(self, communicator: Communicator) -> "NumpyBackend":
         """Return the backend as one of several ranks has it."""
-        return NumpyBackend(communicator, self.disk, self.threads)
+        return NumpyBackend(communicator, self.threads)
 
     def free_memory(self) -> int:
         """Return the bytes of main memory that the kernel says are available."""
@@ -54,19 +52,17 @@ class NumpyBackend:
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
         if nim or general or not supports(rule, self.communicator.size):
-            self._refuse_disk()
             return plane_bytes(last, self.communicator.size) if nim else None
-        loops = compiled(rule, last, self.disk, self.threads)
-        return required_bytes(rule, last, self.communicator.size, self.disk, loops)
+        loops = compiled(rule, last, self.threads)
+        return required_bytes(rule, last, self.communicator.size, loops=loops)
 
     def lacks_numba(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""
-        wanted = self.disk is None and self.threads > 0 and not general and find_spec("numba") is None
+        wanted = self.threads > 0 and not general and find_spec("numba") is None
         return wanted and (last >= COMPILED_FROM if nim else gains_by_loops(rule, last))
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        self._refuse_disk()
         free = free_share(self.communicator, node(), host_memory())
         require_memory(plane_bytes(last, self.communicator.size), free, f"nim to generation {last}")
         return NimEngine(last, state, self.communicator, plain=self.threads == 0)
@@ -74,19 +70,10 @@ class NumpyBackend:
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule, self.communicator.size) and not general:
-            return exactly_one_engine(rule, last, self.disk, self.threads)(
-                rule, last, state, self.communicator, self.disk, self.threads
-            )
-        self._refuse_disk()
+            return exactly_one_engine(rule, last, self.threads)(rule, last, state, self.communicator, self.threads)
         if self.communicator.size > 1:
             raise UsageError(NOT_ON_RANKS)
         return GeneralEngine(rule, last, state)
-
-    def _refuse_disk(self) -> None:
-        if self.disk is not None:
-            raise UsageError(
-                f"disk is for the table of a growth on exactly one touch, which this growth does not have, got {self.disk}"
-            )
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
@@ -100,9 +87,9 @@ class NumpyBackend:
         return NumpyTracer(scene)
 
 
-def exactly_one_engine(rule: Rule, last: int, disk: Path | None, threads: int) -> type[ExactlyOneEngine]:
+def exactly_one_engine(rule: Rule, last: int, threads: int) -> type[ExactlyOneEngine]:
     """Return the engine for births on exactly one touch: by compiled loops where they gain."""
-    if not compiled(rule, last, disk, threads):
+    if not compiled(rule, last, threads):
         return ExactlyOneEngine
     from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
 

@@ -1,4 +1,4 @@
-"""The table of exactly-one growth for NumPy alone: a byte a cell, in memory or on a disk.
+"""The table of exactly-one growth for NumPy alone: a byte a cell.
 
 States. A cell is FRESH (no touch yet), ONCE (one touch, this generation) or DECIDED, and a generation ends with no cell ONCE.
 
@@ -8,31 +8,20 @@ Nothing is sorted, and the work is births times offsets.
 
 Places. An offset takes a cell to another place in its brick or a neighbouring one: both are looked up by the cell's own place in
 its brick, and the rest is where the column of the target's brick begins (`gpu_nim.backends.shared.bricks`).
-
-Disk. A table that does not fit in memory is a file that is mapped to it. Then a step takes newborns in the order of their slabs,
-and decides cells as soon as no later newborn touches their slab: a generation goes through the file once, with few slabs in use at
-a time.
 """
 
 from __future__ import annotations
 
-import mmap
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.errors import FileError
 
 _FRESH, _DECIDED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
-_PART = 1 << 18  # newborns whose touches are decided together, where slabs are taken in order
 
 
 class ByteTable:
@@ -40,24 +29,13 @@ class ByteTable:
 
     Args:
         bricks: these bricks.
-        folder: the table is a file there, mapped to memory: the system keeps those parts in memory for which there is room, and
-            writes back the others. The file has no name, so that nothing is left when the process ends, however it does. None is
-            in memory.
-
-    Raises:
-        FileError: the folder is not there, is not writable or has no room. Room is taken before the table is used.
     """
 
-    def __init__(self, bricks: Bricks, folder: Path | None = None) -> None:
-        self._bricks, self._in_order = bricks, folder is not None
-        self._table = _zeros(CELLS * max(1, bricks.count), folder)
+    def __init__(self, bricks: Bricks) -> None:
+        self._bricks = bricks
+        self._table = np.zeros(CELLS * max(1, bricks.count), np.uint8)
         self._origins = bricks.origins
         self._jumps = [bricks.jump(offset) for offset in bricks.rule.offsets]
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the table."""
-        return self._table.nbytes
 
     def decide(self, at: Ints) -> None:
         """Mark these cells, shape (3, N), as decided."""
@@ -84,33 +62,11 @@ class ByteTable:
         far = np.ones(at.shape[1], np.bool_)
         far[near] = False
         beside = np.concatenate((at[:, near], halo), axis=1)
-        table, born = self._table, []
-        waiting = np.zeros(0, np.int64)
-        for parts, decided in self._parts(at.take(far.nonzero()[0], axis=1), beside):
-            candidates = np.concatenate((waiting, *(fresh for part in parts for fresh in self._touched(*part))))
-            waiting = candidates[:0]
-            if decided < len(table):
-                open_ = candidates >= decided
-                waiting, candidates = candidates[open_], candidates[~open_]
-            born.append(candidates[np.flatnonzero(table[candidates] == _ONCE)])
-            table[born[-1]] = _DECIDED
-        return self._bricks.decode(np.sort(np.concatenate(born)))  # which the next step finds side by side
-
-    def _parts(self, far: Ints, beside: Ints) -> Iterator[tuple[list[tuple[Ints, bool]], int]]:
-        """The newborns far from walls and those beside them, and their halo, with the place before which later ones touch nothing.
-
-        All of them, or parts of them in the order of slabs; of each whether it may touch what is beyond a wall.
-        """
-        if not self._in_order:
-            yield [(far, False), (beside, True)], len(self._table)
-            return
-        axis, reach = self._bricks.axis, self._bricks.reach[self._bricks.axis]
-        pushers = np.concatenate((far, beside), axis=1)
-        pushers = pushers[:, np.argsort(pushers[axis], kind="stable")]
-        for start in range(0, max(1, pushers.shape[1]), _PART):
-            later = pushers[axis, start + _PART :]
-            decided = self._bricks.before(int(later[0]) - reach) if len(later) else len(self._table)
-            yield [(pushers[:, start : start + _PART], True)], decided
+        pushers = (at.take(far.nonzero()[0], axis=1), False), (beside, True)
+        candidates = np.concatenate([at[0, :0], *(fresh for part in pushers for fresh in self._touched(*part))])
+        born = candidates[np.flatnonzero(self._table[candidates] == _ONCE)]
+        self._table[born] = _DECIDED
+        return self._bricks.decode(np.sort(born))  # which the next step finds side by side
 
     def _touched(self, pushers: Ints, walled: bool) -> Iterator[Ints]:
         """Push, and yield the places that nothing had touched before, by offset and block."""
@@ -143,20 +99,3 @@ class ByteTable:
                 places += parts[1]
                 places += jump.places.take(parts[2])
                 yield places
-
-
-def _zeros(size: int, folder: Path | None) -> NDArray[np.uint8]:
-    if folder is None:
-        return np.zeros(size, np.uint8)
-    try:
-        free = shutil.disk_usage(folder).free
-        if free < size:
-            raise OSError(f"{free:,} are free")
-        with tempfile.TemporaryFile(dir=folder) as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, size)
-            else:
-                file.truncate(size)
-            return np.frombuffer(mmap.mmap(file.fileno(), size), np.uint8)
-    except OSError as error:
-        raise FileError(f"{folder} must take a table of {size:,} bytes: {error.strerror or error}") from error

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -42,7 +41,7 @@ class CompiledEngine(ExactlyOneEngine):
 
     _loops = True
 
-    def _allocate(self, disk: Path | None, threads: int) -> None:
+    def _allocate(self, threads: int) -> None:
         bricks = self._bricks
         self._shape = _shape(bricks, threads)
         # Memory is taken as it is written to, and few slots of these are.

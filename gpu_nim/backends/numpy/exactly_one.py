@@ -20,7 +20,6 @@ Cells outside of the universe are touched like others, and discarded when they w
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
 from platform import node
 
 import numpy as np
@@ -80,20 +79,9 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
     return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
 
 
-def compiled(rule: Rule, last: int, disk: Path | None = None, threads: int = 1) -> bool:
+def compiled(rule: Rule, last: int, threads: int = 1) -> bool:
     """Return whether compiled loops grow it: there are threads for them, and numba."""
-    return disk is None and threads > 0 and find_spec("numba") is not None and gains_by_loops(rule, last)
-
-
-def table_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
-    """Return the bytes of the largest table of a byte a cell among this many ranks.
-
-    >>> from gpu_nim.model.rule import Symmetry
-    >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> table_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 55e6
-    True
-    """
-    return CELLS * max(1, Bricks.of_busiest(rule, last, ranks).count)
+    return threads > 0 and find_spec("numba") is not None and gains_by_loops(rule, last)
 
 
 def planned_newborns(bricks: Bricks) -> int:
@@ -105,14 +93,13 @@ def planned_newborns(bricks: Bricks) -> int:
     return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
 
 
-def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = None, loops: bool = False) -> int:
+def required_bytes(rule: Rule, last: int, ranks: int = 1, *, loops: bool = False) -> int:
     """Return the planned bytes of memory for growing `rule` to generation `last` on one of some ranks.
 
     Args:
         rule: the rule.
         last: the last generation.
         ranks: the number of ranks.
-        disk: the folder of the table, which takes no memory then.
         loops: whether compiled loops grow it.
 
     >>> from gpu_nim.model.rule import Symmetry
@@ -124,8 +111,7 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, disk: Path | None = No
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
         return columns + LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed(bricks)
-    table = 0 if disk is not None else CELLS * bricks.count
-    return columns + table + 4 * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
+    return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
 
 
 class ExactlyOneEngine(CellEngine):
@@ -153,7 +139,6 @@ class ExactlyOneEngine(CellEngine):
         last: int,
         state: State | None = None,
         ranks: Communicator = ALONE,
-        disk: Path | None = None,
         threads: int = 1,
     ) -> None:
         super().__init__(rule, last, ranks)
@@ -162,20 +147,20 @@ class ExactlyOneEngine(CellEngine):
                 f"rule must have births {{1}}, 2 or 3 dimensions and no touches, got births {sorted(rule.births)}, "
                 f"{rule.dimension} dimensions and touches {rule.touches}"
             )
-        needed = required_bytes(rule, last, self._ranks.size, disk, self._loops)
+        needed = required_bytes(rule, last, self._ranks.size, loops=self._loops)
         require_memory(needed, free_share(self._ranks, node(), host_memory()), f"a growth to generation {last}")
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
-        self._allocate(disk, threads)
+        self._allocate(threads)
         self._lay(np.zeros((3, 0), np.int64))
         if state is not None:
             self._restore(state)
 
-    def _allocate(self, disk: Path | None, threads: int) -> None:
+    def _allocate(self, threads: int) -> None:
         """Take the memory of the growth."""
         self._planned = planned_newborns(self._bricks)
         self._mirrors = Mirrors(self._bricks)
-        self._table = ByteTable(self._bricks, disk)
+        self._table = ByteTable(self._bricks)
 
     def state(self) -> State:
         """Return the rank's part (`gpu_nim.backends.shared.states`)."""

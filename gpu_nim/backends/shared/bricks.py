@@ -450,11 +450,6 @@ class Bricks(BrickGrid):
                 inside &= x >= -corner - step
         return inside
 
-    def before(self, least: int) -> int:
-        """Return the place of the first cell that the rank owns of a slab with this u, or v, or a greater one."""
-        slab = max(0, least >> self.logs[self.axis])
-        return int(CELLS * (self._sizes * (self.owners == self.rank))[:slab].sum())
-
     @property
     def borders(self) -> NDArray[np.int64]:
         """How many slabs of other ranks there are beside each slab, shape (slabs,)."""
