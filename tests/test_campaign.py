@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import date
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from gpu_nim import grow, save, solve
@@ -31,17 +33,17 @@ pytestmark = [
 _LONG = int(os.environ.get("GPUNIM_CAMPAIGN", "0"))
 
 
-def campaign(few: int) -> settings:
-    """So many cases, the same ones each time; or as many others as are asked for."""
+def campaign(few: int) -> Callable[[Any], Any]:
+    """So many cases, others each day; or as many others as are asked for."""
     unchecked = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(
+    how = settings(
         max_examples=_LONG or few,
-        derandomize=not _LONG,
         database=None,
         deadline=None,
         phases=[Phase.generate],
         suppress_health_check=unchecked,
     )
+    return lambda test: how(test if _LONG else seed(date.today().toordinal())(test))
 
 
 # Command lines

@@ -151,17 +151,6 @@ def test_two_growths_in_one_folder(tmp_path: Path) -> None:
     assert sorted(os.listdir(folder)) == ["cells.zarr", "checkpoint-0000000035.npz", "checkpoint-0000000040.npz"]
 
 
-def test_two_counts_of_one_name(tmp_path: Path) -> None:
-    path = tmp_path / "t.npy"
-    asked = ("count", "D", "--piles", "3", "--range", "0:5000", "--out", path)
-    first = Stopped(*asked)
-    refused(f"cannot write {path}: process {first.pid} is using it", *asked)
-    refused(f"cannot write {path}: process {first.pid} is using it", *asked, "--resume")
-    assert first.end(signal.SIGCONT) == (0, "")
-    assert np.load(path).tolist() == [3 ** n.bit_count() for n in range(5000)]
-    assert os.listdir(tmp_path) == ["t.npy"]
-
-
 @pytest.mark.parametrize("name", ["a.zarr", "s.csv", "t.zarr", "g.dot"])
 def test_the_next_writer_clears_up_after_a_killed_one(tmp_path: Path, name: str) -> None:
     assert Stopped(*command(name, tmp_path)).end(signal.SIGKILL) == (-signal.SIGKILL, "")
@@ -177,15 +166,6 @@ def test_signals_at_the_last_moment(tmp_path: Path, number: signal.Signals, stat
     code, _ = Stopped(*command("a.npz", tmp_path)).end(number)  # the file has its name by then: it is let take it
     assert code == status
     assert os.listdir(tmp_path) == ["a.npz"]
-
-
-def test_a_killed_growth_leaves_no_checkpoint_half_written(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    assert run("grow", "edge", "--gen", "10", "--checkpoint", folder, "--every", "5").exit_code == 0
-    Stopped("grow", "--resume", folder, "--gen", "20").end(signal.SIGKILL)
-    assert len(list(folder.glob(".*"))) == 2  # the lock, and the folder of a checkpoint
-    assert run("grow", "--resume", folder, "--gen", "12").exit_code == 0
-    assert list(folder.glob(".*")) == []
 
 
 def test_a_killed_count_is_gone_on_with_unless_its_file_is_there(tmp_path: Path) -> None:

@@ -206,8 +206,8 @@ def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Pa
     with claim(path) as alone, _failures_told(path):
         left = [folder for folder in _leftovers(path.parent, re.escape(path.name)) if not (folder / _DONE).exists()]
         folder = next((folder for folder in left if belongs(folder)), None)
-        if alone:
-            remove_leftovers(path.parent, re.escape(path.name), but=[folder] if folder else [])
+        if alone and folder is None:  # else what is resumed may be refused, and another be right
+            remove_leftovers(path.parent, re.escape(path.name))
         try:
             with interrupts_deferred():
                 if folder is None:
@@ -239,11 +239,10 @@ def claim(path: Path) -> Iterator[bool]:
         yield alone
 
 
-def remove_leftovers(folder: Path, names: str, but: Collection[Path] = ()) -> None:
+def remove_leftovers(folder: Path, names: str) -> None:
     """Remove leftovers of dead processes for files in `folder` whose names match a regular expression; their locks must be held."""
     for leftover in _leftovers(folder, names):
-        if leftover not in but:
-            shutil.rmtree(leftover, ignore_errors=True)
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> None:

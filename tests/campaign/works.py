@@ -61,7 +61,7 @@ def results(outcome: Outcome, folder: Path, made: str) -> object:
 
 def hidden(folder: Path) -> list[str]:
     """Return the names of what a work has left behind."""
-    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+    return [path.name for path in folder.rglob(".*")]
 
 
 def _print_contents(names: str) -> None:
