@@ -27,7 +27,7 @@ from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import DrawnBody, render, save
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
-from gpu_nim.render.motions.flights import FlyIn, flight, orbit
+from gpu_nim.render.motions.flights import FlyIn, Turntable, flight
 from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.raster import draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
@@ -339,9 +339,8 @@ def test_a_drawing_does_not_depend_on_the_users_settings():
 def test_a_turntable_keeps_its_distance_and_the_whole_body():
     points = hull(blocks_of("nim:15"))
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    distances = []
-    for azimuth in range(0, 360, 30):
-        camera = orbit(points, azimuth, 16 / 9)
+    turntable, distances = Turntable(Movie("nim:15", frames=12, look=Look(engine="numpy"))), []
+    for camera in map(turntable.camera, range(12)):
         seen = camera.project(points)
         assert (np.abs(seen[:, :2]) <= [16 / 9 * 0.921, 0.921]).all()
         distances.append(np.linalg.norm(camera.eye - middle))

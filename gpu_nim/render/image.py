@@ -213,8 +213,7 @@ class DrawnBody:
         base = look.colours_of(blocks) if base is None else base
         self.annotations = annotations(blocks, look, running, base)
         require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
-        width, height = (part * look.supersampling for part in look.resolution)
-        self._style = style(blocks, base, look, opengl.Canvas(width, height) if engine == "opengl" else None)
+        self._style = style(blocks, base, look, engine)
 
     @property
     def shortfall(self) -> str:

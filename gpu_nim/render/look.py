@@ -17,7 +17,6 @@ from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
-from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import INSIDE, Camera, View, parse_place
 from gpu_nim.render.words import JOINERS
@@ -262,14 +261,13 @@ class CameraStyle(Style):
         blocks: the body.
         base: its colours, sRGB float32 (N, 3).
         look: its appearance.
-        canvas: the window to draw in with OpenGL, or None to draw with NumPy.
+        engine: what draws it.
     """
 
-    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, canvas: Canvas | None) -> None:
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         self.blocks = blocks
         self.base = base
         self.look = look
-        self.canvas = canvas
         self.theme = look.drawn_theme
         self.scale = look.supersampling
         self.width, self.height = (part * self.scale for part in look.resolution)

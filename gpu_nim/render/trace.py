@@ -166,7 +166,7 @@ class Traced(CameraStyle):
     """
 
     def __init__(self, body: TracedBody, look: Look) -> None:
-        super().__init__(body.outline, np.empty((0, 3), np.float32), look, None)
+        super().__init__(body.outline, np.empty((0, 3), np.float32), look, "trace")
         self.body = body
         self.tracer: Tracer = select().tracer(body.scene)
         if body.removed is not None:

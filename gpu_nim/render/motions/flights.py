@@ -20,7 +20,7 @@ from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
 from gpu_nim.render.traced_body import traced_body
-from gpu_nim.render.views import NO_MARGINS, Camera, Margins, Place, View, basis_of, fit, from_angles
+from gpu_nim.render.views import Camera, Place, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
@@ -36,50 +36,33 @@ class Turntable(CameraMotion):
     name = "turntable"
     summary = "the body turns once"
 
-    def camera(self, number: int) -> Camera:
-        """Return the camera of a frame; that after the last is the first again."""
+    def __init__(self, movie: Movie) -> None:
+        super().__init__(movie)
         x, y, z = self.still.basis[2]
-        azimuth = float(np.degrees(np.arctan2(y, x))) + 360 * number / self.movie.frames
-        elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
-        parallel = self.look.view is not None and self.still.parallel
-        return orbit(self.hull, azimuth, self.look.aspect, elevation, parallel=parallel, margins=self.margins)
+        self._azimuth = float(np.degrees(np.arctan2(y, x)))
+        self._elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
+        self._middle = (self.hull.min(axis=0) + self.hull.max(axis=0)) / 2
+        whole = _revolved(self.hull - self._middle)
+        self._beside = fit(self._view(0.0), whole, self.look.aspect, margin=0.04, margins=self.margins)
+
+    def camera(self, number: int) -> Camera:
+        """Return the camera of a frame, at a constant distance from the body's axis; that after the last is the first again."""
+        beside, basis = self._beside, self._view(self._azimuth + 360 * number / self.movie.frames).basis()
+        return replace(beside, eye=self._middle + (beside.basis @ beside.eye) @ basis, basis=basis)
+
+    def _view(self, azimuth: float) -> View:
+        """Return a view whose upward direction turns with it, so that the body turns even when seen from above."""
+        up = from_angles(azimuth, self._elevation + 90).toward
+        return View(from_angles(azimuth, self._elevation).toward, up, self.look.view is not None and self.still.parallel)
 
 
-def orbit(
-    points: NDArray[np.floating],
-    azimuth: float,
-    aspect: float,
-    elevation: float = _ELEVATION,
-    *,
-    parallel: bool = False,
-    margins: Margins = NO_MARGINS,
-) -> Camera:
-    """Return a turntable's camera, at a constant distance from the body's axis with all of the body in view.
-
-    Args:
-        points: the hull of the body, (N, 3).
-        azimuth: in degrees.
-        aspect: width over height of the picture.
-        elevation: in degrees.
-        parallel: whether sight lines are parallel.
-        margins: what is left free for words.
-    """
-    middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    # The body of revolution: every point at every angle, as rings.
+def _revolved(points: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return points that frame all places of points (N, 3) that turn about the vertical through (0, 0, 0)."""
     rings = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    arms = np.linalg.norm((points - middle)[:, :2], axis=1)
+    arms = np.linalg.norm(points[:, :2], axis=1)
     swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
-    heights = np.broadcast_to((points - middle)[:, 2, None], swept.shape[:2])
-    whole = np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
-    still = fit(_from_the_side(0.0, elevation, parallel), whole, aspect, margin=0.04, margins=margins)
-    basis = _from_the_side(azimuth, elevation, parallel).basis()
-    return replace(still, eye=middle + (still.basis @ still.eye) @ basis, basis=basis)
-
-
-def _from_the_side(azimuth: float, elevation: float, parallel: bool) -> View:
-    """Return a view whose upward direction turns with it, so that the body turns even when seen from above."""
-    up = from_angles(azimuth, elevation + 90)
-    return replace(from_angles(azimuth, elevation), up=up.toward, parallel=parallel)
+    heights = np.broadcast_to(points[:, 2, None], swept.shape[:2])
+    return np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
 
 
 @MOTIONS.add

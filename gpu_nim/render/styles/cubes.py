@@ -28,15 +28,15 @@ class Cubes(CameraStyle):
         "trace": Cost((24 << 20) * (1 + cores()), 24, 0, 0),
     }
 
-    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, canvas: Canvas | None) -> None:
-        super().__init__(blocks, base, look, canvas)
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
+        super().__init__(blocks, base, look, engine)
+        self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
         self._shader = None if blocks.flat else Shader(blocks, base, self.theme, fine=look.quality == "final")
 
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
         quads = self._quads(camera, shown, on_step)
-        canvas = self.canvas
-        pixels = canvas.draw(quads, camera) if canvas else draw_quads(quads, camera, self.width, self.height)
+        pixels = self._canvas.draw(quads, camera) if self._canvas else draw_quads(quads, camera, self.width, self.height)
         return reduce_pixels(pixels, self.scale)
 
     def _quads(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> Iterator[Quads]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, VolumeGrid, coarsen
 from gpu_nim.render.look import STYLES, CameraStyle, Cost, Look
-from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import enlarge
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.trace import primary_rays
@@ -43,8 +42,8 @@ class Volume(CameraStyle):
     draws_flat = False
     has_edges = False
 
-    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, canvas: Canvas | None) -> None:
-        super().__init__(blocks, base, look, canvas)
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
+        super().__init__(blocks, base, look, engine)
         self._fine = _fineness(blocks, look.quality)
         self._volume = volume_of(blocks, base, self._fine)
 
