@@ -174,7 +174,7 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, d
     result = run("--resume", tmp_path / "run", "--json")
     assert result.exit_code == 0, result.output
     assert result.stderr.count("\n") == 1
-    assert "checkpoint-0000000030.npz is damaged" in result.stderr
+    assert "checkpoint-0000000030.npz cannot be used" in result.stderr
     assert "resuming from generation 20" in result.stderr
     assert json.loads(result.stdout)["digest"] == grow("edge", 40, backend="numpy").digest
     left = names(tmp_path / "run")
@@ -210,7 +210,7 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[
     np.savez(path, **arrays)  # each part of it right by itself
     with GrowthJob(backend=NUMPY, resume=tmp_path / "run").open() as run:
         assert run.growing.generation == 20
-        assert "checkpoint-0000000030.npz is damaged" in run.passed_over[0]
+        assert "checkpoint-0000000030.npz cannot be used" in run.passed_over[0]
         assert run.grow().digest == grow("edge", 40, backend="numpy").digest
 
 
@@ -233,7 +233,7 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
     saved(tmp_path / "run")
     for path in (tmp_path / "run").glob("*.npz"):
         path.write_bytes(b"x")
-    assert "checkpoint-0000000030.npz is damaged" in (said := refused("--resume", tmp_path / "run"))
+    assert "checkpoint-0000000030.npz cannot be used" in (said := refused("--resume", tmp_path / "run"))
     assert "no other is intact" in said
     assert "holds no checkpoint" in refused("--resume", tmp_path)
     assert "holds no checkpoint" in refused("--resume", tmp_path / "nowhere")
@@ -373,7 +373,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             arrays = dict(file)
         record = json.loads(str(arrays["record"])) | {"format": 99}
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
-    with pytest.raises(FileError, match="has format 99, this version of gpunim reads 5, and no other is intact"):
+    with pytest.raises(FileError, match="its format is 99, this version reads 5\\), and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
 
 

@@ -132,7 +132,7 @@ def test_damaged_halves(tmp_path: Path) -> None:
         write(path, stop_after=2)
     folder = half(path)
     (folder / "t.txt").write_text("10 9\n")
-    with pytest.raises(FileError, match="is shorter than was written"):
+    with pytest.raises(FileError, match="is not what was written"):
         write(path, resume=True)
     (folder / "job.json").write_text("{")
     with pytest.raises(FileError, match=r"job\.json is damaged"):

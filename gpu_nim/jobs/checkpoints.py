@@ -39,9 +39,9 @@ from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, name_of, parse_json, printable
-from gpu_nim.storage.arrays import NpzArrays, checksum_of, reason, require_room
-from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers
+from gpu_nim.model.files import Damaged, name_of, parse_json
+from gpu_nim.storage.arrays import NpzArrays, check_kind, checksum_of, reason, require_room
+from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
 
 KIND = "gpunim checkpoint"
 FORMAT = 5
@@ -51,10 +51,6 @@ _STATE, _MEASURED = "state.", "measured."
 _PLAIN = ("generations", "mismatch", "tested", "seconds")  # the fields of a snapshot that JSON holds
 Record = dict[str, Any]
 Arrays = Mapping[str, NDArray[Any]]
-
-
-class _OtherFormat(Damaged):
-    """A checkpoint is of another version of gpunim: the message has its format, and the one that this version reads."""
 
 
 class Checkpoints:
@@ -137,10 +133,8 @@ class Checkpoints:
                 for part, checksum in parts:
                     _check_part(part, checksum)
                 return path, [(path, record["seal"]), *parts]
-            except _OtherFormat as error:
-                self.passed_over.append(f"{path} has format {error}")
             except (Damaged, OSError) as error:
-                self.passed_over.append(f"{path} is damaged ({_why(error)})")
+                self.passed_over.append(f"{path} cannot be used ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
     def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, waiting: NDArray[Any] | None = None) -> None:
@@ -158,7 +152,7 @@ class Checkpoints:
         path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
         state = {f"{_STATE}{name}": array for name, array in snapshot.state.items()}
         if rank:
-            with self.failures_named(_part(path, rank)):
+            with writing(_part(path, rank), self.left):
                 checksum = _write(_part(path, rank), {"rank": rank}, state)
         parts = share(self._ranks, checksum)[1:]
         if rank:
@@ -174,28 +168,17 @@ class Checkpoints:
         measured = {f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()}
         cells = {} if waiting is None else {"waiting": waiting}
         arrays = {"births": snapshot.births, "checksums": snapshot.checksums, **state, **measured, **cells}
-        with self.failures_named(path):
+        with writing(path, self.left):
             _write(path, record, arrays)
             kept = [other.stem for other in self._paths() if other <= path][-_KEPT:]
             for file in self.folder.glob("checkpoint-*.npz"):
                 if (match := re.fullmatch(_NAMES, file.name)) and match[1] not in kept:
                     file.unlink()
 
-    @property
     def left(self) -> str:
         """What is left to resume from, as the end of a sentence."""
         whole = [path.name for path in self._paths()]
         return f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
-
-    @contextmanager
-    def failures_named(self, path: Path) -> Iterator[None]:
-        """Raise FileError for an OSError of the block, which writes this file: it says which checkpoint is left."""
-        try:
-            yield
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            raise FileError(f"cannot write {path}: {_why(error)}; {self.left}") from error
 
     def _snapshot(self, path: Path, files: list[tuple[Record, Arrays]], automaton: Automaton | None) -> Snapshot:
         """The snapshot in the files of all ranks; Damaged where they hold none, UsageError where it is of another growth."""
@@ -276,10 +259,7 @@ def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
     """
     with NpzArrays(path, compressed=False) as members:
         record = parse_json(members.read_text("record"))
-        if record.get("kind") != KIND:
-            raise Damaged("it was not written by gpunim")
-        if record.get("format") != FORMAT:
-            raise _OtherFormat(f"{printable(repr(record.get('format')), 20)}, this version of gpunim reads {FORMAT}")
+        check_kind(record, KIND, "checkpoint", (FORMAT,))
         mapped = {name for name in members.declared if name.startswith(_STATE)}
         read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
         require_room(path, read)

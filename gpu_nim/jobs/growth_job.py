@@ -29,7 +29,7 @@ from gpu_nim.model.arguments import Apart, Needs, argument, check_together, give
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.storage.atomic import claim, flush, scratch_folder
+from gpu_nim.storage.atomic import claim, flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, move_store, resumed_zarr_growth
 from gpu_nim.storage.growth_formats import (
     GROWTH_FORMATS,
@@ -426,7 +426,7 @@ class OpenGrowth:
         except RanksLost as error:
             if self._checkpoints is None:
                 raise
-            raise RanksLost(f"{error}; {self._checkpoints.left}") from error
+            raise RanksLost(f"{error}; {self._checkpoints.left()}") from error
         except BaseException:
             self.growing.ranks.fail()  # the others wait for this rank
             raise
@@ -447,7 +447,7 @@ class OpenGrowth:
         return resumed_zarr_growth(cells, checkpoints.waiting, snapshot, parents=parents)
 
     def _write(self, step: Callable[[], None]) -> None:
-        with nullcontext() if self._checkpoints is None else self._checkpoints.failures_named(self._checkpoints.cells):
+        with nullcontext() if self._checkpoints is None else writing(self._checkpoints.cells, self._checkpoints.left):
             step()
 
     def _save(self, store: ZarrGrowthWriter | None) -> None:

@@ -167,7 +167,7 @@ def scratch_folder(path: Path) -> Iterator[Path]:
 @contextmanager
 def _reserved(path: Path) -> Iterator[None]:
     """Claim a path, and remove what dead processes left of it; FileError of the block names it."""
-    with claim(path) as alone, _failures_told(path):
+    with claim(path) as alone, writing(path):
         if alone:
             remove_leftovers(path.parent, re.escape(path.name))
         yield
@@ -203,7 +203,7 @@ def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Pa
     '1 3;3 9;'
     """
     check_writable(path, is_ours)
-    with claim(path) as alone, _failures_told(path):
+    with claim(path) as alone, writing(path):
         left = [folder for folder in _leftovers(path.parent, re.escape(path.name)) if not (folder / _DONE).exists()]
         folder = next((folder for folder in left if belongs(folder)), None)
         if alone and folder is None:  # else what is resumed may be refused, and another be right
@@ -213,14 +213,10 @@ def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Pa
                 if folder is None:
                     folder = _new_folder(path)
                 _in_use.add(folder)
-            try:
+            kept = f"what is written so far is in {folder}, to resume from or to be removed"
+            with writing(path, lambda: kept * any(folder.iterdir())):
                 yield folder
                 _take_place(folder / path.name, path, mark=folder / _DONE)
-            except OSError as error:
-                if isinstance(error, FileError) or not any(folder.iterdir()):
-                    raise
-                kept = f"what is written so far is in {folder}, to resume from or to be removed"
-                raise FileError(f"cannot write {path}: {error.strerror or error}; {kept}") from error
             _remove(folder)
         finally:
             if folder is not None:
@@ -304,13 +300,20 @@ def _flush(path: Path) -> None:
 
 
 @contextmanager
-def _failures_told(path: Path) -> Iterator[None]:
+def writing(path: Path, left: Callable[[], str] = str) -> Iterator[None]:
+    """Raise FileError for an OSError of the block, which writes this file: it says what is left of it, if anything is.
+
+    >>> with writing(Path("a.npz"), lambda: "a part of it is left"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    gpu_nim.model.errors.FileError: cannot write a.npz: No space left on device; a part of it is left
+    """
     try:
         yield
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"cannot write {path}: {error.strerror or error}") from error
+        raise FileError("; ".join(filter(None, [f"cannot write {path}: {error.strerror or error}", left()]))) from error
 
 
 def _new_folder(path: Path) -> Path:

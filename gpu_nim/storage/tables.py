@@ -631,7 +631,7 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
         scratch = folder / path.name
         try:
             data = entry.writer(scratch, heading, done, 0 if extent is None else extent.size)
-        except Damaged as error:
+        except (Damaged, FileNotFoundError) as error:
             raise FileError(f"cannot resume {path}: {scratch} is damaged ({error}); remove {folder} to start over") from error
         with closing(data):
             if extent is not None and data.extent() != extent:
@@ -667,9 +667,6 @@ def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, Exten
         if found.get(key) != job.get(key):
             left, asked = (printable(str(values.get(key)), 40) for values in (found, job))
             raise FileError(f"cannot resume {path}: the interrupted table has {printable(key, 40)} {left}, not {asked}")
-    data = folder / path.name
-    if done and (not data.exists() or (data.is_file() and data.stat().st_size < extent.size)):
-        raise FileError(f"cannot resume {path}: {data} is shorter than was written; remove {folder} to start over")
     return (done, extent) if done else (0, None)
 
 
