@@ -84,12 +84,13 @@ def cluster(scheduler: str | None = None, workers: Whole | None = None, *, gpus:
         dask, distributed = import_module("dask"), import_module("distributed")
     except ImportError as error:
         raise missing("more than one worker needs Dask", "distributed") from error
+    gc.collect()  # a client whose construction failed would, collected later, take a lock that one under construction holds
     settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
     with dask.config.set(settings), _silenced("distributed", "distributed.client"):
         if workers is not None:
             # By default results would go through the scheduler, which doubles the copying.
             with ExitStack() as stack:
-                with interrupts_deferred(), interrupts_blocked(), _uncollected():
+                with interrupts_deferred(), interrupts_blocked():
                     local = stack.enter_context(_local(workers, gpus))
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
                 try:
@@ -99,8 +100,7 @@ def cluster(scheduler: str | None = None, workers: Whole | None = None, *, gpus:
                         stack.close()
             return
         try:
-            with _uncollected():
-                client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)
+            client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)
         except OSError as error:  # a TimeoutError is one
             raise BackendError(f"no Dask scheduler answers at {scheduler}: start one with 'dask scheduler'") from error
         except Exception as error:  # of any type: Dask has different code for each kind of address
@@ -110,22 +110,6 @@ def cluster(scheduler: str | None = None, workers: Whole | None = None, *, gpus:
                 raise BackendError(f"the Dask scheduler at {scheduler} has no workers: start some with 'dask worker {scheduler}'")
             _require_gpunim(client, scheduler)
             yield Cluster(client)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Disable the garbage collector while a client is made.
-
-    When a client whose construction failed is collected, it takes a lock that a client under construction holds: a deadlock.
-    """
-    gc.collect()
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _require_gpunim(client: Any, scheduler: str | None) -> None:

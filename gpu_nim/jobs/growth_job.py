@@ -49,7 +49,6 @@ _STORED_BYTES = 40  # of a newborn while its generation is written or read
 _PARENT_BYTES = 300  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 _MESSAGE_BYTES = 9  # of its own, for each rank
-_UNFIT = "which such a device does not hold"
 _FILES = ("out", "voxels", "bfile")
 _STORED = (*_FILES, "parents", "every", "columns")
 """The options that a checkpoint keeps for the growth that resumes."""
@@ -205,8 +204,8 @@ class GrowthJob:
         if ranks > 1:
             taken[-1] += f" on each of {ranks} ranks"
         if memory is not None and (fit := free // max(1, memory)) < (ranks if backend.name == "numpy" else 1):
-            unfit = f"of which {fit or 'none'} fit{'s' * (fit < 2)} on this machine" if backend.name == "numpy" else _UNFIT
-            taken.append(unfit if ranks > 1 else "which does not fit")
+            some = ranks > 1 and backend.name == "numpy"
+            taken.append(f"of which {fit or 'none'} fit{'s' * (fit < 2)} on this machine" if some else "which does not fit")
         if ranks > 1:
             counted = rule is not find("nim").rule
             costs |= {"ranks": ranks, "sent": sent_bytes(rule, growing.generations, ranks) if counted else None}

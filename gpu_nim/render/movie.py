@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.errors import BackendError, FileError, GpunimError, UsageError, missing
+from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Damaged, Provenance, call, made_by, open_regular
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
@@ -92,7 +92,7 @@ def make_movie(
     require_picture_memory(movie.look, engine, movie.source, at_once=workers)
     mark = _mark(drawn)
     report = on_frame or (lambda done, total: None)
-    with resumable(path, lambda folder: _read_mark(folder) == mark) as folder:
+    with resumable(path, lambda folder: _read_mark(folder) == mark, begun=lambda folder: any(folder.glob("[0-9]*.png"))) as folder:
         (folder / _NOTE).write_text(mark)
         missing = [number for number in range(movie.frames) if not _is_whole(_frame_file(folder, number))]
         there = done = movie.frames - len(missing)
@@ -102,15 +102,10 @@ def make_movie(
             if what == _STEPS[movie.look.quality == CINEMA]:
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
-        try:
-            frames = _draw(drawn, missing, workers, within)
-            for done, (number, content) in enumerate(frames, there + 1):
-                _write_frame(content, _frame_file(folder, number))
-                report(done, movie.frames)
-        except GpunimError:
-            if not done:  # it cannot be drawn: nothing to resume
-                (folder / _NOTE).unlink()
-            raise
+        frames = _draw(drawn, missing, workers, within)
+        for done, (number, content) in enumerate(frames, there + 1):
+            _write_frame(content, _frame_file(folder, number))
+            report(done, movie.frames)
         _encode(encoder, folder, movie, folder / path.name, made_by(call("make_movie", movie, str(path))))
     return {
         "source": movie.source,

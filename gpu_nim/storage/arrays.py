@@ -203,6 +203,10 @@ class ZarrArrays:
             require_memory(size, host_memory() // 2, f"reading {what} of {self._path}")
 
 
+EVERY_CHUNK: Any = {"write_empty_chunks": True}
+"""How arrays are written in which a missing chunk is to be detected."""
+
+
 def created(group: zarr.Group, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:
     """Make an array of a group in place of the one of that name, if there is one.
 
@@ -212,9 +216,8 @@ def created(group: zarr.Group, name: str, dimensions: Sequence[str], **how: Any)
         dimensions: the names of its dimensions.
         how: its `data`, or its `shape` and `dtype`, and its layout, as `zarr.Group.create_array` takes them.
     """
-    every_chunk: Any = {"write_empty_chunks": True}  # to detect a missing one
     with interrupts_deferred():
-        return group.create_array(name, dimension_names=dimensions, config=every_chunk, overwrite=True, **how)
+        return group.create_array(name, dimension_names=dimensions, config=EVERY_CHUNK, overwrite=True, **how)
 
 
 def attributes_of(store: Path, node: str = "group") -> dict[str, Any]:

@@ -21,7 +21,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from gpu_nim.model.errors import FileError
@@ -186,10 +186,16 @@ def _folder_for(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+def resumable(
+    path: Path,
+    belongs: Callable[[Path], bool],
+    is_ours: Callable[[Path], bool] = lambda _: False,
+    begun: Callable[[Path], bool] = lambda folder: any(folder.iterdir()),
+) -> Iterator[Path]:
     """Yield a folder in which to write `path` under its own name; on success it is renamed to `path`, on failure the folder stays.
 
-    The folder is new, or one of an interrupted run that `belongs` accepts.  Otherwise like `replacing`.
+    The folder is new, or one of an interrupted run that `belongs` accepts, and stays where what it holds is `begun`, to be resumed.
+    Otherwise like `replacing`.
 
     >>> with tempfile.TemporaryDirectory() as place:
     ...     path = Path(place, "terms.txt")
@@ -214,25 +220,23 @@ def resumable(path: Path, belongs: Callable[[Path], bool], is_ours: Callable[[Pa
                     folder = _new_folder(path)
                 _in_use.add(folder)
             kept = f"what is written so far is in {folder}, to resume from or to be removed"
-            with writing(path, lambda: kept * any(folder.iterdir())):
+            with writing(path, lambda: kept * begun(folder)):
                 yield folder
                 _take_place(folder / path.name, path, mark=folder / _DONE)
             _remove(folder)
         finally:
             if folder is not None:
                 _in_use.discard(folder)
-                with suppress(OSError):
-                    folder.rmdir()  # if it is empty: there is nothing to resume
+                if folder.exists() and not begun(folder):
+                    _remove(folder)
 
 
-@contextmanager
-def claim(path: Path) -> Iterator[bool]:
+def claim(path: Path) -> AbstractContextManager[bool]:
     """Reserve the name `path` for this thread for the duration of the block, before long work for it.
 
     Yields whether others are excluded (see `locked`).  Raises FileError where another process is writing it.
     """
-    with locked(path.with_name(f".{path.name}.gpunim-lock"), f"cannot write {path}") as alone:
-        yield alone
+    return locked(path.with_name(f".{path.name}.gpunim-lock"), f"cannot write {path}")
 
 
 def remove_leftovers(folder: Path, names: str) -> None:

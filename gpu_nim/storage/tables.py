@@ -48,7 +48,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import ZarrArrays, checksum_of, store_of, told_as_damage
+from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, store_of, told_as_damage
 from gpu_nim.storage.atomic import check_output, make_folder, replacing, resumable
 
 Column = Sequence[Any] | NDArray[Any]
@@ -236,7 +236,6 @@ _GROUP = 1 << 15  # rows of .parquet that are written at a time
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
-_EVERY_CHUNK: Any = {"write_empty_chunks": True}  # to detect a missing one
 
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
 
@@ -295,7 +294,7 @@ class _ZarrTable(TableData):
 
         values = _limbs(columns)
         if self._array is None:  # only after its digest was compared
-            self._array = zarr.open_array(self._path, mode="r+", config=_EVERY_CHUNK)
+            self._array = zarr.open_array(self._path, mode="r+", config=EVERY_CHUNK)
         size = self._array.chunks[0]  # zarr takes as many times the memory as there are chunks
         for start in range(0, len(values), size):
             part = values[start : start + size]
@@ -323,7 +322,7 @@ def _make_array(path: Path, heading: Heading) -> None:
             dtype=np.uint64,
             attributes=heading.job(),
             dimension_names=names,
-            config=_EVERY_CHUNK,
+            config=EVERY_CHUNK,
             overwrite=True,
         )
 
@@ -624,7 +623,7 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
             yield TableWriter(None, heading, data, 0)
             data.finish()
         return
-    with resumable(path, lambda folder: resume and (folder / _JOB).exists(), is_table) as folder, _kept_if_recorded(folder):
+    with resumable(path, lambda folder: resume and _is_begun(folder), is_table, _is_begun) as folder:
         done, extent = _taken_up(path, folder, heading.job())
         if done == 0:
             _require_space(path, heading)
@@ -640,15 +639,9 @@ def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bo
             data.finish()
 
 
-@contextmanager
-def _kept_if_recorded(folder: Path) -> Iterator[None]:
-    """Remove what is in the folder where the block fails and has recorded no progress: nothing could be resumed."""
-    try:
-        yield
-    except BaseException:
-        for data in [] if (folder / _JOB).exists() else folder.iterdir():
-            shutil.rmtree(data) if data.is_dir() else data.unlink()
-        raise
+def _is_begun(folder: Path) -> bool:
+    """Whether progress is recorded in the folder of an interrupted table."""
+    return (folder / _JOB).exists()
 
 
 def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, Extent | None]:
