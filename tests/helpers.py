@@ -15,6 +15,8 @@ from gpu_nim.cli import main
 
 _T = TypeVar("_T")
 
+PATIENCE = 300
+"""Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work."""
 ON_NUMPY = ("--backend", "numpy")
 
 
@@ -62,7 +64,7 @@ def gpunim(*words: object) -> list[str]:
     return [sys.executable, "-m", "gpu_nim", *map(str, words)]
 
 
-def wait_for(happened: Callable[[], _T], what: object, patience: float = 60) -> _T:
+def wait_for(happened: Callable[[], _T], what: object, patience: float = PATIENCE) -> _T:
     """Return the value of `happened` once it is true; fail if it stays false for this many seconds."""
     end = time.monotonic() + patience
     while not (result := happened()):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import wait_for
+from tests.helpers import PATIENCE, wait_for
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "gpu-check"
 HANGS = "echo begun $$; sleep 1000 & wait"
@@ -35,7 +35,7 @@ def started(tmp_path: Path) -> Started:
 
 def test_a_report(started: Started, tmp_path: Path) -> None:
     process = started("r.md", "bench", "tests", "large=1", bench="echo 7 cells", tests="echo 8 cells; exit 1", large=HANGS)
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=PATIENCE)[1]
     report = (tmp_path / "r.md").read_text()
     assert process.returncode == 1
     assert report.startswith("# gpunim on a GPU\n\n- commit: abc\n- begun: ")
@@ -48,7 +48,7 @@ def test_a_report(started: Started, tmp_path: Path) -> None:
         *("bench: passed", "tests: FAILED with status 1", "large: FAILED: cut at the limit of 1 s")
     ]
     process = started("r.md", "compare", compare="echo 9 cells")
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
 
 
@@ -58,7 +58,7 @@ def test_an_interruption_leaves_a_report_and_no_process(started: Started, tmp_pa
     report = tmp_path / "r.md"
     wait_for(lambda: report.exists() and "begun " in report.read_text().partition("## tests")[2], "the part")
     process.send_signal(number)
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 128 + number
     assert f"interrupted by {number.name}" in said
     assert report.read_text().endswith(f"```\n\ninterrupted by {number.name}\n")
@@ -76,7 +76,7 @@ def alive(process: int) -> bool:
 
 def test_without_a_gpu_there_is_one_sentence(started: Started) -> None:
     process = started("r.md", facts="echo gpu-check: there is no GPU; exit 1")
-    assert process.communicate(timeout=60)[1] == "gpu-check: there is no GPU\n"
+    assert process.communicate(timeout=PATIENCE)[1] == "gpu-check: there is no GPU\n"
     assert process.returncode == 2
 
 
@@ -92,7 +92,7 @@ def test_without_a_gpu_there_is_one_sentence(started: Started) -> None:
 )
 def test_wrong_use(started: Started, arguments: list[str], said: str) -> None:
     process = started(*arguments)
-    assert said in process.communicate(timeout=60)[1]
+    assert said in process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 2
 
 

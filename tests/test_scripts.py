@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import wait_for
+from tests.helpers import PATIENCE, wait_for
 
 CHECKOUT = Path(__file__).parents[1]
 TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "sleep", "tail", "timeout", "touch", "tr")
@@ -144,7 +144,7 @@ class Machine:
 
     def run(self, *args: str, script: str = "gpunim", **more: str) -> subprocess.CompletedProcess[str]:
         with self.start(*args, script=script, **more) as process:
-            stdout, stderr = process.communicate(timeout=60)
+            stdout, stderr = process.communicate(timeout=PATIENCE)
         return subprocess.CompletedProcess(args, process.returncode, stdout, stderr)
 
     def works(self, *args: str, **more: str) -> str:
@@ -248,7 +248,7 @@ def test_an_interrupted_set_up_is_made_anew(machine: Machine, number: signal.Sig
     process = machine.start()
     wait_for(Path(f"{machine.calls_file}.started").exists, "the installer")
     os.killpg(process.pid, number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == status
     machine.mark.parent.mkdir(exist_ok=True)
     machine.mark.touch()
@@ -259,7 +259,7 @@ def test_an_interrupted_set_up_is_made_anew(machine: Machine, number: signal.Sig
 
 def test_concurrent_first_calls_make_one_environment(machine: Machine) -> None:
     processes = [machine.start(str(i)) for i in range(6)]
-    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    outputs = [process.communicate(timeout=PATIENCE)[0] for process in processes]
     assert outputs == [f"[ran][{i}]" for i in range(6)]
     assert machine.installed() == ["."]
 
@@ -345,8 +345,8 @@ def test_perl_locks_where_flock_is_missing(machine: Machine) -> None:
     assert second.stderr is not None
     assert "waiting for another call" in second.stderr.readline()
     os.killpg(first.pid, signal.SIGKILL)
-    first.communicate(timeout=60)
-    assert second.communicate(timeout=60)[0] == "[ran][second]"
+    first.communicate(timeout=PATIENCE)
+    assert second.communicate(timeout=PATIENCE)[0] == "[ran][second]"
 
 
 def test_offline_is_one_sentence_and_works_again_online(machine: Machine) -> None:

@@ -17,7 +17,7 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.errors import FileError
 from gpu_nim.storage import atomic
 from tests import helpers
-from tests.helpers import gpunim, run
+from tests.helpers import PATIENCE, gpunim, run
 from tests.render_files import needs_ffmpeg
 
 pytestmark = pytest.mark.thorough
@@ -127,7 +127,7 @@ class Stopped:
         """Send a signal, let it continue, and return its status and stderr."""
         self.process.send_signal(number)
         self.process.send_signal(signal.SIGCONT)
-        _, stderr = self.process.communicate(timeout=60)
+        _, stderr = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, stderr
 
 
@@ -236,7 +236,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path, asked: tuple[str, ...]
         assert process.poll() is None
         time.sleep(0.05)
     process.kill()
-    process.communicate(timeout=60)  # which lasts until the last process that could write to the pipes is gone
+    process.communicate(timeout=PATIENCE)  # which lasts until the last process that could write to the pipes is gone
 
 
 # Locks that are removed as they are released
@@ -261,7 +261,7 @@ while got < 400:
 def test_a_lock_is_held_by_one_though_its_file_comes_and_goes(tmp_path: Path) -> None:
     words = [sys.executable, "-c", CONTENDER, str(tmp_path / "lock"), str(tmp_path / "inside")]
     contenders = [subprocess.Popen(words, stderr=subprocess.PIPE) for _ in range(3)]
-    assert [(contender.communicate(timeout=60)[1], contender.returncode) for contender in contenders] == [(b"", 0)] * 3
+    assert [(contender.communicate(timeout=PATIENCE)[1], contender.returncode) for contender in contenders] == [(b"", 0)] * 3
     assert os.listdir(tmp_path) == []
 
 

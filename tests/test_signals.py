@@ -12,7 +12,7 @@ import pytest
 from gpu_nim.cli import Terminated, terminations_raised
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.tables import open_table
-from tests.helpers import gpunim
+from tests.helpers import PATIENCE, gpunim
 
 ENDINGS = [
     (signal.SIGINT, 130, "\ngpunim: interrupted\n"),
@@ -29,7 +29,7 @@ def test_a_signal_leaves_no_file(tmp_path: Path, number: signal.Signals, status:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=PATIENCE)
     assert (process.returncode, stderr) == (status, sentence)
     assert os.listdir(tmp_path) == []
 

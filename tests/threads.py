@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
+from tests.helpers import PATIENCE
 
 
 class Threads:
@@ -49,7 +50,7 @@ class Threads:
 
 def on_ranks(size: int, work: Callable[[Communicator], Any]) -> list[Any]:
     """Return what `work` returns on each of these ranks; its error, where a rank raises one."""
-    places, barrier = [None] * size, threading.Barrier(size, timeout=60)
+    places, barrier = [None] * size, threading.Barrier(size, timeout=PATIENCE)
     stopped = [threading.Event() for _ in range(size)]
 
     def run(rank: int) -> Any:
