@@ -84,9 +84,14 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     >>> grundy_values(OctalCode("0.77"), 12).tolist()
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
     """
-    count = integer("count", count, 0, MAX_SIZE)
-    require_memory(_HEAP_BYTES * count, host_memory(), "a table of Grundy values of heaps")
+    count = _required(count)
     return HeapRule.extended(rule, np.empty(0, dtype=np.int64), count)
+
+
+def _required(count: Whole) -> int:
+    count = integer("count", count, 0, MAX_SIZE + 1)
+    require_memory(_HEAP_BYTES * count, host_memory(), f"a table of the Grundy values of heaps to {count - 1:,}")
+    return count
 
 
 def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
@@ -153,8 +158,7 @@ def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
     >>> int(values[-1]), period
     (8, Period(preperiod=71, length=12, saltus=0))
     """
-    count = integer("count", count, 0, MAX_SIZE)
-    require_memory(_HEAP_BYTES * count, host_memory(), "a table of Grundy values of heaps")
+    count = _required(count)
     values = np.empty(0, dtype=np.int64)
     for upto in (*(stage for stage in _STAGES if stage < count), count):
         values = rule.extended(values, upto)

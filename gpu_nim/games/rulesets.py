@@ -4,20 +4,21 @@ A `Ruleset` explains a position and plays from it by listing the moves of one tu
 (`gpu_nim.games.solvers`) take a whole box of positions as arrays. There is a class for each way in which games are stated.
 """
 
+import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import ClassVar
 
 from gpu_nim.backends.interface import Backend
-from gpu_nim.games.game_graph import Game
-from gpu_nim.games.heaps import HEAP, HeapGame, HeapRule, partitions_up_to, replaced
+from gpu_nim.games.game_graph import Game, require_evolution
+from gpu_nim.games.heaps import HEAP, HeapGame, HeapRule, extended_values, partitions_up_to, replaced
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.laws import Law, SumOfHeaps, law_of_inequalities
 from gpu_nim.games.solution import Solution
-from gpu_nim.games.solvers import solve_game, solve_heap, solve_inequalities
+from gpu_nim.games.solvers import BoxGame, evolved, of_grundy, solve_inequalities
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep
 
@@ -216,7 +217,15 @@ class Vectors(Ruleset):
 
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
         """Solve the game along its lines, or by its options."""
-        return solve_game(self.rules(size), self.title or name, self.coordinates, size, on_step=on_step)
+        game, name = self.rules(size), self.title or name
+        started = time.perf_counter()
+        if isinstance(game, BoxGame):
+            grundy_values = game.box_grundy(on_step)
+        else:
+            positions, moves = self.extent(size)
+            require_evolution(positions, moves, f"{name}, {positions:,} positions")
+            grundy_values = evolved(game)
+        return of_grundy(grundy_values, name, self.coordinates, size, time.perf_counter() - started)
 
 
 @dataclass(frozen=True)
@@ -259,7 +268,10 @@ class Heaps(Ruleset):
 
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""
-        return solve_heap(self.rule, f"{name} {self.rule.describe()}".rstrip(), size)
+        started = time.perf_counter()
+        values, period = extended_values(self.rule, size + 1)
+        seconds = time.perf_counter() - started
+        return replace(of_grundy(values, f"{name} {self.rule.describe()}".strip(), HEAP, size, seconds), period=period)
 
 
 class Below:

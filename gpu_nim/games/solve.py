@@ -13,20 +13,22 @@ from gpu_nim.backends.selection import check_backend
 from gpu_nim.games.catalogue import find, read_source, ruled
 from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.rulesets import Inequalities
+from gpu_nim.games.rulesets import Inequalities, Ruleset
 from gpu_nim.games.solution import Solution, least_of, least_vector
-from gpu_nim.games.solvers import solve_inequalities
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
+
+Solvable = InequalityGame | Ruleset | str
+"""What `solve` takes for a game."""
 
 _FIRST_SIZE = 15
 _Found = TypeVar("_Found", Solution, "Comparison")
 
 
 def solve(
-    game: InequalityGame | str,
+    game: Solvable,
     size: Whole,
     *,
     grundy: bool = False,
@@ -39,7 +41,8 @@ def solve(
 
     Args:
         game: a name of `gpu_nim.games.catalogue.CATALOGUE` (`gpunim games` lists them), inequalities as a text (see
-            `gpu_nim.games.inequality.parse_game`), or an inequality game.
+            `gpu_nim.games.inequality.parse_game`), an inequality game, or rules of your own: `Vectors` of any game whose positions
+            are vectors, or `Heaps` of a rule for single heaps.
         size: the largest value of the coordinates that have no bound of their own.
         grundy: whether to find Grundy values as well as outcomes; games without inequalities always have them.
         until_difference: whether to solve up to 15, 31, 63, ... until the first difference from Nim is known, or to the size. It is
@@ -63,6 +66,9 @@ def solve(
     [0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2]
     >>> solve("subtraction", 20, take=[1, 3, 4]).period
     Period(preperiod=0, length=7, saltus=0)
+    >>> from gpu_nim.games import Heaps, OctalCode, Vectors, Wythoff
+    >>> solve(Heaps(OctalCode("0.07")), 1000).period, solve(Vectors(Wythoff, ("x", "y")), 7).equals_nim
+    (Period(preperiod=53, length=34, saltus=0), False)
     >>> from gpu_nim.games.inequality import chocolate
     >>> solution = solve(chocolate(3), 31, grundy=True)
     >>> len(solution.p_positions), solution.largest_grundy, solution.equals_nim
@@ -75,16 +81,21 @@ def solve(
     """
     if until_difference:
         return _until_difference(size, partial(solve, game, grundy=grundy, backend=backend, on_step=on_step, **parameters))
-    if isinstance(game, InequalityGame):
+    check_backend(backend)
+    name, greatest, rules = _stated(game, parameters)
+    if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
+        raise UsageError(f"backend must be numpy or auto for {name or shown(game)}, which runs on the host alone, got cuda")
+    return rules.solve(name, integer("size", size, 0, greatest), grundy=grundy, backend=backend, on_step=on_step)
+
+
+def _stated(game: Solvable, parameters: dict[str, Any]) -> tuple[str, int, Ruleset]:
+    """The name of a game, nothing outside the catalogue, the largest size that can be solved, and its rules."""
+    if isinstance(game, InequalityGame | Ruleset):
         if parameters:
             raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
-        return solve_inequalities(game, size, grundy=grundy, backend=backend, on_step=on_step)
-    check_backend(backend)
+        return "", MAX_SIZE, Inequalities(game) if isinstance(game, InequalityGame) else game
     entry, _, rules = ruled(game, parameters)
-    if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
-        raise UsageError(f"backend must be numpy or auto for {entry.name}, which runs on the host alone, got cuda")
-    size = integer("size", size, 0, entry.greatest_size)
-    return rules.solve(entry.name, size, grundy=grundy, backend=backend, on_step=on_step)
+    return entry.name, entry.greatest_size, rules
 
 
 def _until_difference(size: Whole, found_at: Callable[[int], _Found]) -> _Found:
@@ -200,8 +211,8 @@ class Comparison:
 
 
 def compare(
-    game: InequalityGame | str,
-    against: InequalityGame | str,
+    game: Solvable,
+    against: Solvable,
     size: Whole,
     *,
     until_difference: bool = False,
@@ -237,27 +248,19 @@ def compare(
     return _until_difference(size, found_at) if until_difference else found_at(integer("size", size, 0, MAX_SIZE))
 
 
-def _solved(game: InequalityGame | str, values: dict[str, Any], size: int, backend: str | Backend) -> tuple[Solution, _Members]:
+def _solved(game: Solvable, values: dict[str, Any], size: int, backend: str | Backend) -> tuple[Solution, _Members]:
     """The solution of a game, and a function that says which vectors are positions of it up to its limits."""
-    solution, rules = solve(game, size, backend=backend, **values), _rules(game, values)
+    solution, (_, _, rules) = solve(game, size, backend=backend, **values), _stated(game, values)
 
     def members(vectors: Ints) -> NDArray[np.bool_]:
         inside = np.asarray((vectors <= np.array(solution.limits)).all(axis=1))
-        if rules is not None:
-            inside[inside] = rules.are_positions(vectors[inside], solution.limits)
-        elif solution.grundy is not None:
+        if isinstance(rules, Inequalities):
+            inside[inside] = rules.game.are_positions(vectors[inside], solution.limits)
+        elif solution.grundy is not None:  # -1 where no position is
             inside[inside] = solution.grundy[tuple(vectors[inside].T)] >= 0
         return inside
 
     return solution, members
-
-
-def _rules(game: InequalityGame | str, values: dict[str, Any]) -> InequalityGame | None:
-    """The inequalities of a game that has some; the solutions of others have Grundy values, -1 where no position is."""
-    if isinstance(game, InequalityGame):
-        return game
-    _, _, rules = ruled(game, values)
-    return rules.game if isinstance(rules, Inequalities) else None
 
 
 def _compared(first: tuple[Solution, _Members], second: tuple[Solution, _Members]) -> Comparison:

@@ -1,7 +1,7 @@
-"""The solvers: inequality games in a box, games whose positions are vectors, and single heaps."""
+"""The solver of inequality games in a box, and what others share: values by options, and a solution from Grundy values."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Protocol, runtime_checkable
 
@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.games.game_graph import MAX_SIZE, Game, evolve, require_evolution
-from gpu_nim.games.heaps import HEAP, HeapRule, extended_values
+from gpu_nim.games.game_graph import MAX_SIZE, Game, evolve
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
-from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep
 
 
 @runtime_checkable
@@ -29,14 +27,7 @@ class BoxGame(Protocol):
         """The Grundy values over the box of the positions."""
 
 
-def solve_inequalities(
-    game: InequalityGame,
-    size: Whole,
-    *,
-    grundy: bool = False,
-    backend: str | Backend = "auto",
-    on_step: OnStep = unreported,
-) -> Solution:
+def solve_inequalities(game: InequalityGame, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
     """Solve an inequality game in the box of that size.
 
     Args:
@@ -47,11 +38,10 @@ def solve_inequalities(
         on_step: called for progress.
 
     Raises:
-        UsageError: the size is wrong, or the box has more than 2^62 cells.
+        UsageError: the box has more than 2^62 cells.
         InsufficientMemoryError: the box is too large.
         BackendError: the backend cannot run here.
     """
-    size = integer("size", size, 0, MAX_SIZE)
     chosen = select(backend)
     limits = game.limits(size)
     cells = prod(limit + 1 for limit in limits)
@@ -87,49 +77,8 @@ def solve_inequalities(
     )
 
 
-def solve_game(game: Game[Vector], name: str, coordinates: tuple[str, ...], size: int, *, on_step: OnStep = unreported) -> Solution:
-    """Solve any game whose positions are vectors with entries 0 to `size`: a `BoxGame` by its own solver, others by their options.
-
-    Args:
-        game: the game, with positions up to `size`.
-        name: its name in the solution.
-        coordinates: the names of its coordinates.
-        size: the largest value of a coordinate.
-        on_step: called with the number of positions of a `BoxGame` done.
-
-    >>> from gpu_nim.games.lines import Wythoff
-    >>> solve_game(Wythoff(7), "wythoff", ("x", "y"), 7).p_positions.tolist()
-    [[0, 0], [1, 2], [2, 1], [3, 5], [4, 7], [5, 3], [7, 4]]
-    """
-    size = integer("size", size, 0, MAX_SIZE)
-    started = time.perf_counter()
-    if isinstance(game, BoxGame):
-        grundy = game.box_grundy(on_step)
-    else:
-        positions = (size + 1) ** len(coordinates)
-        require_evolution(positions, size * len(coordinates), f"{name}, {positions:,} positions")
-        grundy = _evolved(game)
-    seconds = time.perf_counter() - started
-    return _of_grundy(grundy, name, coordinates, size, seconds)
-
-
-def solve_heap(rule: HeapRule, name: str, size: int) -> Solution:
-    """Solve the single heaps of 0 to `size` counters of a heap game, with the period that their values prove, if any.
-
-    >>> from gpu_nim.games.heaps import OctalCode
-    >>> solution = solve_heap(OctalCode("0.77"), "kayles", 1000)
-    >>> solution.largest_grundy, solution.period
-    (8, Period(preperiod=71, length=12, saltus=0))
-    """
-    size = integer("size", size, 0, MAX_SIZE)
-    require_memory(64 * (size + 1), host_memory(), f"{name} to {size}")
-    started = time.perf_counter()
-    values, period = extended_values(rule, size + 1)
-    return replace(_of_grundy(values, name, HEAP, size, time.perf_counter() - started), period=period)
-
-
-def _evolved(game: Game[Vector]) -> Ints:
-    """The Grundy values over the box of the positions, -1 where none is."""
+def evolved(game: Game[Vector]) -> Ints:
+    """The Grundy values over the box of the positions, -1 where none is, by the options of each position."""
     evolution = evolve(game)
     positions = np.array(evolution.positions, dtype=np.int64)
     grundy = np.full(tuple(positions.max(axis=0) + 1), -1, dtype=np.int64)
@@ -137,7 +86,7 @@ def _evolved(game: Game[Vector]) -> Ints:
     return grundy
 
 
-def _of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, seconds: float) -> Solution:
+def of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, seconds: float) -> Solution:
     chosen = select("numpy")
     sums = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0)
     p_positions, limits = np.argwhere(grundy == 0), tuple(side - 1 for side in grundy.shape)
