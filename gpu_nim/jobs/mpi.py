@@ -58,12 +58,10 @@ def join(place: Place) -> MpiCommunicator:
 
         mpi4py.rc.thread_level = "funneled"
         from mpi4py import MPI
-    except ImportError as error:
-        if (error.name or "mpi4py") == "mpi4py":
+    except (ImportError, RuntimeError) as error:  # no mpi4py, or no MPI library
+        if isinstance(error, ImportError) and (error.name or "mpi4py") == "mpi4py":
             raise missing("growing on several ranks needs mpi4py", "mpi4py") from error
-        raise BackendError(f"mpi4py does not load ({message_of(error)})") from error
-    except RuntimeError as error:
-        raise BackendError(f"mpi4py finds no MPI library ({message_of(error)}): install Open MPI or MPICH") from error
+        raise BackendError(f"mpi4py does not load ({message_of(error)}): install Open MPI or MPICH") from error
     if MPI.COMM_WORLD.size != place.size:
         raise BackendError(
             f"mpirun started {place.size} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: it uses another MPI than mpirun"

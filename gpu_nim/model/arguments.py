@@ -7,7 +7,7 @@ also accepts others, such as ² and ٣.
 import operator
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from fractions import Fraction
@@ -111,16 +111,10 @@ def integer(name: str, value: object, least: int | None = None, most: int | None
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: size must be an integer of at least 0, got 2.5
     """
-    number: int | None
-    if type(value) is int:
-        number = value
-    elif isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", None) == "b":  # a truth value is no number
-        number = None
-    else:
-        try:
+    number: int | None = None
+    if not isinstance(value, bool) and getattr(getattr(value, "dtype", None), "kind", None) != "b":  # a truth value is no number
+        with suppress(TypeError):
             number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            number = None
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
         raise UsageError(f"{argument(name)} must be an integer{bounds}, got {shown(value)}")
@@ -150,10 +144,8 @@ def vectors(name: str, values: object) -> tuple[tuple[int, ...], ...]:
 def items(name: str, values: object, what: str) -> list[object]:
     """The items of a collection; UsageError, naming the argument, for a text and for anything else that is no collection."""
     if isinstance(values, Iterable) and not isinstance(values, str | bytes | dict):
-        try:
+        with suppress(TypeError, OverflowError):  # an array of no dimension, a range without end
             return list(values)
-        except (TypeError, OverflowError):  # an array of no dimension, a range without end
-            pass
     raise UsageError(f"{argument(name)} must hold {what}, got {shown(values)}")
 
 

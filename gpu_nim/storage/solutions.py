@@ -148,10 +148,7 @@ def digest(solution: Solution) -> str:
 
 
 def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {"p_positions": solution.p_positions}
-    if solution.grundy is not None:
-        arrays["grundy"] = solution.grundy
-    return arrays
+    return {name: array for name in _ARRAYS if (array := getattr(solution, name)) is not None}
 
 
 def _parts(solution: Solution) -> Iterator[Columns]:
