@@ -3,6 +3,7 @@
 import tracemalloc
 from dataclasses import replace
 from itertools import product
+from math import gcd
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions
 from tests.helpers import p_positions
 from tests.render_files import blocks_at
 
+WAYS = [way for way in product(range(-2, 3), repeat=3) if gcd(*way) == 1 and way > (0, 0, 0)]
+
 # Views
 
 
@@ -30,14 +33,14 @@ from tests.render_files import blocks_at
 def test_the_gasket_is_seen_along_the_six_edges_of_the_tetrahedron_and_nowhere_else(m):
     cells = np.array(p_positions(2**m))
     edges = [(0, 1, -1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (1, 0, 1), (1, 1, 0)]
-    assert [d for d in views.directions(2) if shadow_size(cells, d) == 3**m] == edges
-    assert gasket_directions(cells, 2) == [(d, 3**m) for d in edges]
+    assert [d for d in WAYS if shadow_size(cells, d) == 3**m] == edges
+    assert gasket_directions(cells) == [(d, 3**m) for d in edges]
 
 
 @settings(max_examples=40)
 @given(
     st.lists(st.tuples(*[st.integers(-6, 6)] * 3), min_size=1, max_size=20),
-    st.sampled_from(list(views.directions(2))),
+    st.sampled_from(WAYS),
 )
 def test_points_of_a_view_are_counted_as_lines_along_it(cells, direction):
     lines = {

@@ -60,14 +60,14 @@ def test_every_colour_stands_out_from_the_background(theme):
 
 
 def test_ink_covers_what_its_discs_cover():
-    from gpu_nim.render.raster import draw_ink
+    from gpu_nim.render.raster import Screen, draw_ink
     from gpu_nim.render.views import Camera, View
 
     camera = Camera(np.array([0.0, 0.0, 10.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 4.0, True)  # the last point is behind it
     points = np.array([[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 0.0, 1.0], [0.0, 0.0, 20.0]], np.float32)
     radii = np.array([0.3, 9.0, 9.0, 5.0], np.float32)
     colours = np.eye(4, 3, dtype=np.float32)
-    picture = draw_ink(points, colours, radii, camera, 80, 64)
+    picture = draw_ink(points, colours, radii, Screen(camera, 80, 64))
     assert picture[..., 3].sum() == pytest.approx(np.pi * (0.3**2 + 2 * 9.5**2), rel=0.06)
     assert picture[..., 0].sum() == pytest.approx(np.pi * 0.3**2, rel=1e-5)
     assert picture[32, 56].tolist() == [0, 1, 1, 2]  # red is elsewhere, green and blue over each other

@@ -29,7 +29,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.flights import FlyIn, Turntable, flight
 from gpu_nim.render.motions.sweep import sweep_values
-from gpu_nim.render.raster import draw_points, draw_quads
+from gpu_nim.render.raster import Screen, draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
 from gpu_nim.render.styles.volume import Volume, cast, volume_of
@@ -85,9 +85,9 @@ def test_what_lies_behind_the_eye_is_not_drawn():
 def test_light_of_points_adds_up_and_none_is_lost():
     points = np.array([[0.1, 0.2, 0.0], [0.1, 0.2, 3.0], [-2.0, 1.0, 0.0]], np.float32)
     light = np.array([[1.0, 0, 0], [2.0, 0, 0], [0, 5.0, 0]], np.float32)
-    picture = draw_points(points, light, FACE_ON, 32, 32, glow=0.0)
+    picture = draw_points(points, light, Screen(FACE_ON, 32, 32), glow=0.0)
     assert picture.sum(axis=(0, 1)).tolist() == pytest.approx([3.0, 5.0, 0.0])
-    assert draw_points(points, light, FACE_ON, 32, 32, glow=1.0).sum() > 8.0
+    assert draw_points(points, light, Screen(FACE_ON, 32, 32), glow=1.0).sum() > 8.0
 
 
 @needs_opengl

@@ -161,9 +161,7 @@ def _grid(blocks: Blocks, **more: Any) -> Any:
         corners = corners_of(blocks)[:, _OF_VOXEL].astype(np.float32)
         owners = np.arange(len(blocks))
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    cells = indices.reshape(len(owners), -1)
-    cells = np.column_stack([np.full(len(cells), cells.shape[1]), cells])
-    grid = pv.UnstructuredGrid(cells.ravel(), np.full(len(cells), _QUAD if blocks.flat else _VOXEL, np.uint8), points)
+    grid = pv.UnstructuredGrid({_QUAD if blocks.flat else _VOXEL: indices.reshape(len(owners), -1)}, points)
     for name, values in {"generation": blocks.generations, **blocks.values, **more}.items():
         grid.cell_data[name] = values[owners]
     return grid

@@ -5,6 +5,7 @@ every engine: reduction, the background, conversion to bytes.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,42 +94,50 @@ def _plane(
     return right.astype(np.float32), down.astype(np.float32)
 
 
-def draw_points(
-    points: NDArray[np.float32],
-    light: NDArray[np.float32],
-    camera: Camera,
-    width: int,
-    height: int,
-    glow: float,
-) -> NDArray[np.float32]:
+@dataclass(frozen=True)
+class Screen:
+    """A camera, and the width and the height of its picture in pixels."""
+
+    camera: Camera
+    width: int
+    height: int
+
+    def places(self, points: NDArray[np.floating]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+        """Return the column and the row of each point, 0 being the middle of the first pixel, and whether it is before the eye."""
+        x, y, distance = self.camera.on_picture(points, self.width, self.height).T
+        return x - np.float32(0.5), y - np.float32(0.5), distance > 1e-3
+
+    def add(self, picture: NDArray[np.float32], px: NDArray[np.int64], py: NDArray[np.int64], values: NDArray[np.float32]) -> None:
+        """Add values (N, channels) to the pixels at columns px and rows py of a picture (height * width, channels)."""
+        shown = (px >= 0) & (px < self.width) & (py >= 0) & (py < self.height)
+        at = (py * self.width + px)[shown]
+        for channel in range(picture.shape[1]):
+            picture[:, channel] += np.bincount(at, values[shown, channel], minlength=len(picture))
+
+
+def draw_points(points: NDArray[np.float32], light: NDArray[np.float32], screen: Screen, glow: float) -> NDArray[np.float32]:
     """Return the light of luminous points, linear float32 (height, width, 3), each spread over the pixels around it.
 
     Args:
         points: shape (N, 3).
         light: the light of each, linear (N, 3).
-        camera: the camera.
-        width: in pixels.
-        height: in pixels.
+        screen: where they are seen.
         glow: the part of the light that is scattered into halos.
     """
-    x, y, before = _on_screen(points, camera, width, height)
+    x, y, before = screen.places(points)
+    x, y, light = x[before], y[before], light[before]
     left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     fx, fy = x - left, y - top
-    picture = np.zeros((height * width, 3), dtype=np.float32)
+    picture = np.zeros((screen.height * screen.width, 3), dtype=np.float32)
     for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)):
         weight = ((fx if dx else 1 - fx) * (fy if dy else 1 - fy))[:, None]
-        _scatter(picture, left + dx, top + dy, before, weight * light, width, height)
-    spread = picture.reshape(height, width, 3)
+        screen.add(picture, left + dx, top + dy, weight * light)
+    spread = picture.reshape(screen.height, screen.width, 3)
     return _bloom(spread, glow) if glow else spread
 
 
 def draw_ink(
-    points: NDArray[np.float32],
-    colours: NDArray[np.float32],
-    radii: NDArray[np.float32],
-    camera: Camera,
-    width: int,
-    height: int,
+    points: NDArray[np.float32], colours: NDArray[np.float32], radii: NDArray[np.float32], screen: Screen
 ) -> NDArray[np.float32]:
     """Return discs of translucent ink as premultiplied linear light and coverage, float32 (height, width, 4).
 
@@ -136,14 +145,12 @@ def draw_ink(
         points: the centres, (N, 3).
         colours: linear (N, 3).
         radii: in pixels, (N,); a disc smaller than a pixel covers the fraction of it that its area is.
-        camera: the camera.
-        width: in pixels.
-        height: in pixels.
+        screen: where they are seen.
     """
-    x, y, before = _on_screen(points, camera, width, height)
+    x, y, before = screen.places(points)
     column, row = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
-    picture = np.zeros((height * width, 4), dtype=np.float32)
-    reach = np.clip(np.rint(radii), 0, max(width, height)).astype(np.int64)
+    picture = np.zeros((screen.height * screen.width, 4), dtype=np.float32)
+    reach = np.clip(np.rint(radii), 0, max(screen.width, screen.height)).astype(np.int64)
     ink = np.column_stack([colours, np.ones(len(colours), dtype=np.float32)])
     ink *= np.where(reach > 0, 1.0, np.minimum(np.pi * radii**2, 1.0)).astype(np.float32)[:, None]
     for radius in np.unique(reach).tolist():
@@ -155,32 +162,8 @@ def draw_ink(
         for start in range(0, len(chosen), stride):
             c = chosen[start : start + stride]
             px, py = (column[c, None] + dx).ravel(), (row[c, None] + dy).ravel()
-            _scatter(picture, px, py, np.ones(len(px), dtype=bool), np.repeat(ink[c], len(dx), axis=0), width, height)
-    return picture.reshape(height, width, 4)
-
-
-def _on_screen(
-    points: NDArray[np.float32], camera: Camera, width: int, height: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
-    """Return the column and the row of each point, 0 being the middle of the first pixel, and whether it is before the eye."""
-    x, y, distance = camera.on_picture(points, width, height).T
-    return x - np.float32(0.5), y - np.float32(0.5), distance > 1e-3
-
-
-def _scatter(
-    picture: NDArray[np.float32],
-    px: NDArray[np.int64],
-    py: NDArray[np.int64],
-    before: NDArray[np.bool_],
-    values: NDArray[np.float32],
-    width: int,
-    height: int,
-) -> None:
-    """Add values (N, channels) to the pixels at columns px and rows py of a picture (height * width, channels)."""
-    shown = before & (px >= 0) & (px < width) & (py >= 0) & (py < height)
-    at = (py * width + px)[shown]
-    for channel in range(picture.shape[1]):
-        picture[:, channel] += np.bincount(at, values[shown, channel], minlength=width * height)
+            screen.add(picture, px, py, np.repeat(ink[c], len(dx), axis=0))
+    return picture.reshape(screen.height, screen.width, 4)
 
 
 def _bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:

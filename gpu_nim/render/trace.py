@@ -171,11 +171,7 @@ class Traced(CameraStyle):
         self.tracer: Tracer = select().tracer(body.scene)
         if body.removed is not None:
             self.tracer = CutTracer(self.tracer, body.removed)
-
-    @property
-    def _samples(self) -> tuple[tuple[float, float], ...]:
-        """Where in a pixel it is sampled."""
-        return _SAMPLES[self.look.quality]
+        self._samples = _SAMPLES.get(look.quality, ())
 
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`; all of the body is shown."""
@@ -211,19 +207,6 @@ class Traced(CameraStyle):
         total[:, :3] = to_srgb(unmultiplied(total)) * total[:, 3:]
         return total
 
-    def lit(
-        self,
-        cells: NDArray[np.int64],
-        fractions: NDArray[np.float64],
-        toward: NDArray[np.float64],
-        levels: NDArray[np.int8],
-        spread: float,
-    ) -> NDArray[np.float32]:
-        """Return whether the light from a direction reaches places before sides: 0 or 1, float32 (n,)."""
-        directions = np.repeat((toward / np.linalg.norm(toward))[:, None], len(levels), axis=1)
-        hits = self.tracer.trace(Rays(cells, fractions, directions, levels, spread))
-        return np.isinf(hits.distances).astype(np.float32)
-
     def sky(
         self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int
     ) -> NDArray[np.float32]:
@@ -249,10 +232,9 @@ class _Frame:
         right = np.cross(lamps.key, camera.basis[1])
         turns = np.pi / 4 + np.arange(samples) * GOLDEN_ANGLE
         radii = _SUN * np.sqrt((np.arange(samples) + 0.5) / samples) if samples > 1 else np.zeros(1)
-        self._sun = [
-            lamps.key + radius * (np.cos(turn) * right + np.sin(turn) * np.cross(right, lamps.key))
-            for turn, radius in zip(turns, radii, strict=True)
-        ]
+        above = np.cross(right, lamps.key)
+        sun = lamps.key[:, None] + radii * (np.cos(turns) * right[:, None] + np.sin(turns) * above[:, None])
+        self._suns = sun / np.linalg.norm(sun, axis=0)
         self._depths = depths_of(drawing.body, camera)
 
     def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:
@@ -269,6 +251,9 @@ class _Frame:
                 continue
             place = cells[:, mine], fractions[:, mine]
             levels = hits.levels[which[mine]]
-            lit = drawing.lit(*place, self._sun[sample], levels, rays.spread) if side.facing[0] > 0 else None
+            lit = None
+            if side.facing[0] > 0:
+                shadow = Rays(*place, np.repeat(self._suns[:, sample, None], len(mine), axis=1), levels, rays.spread)
+                lit = np.isinf(drawing.tracer.trace(shadow).distances).astype(np.float32)
             result[mine] = side.reflected(base[mine], drawing.sky(*place, levels, axis, end), lit, far[mine])
         return result

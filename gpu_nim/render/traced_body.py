@@ -232,9 +232,13 @@ def cubes_of(scene: BrickScene) -> Cubes:
     some = np.flatnonzero(words)
     bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     brick, bit = np.nonzero(bits)
-    cubes = 4 * np.stack(np.unravel_index(some[brick], shape), axis=1) + np.stack([bit >> 4, bit >> 2 & 3, bit & 3], axis=1)
     side = 4**stage
-    return cubes * side + np.array(scene.corner), side, np.zeros(len(cubes), np.int64)
+    return _cells_in(some[brick], bit, shape) * side + np.array(scene.corner), side, np.zeros(len(bit), np.int64)
+
+
+def _cells_in(bricks: Ints, bits: Ints, shape: Triple) -> NDArray[np.int64]:
+    """Return the cells (N, 3) of bits of bricks, both by their numbers, (N,), where that shape is filled by bricks."""
+    return 4 * np.stack(np.unravel_index(bricks, shape), axis=1) + np.stack(np.unravel_index(bits, (4, 4, 4)), axis=1)
 
 
 class PackedGrowth:
@@ -270,25 +274,21 @@ class PackedGrowth:
 
     def cubes(self, generation: int) -> Cubes:
         """Return cubes that hold the cells to a generation."""
+        shape = self._whole.stage_shape(0)
         if (count := self._count(generation)) <= MOST_BLOCKS:
             keys = self._keys[:count].astype(np.int64)
             generations = np.searchsorted(self._ends, np.arange(count), side="right")
-            bits = np.stack([keys >> 4 & 3, keys >> 2 & 3, keys & 3], axis=1)
-            blocks, side = 4 * self._bricks(keys >> 6) + bits, 1
+            blocks, side = _cells_in(keys >> 6, keys & 63, shape), 1
         else:
             bricks = np.flatnonzero(self._earliest <= generation)
             bricks = bricks[np.argsort(self._earliest[bricks], kind="stable")]
-            blocks, side, generations = self._bricks(bricks), 4, self._earliest[bricks].astype(np.int64)
-            if len(blocks) > MOST_BLOCKS:
-                blocks, generations, level = merged(blocks >> 1, generations, MOST_BLOCKS)
-                side = 8 << level
+            generations = self._earliest[bricks].astype(np.int64)
+            blocks, generations, level = merged(np.stack(np.unravel_index(bricks, shape), axis=1), generations, MOST_BLOCKS)
+            side = 4 << level
         return blocks * side + np.array(self._whole.corner), side, generations
 
     def _born(self, generation: int) -> NDArray[np.unsignedinteger]:
         return self._keys[self._ends[generation - 1] if generation else 0 : self._ends[generation]]
-
-    def _bricks(self, places: NDArray[np.integer]) -> NDArray[np.int64]:
-        return np.stack(np.unravel_index(places, self._whole.stage_shape(0)), axis=1).astype(np.int64)
 
 
 def _growth(source: Source, on_step: OnStep) -> "_Cells | None":

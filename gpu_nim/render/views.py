@@ -5,12 +5,11 @@ exactly if their difference is a multiple of d, so the number of points of a vie
 the 4^m P-positions of Nim are projected to 3^m points, Sierpinski's gasket, are found by counting.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,17 +149,6 @@ def from_angles(azimuth: float, elevation: float) -> View:
     return View((float(np.cos(e) * np.cos(a)), float(np.cos(e) * np.sin(a)), float(np.sin(e))))
 
 
-def directions(largest: int = 1) -> Iterator[Direction]:
-    """Yield the primitive integer directions with entries up to `largest`, one of each pair d, -d: 13 of them for 1.
-
-    >>> len(list(directions(1))), len(list(directions(2)))
-    (13, 49)
-    """
-    for x, y, z in product(range(-largest, largest + 1), repeat=3):
-        if gcd(x, y, z) == 1 and (x, y, z) > (0, 0, 0):
-            yield x, y, z
-
-
 def shadow_size(cells: NDArray[np.integer], direction: Direction) -> int:
     """Return the number of points that the cells (N, 3) are projected to along an integer direction; exact.
 
@@ -178,17 +166,18 @@ def shadow_size(cells: NDArray[np.integer], direction: Direction) -> int:
     return len(np.unique((u - u.min()) * span + (v - v.min())))
 
 
-def gasket_directions(cells: NDArray[np.integer], largest: int = 1) -> list[tuple[Direction, int]]:
-    """Return the integer directions along which the cells (N, 3) are projected to the fewest points, with that number.
+def gasket_directions(cells: NDArray[np.integer]) -> list[tuple[Direction, int]]:
+    """Return the directions along which the cells (N, 3) are projected to the fewest points, with that number.
 
-    Nim's 4^m P-positions with piles below 2^m are projected to 3^m points along the six edges of their tetrahedron, and to more
-    along other directions.
+    They are among those through sides, edges or corners of a cube. Nim's 4^m P-positions with piles below 2^m are projected to 3^m
+    points along the six edges of their tetrahedron, and to more along other directions.
 
     >>> cells = np.array([[a, b, a ^ b] for a in range(16) for b in range(16)])
     >>> [d for d, points in gasket_directions(cells) if points == 3**4]
     [(0, 1, -1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (1, 0, 1), (1, 1, 0)]
     """
-    counted = [(d, shadow_size(cells, d)) for d in directions(largest)]
+    way = (-1, 0, 1)
+    counted = [(d, shadow_size(cells, d)) for d in product(way, way, way) if d > (0, 0, 0)]
     fewest = min(points for _, points in counted)
     return [(d, points) for d, points in counted if points == fewest]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import middles
 from gpu_nim.render.look import STYLES, CameraStyle, Cost
-from gpu_nim.render.raster import draw_ink, draw_points
+from gpu_nim.render.raster import Screen, draw_ink, draw_points
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.views import Camera
 
@@ -32,11 +32,11 @@ class Points(CameraStyle):
         blocks = self.blocks if shown is None else self.blocks.take(shown)
         base = self.base if shown is None else self.base[shown]
         centres = middles(blocks)
-        distance = camera.distance(centres)
+        distance, screen = camera.distance(centres), Screen(camera, self.width, self.height)
         if self.theme.light:
             pixel = camera.pixel(np.maximum(distance, 1e-6), self.height)
             radii = np.asarray(_DOT * blocks.sizes / pixel, dtype=np.float32)
-            seen = self._reduced(draw_ink(centres, to_linear(base), radii, camera, self.width, self.height))
+            seen = self._reduced(draw_ink(centres, to_linear(base), radii, screen))
             covered = seen[..., 3:]
             alpha = 1 - np.exp(-2.2 * covered)
             return np.concatenate([to_srgb(seen[..., :3] / np.maximum(covered, 1e-9)) * alpha, alpha], axis=2)
@@ -46,7 +46,7 @@ class Points(CameraStyle):
         light = to_linear(base) * (strength * np.float32(0.55))[:, None]
         if not camera.parallel:
             light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
-        seen = self._reduced(draw_points(centres, light, camera, self.width, self.height, self.theme.glow))
+        seen = self._reduced(draw_points(centres, light, screen, self.theme.glow))
         # Sums of light are unbounded: map them to the range of a screen, keeping hues until they are very bright.
         peak = seen.max(axis=2, keepdims=True)
         folded = seen * ((1 - np.exp(-1.3 * peak)) / np.maximum(peak, 1e-9)) + 0.10 * np.maximum(peak - 1.0, 0) / (1 + peak)
