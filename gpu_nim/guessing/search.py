@@ -158,9 +158,7 @@ def _recurrence(question: Question, found: list[Law]) -> Answer:
     most = max_order(terms)
     law = find_recurrence(terms)
     none = f"none of order up to {most}: order {most + 1} takes {2 * (most + 1) + needed:,} terms"
-    answer = Answer(none if law is None else f"orders up to {most}")
-    answer.near_miss = _confirmed(recurrence_but_one(terms), needed)
-    return _sorted(answer, [] if law is None else [law], needed)
+    return _answer(question, none if law is None else f"orders up to {most}", [law], recurrence_but_one(terms))
 
 
 @_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
@@ -185,17 +183,13 @@ def _regular(question: Question, found: list[Law]) -> Answer:
     search = find_regular(terms, base)
     enough = base**search.rank * (search.rank + needed)
     none = f"base {base}: rank {search.rank} or more is proved; to find rank {search.rank} takes up to {enough:,} terms"
-    answer = Answer(none if search.law is None else f"base {base}")
-    answer.near_miss = _confirmed(regular_but_one(terms, base), needed)
-    return _sorted(answer, [] if search.law is None else [search.law], needed)
+    return _answer(question, none if search.law is None else f"base {base}", [search.law], regular_but_one(terms, base))
 
 
 @_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
 def _holonomic(question: Question, found: list[Law]) -> Answer:
-    answer = _equations(PRecurrence, question, found)
-    if not _follows(found):
-        answer.near_miss = _confirmed(equation_but_one(question.terms, question.needed), question.needed)
-    return answer
+    missed = None if _follows(found) else equation_but_one(question.terms, question.needed)
+    return _equations(PRecurrence, question, found, missed)
 
 
 @_kind("algebraic", "algebraic generating functions")
@@ -207,35 +201,34 @@ def _algebraic(question: Question, found: list[Law]) -> Answer:
     "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
 )
 def _known(question: Question, found: list[Law]) -> Answer:
-    answer = _sorted(Answer(f"{len(known_sequences())} sequences"), find_known(question.terms), question.needed)
-    if not answer.laws:
-        answer.near_miss = _confirmed(known_but_one(question.terms), question.needed)
-    return answer
+    laws = find_known(question.terms)
+    missed = None if any(law.confirmed >= question.needed for law in laws) else known_but_one(question.terms)
+    return _answer(question, f"{len(known_sequences())} sequences", laws, missed)
 
 
-def _equations(kind: type[Equation], question: Question, found: list[Law]) -> Answer:
+def _equations(kind: type[Equation], question: Question, found: list[Law], missed: NearMiss | None = None) -> Answer:
     if _follows(found):
         return Answer("follows from the linear recurrence")
     most, least = most_unknowns(question.terms, question.needed), kind.least_unknowns()
     if most < least:
-        return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
+        return _answer(
+            question, f"too few terms: the simplest equation has {least} coefficients, and {most} can be found", [], missed
+        )
     law = find_equation(kind, question.terms, question.needed)
     tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
-    return Answer(tested if law is not None else f"none with {tested}", [] if law is None else [law])
+    return _answer(question, tested if law is not None else f"none with {tested}", [law], missed)
 
 
 def _follows(found: list[Law]) -> bool:
     return any(isinstance(law, Recurrence) for law in found)
 
 
-def _sorted(answer: Answer, laws: Sequence[Law], needed: int) -> Answer:
-    for law in laws:
-        (answer.laws if law.confirmed >= needed else answer.weak).append(law)
+def _answer(question: Question, tested: str, laws: Sequence[Law | None], missed: NearMiss | None) -> Answer:
+    """What was found: the laws, apart those that too few terms confirm, and the one that a wrong term breaks where enough do."""
+    answer = Answer(tested, near_miss=missed if missed is not None and missed.law.confirmed > question.needed else None)
+    for law in filter(None, laws):
+        (answer.laws if law.confirmed >= question.needed else answer.weak).append(law)
     return answer
-
-
-def _confirmed(missed: NearMiss | None, needed: int) -> NearMiss | None:
-    return missed if missed is not None and missed.law.confirmed > needed else None
 
 
 def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = None, kinds: Iterable[str] | None = None) -> Guess:
