@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.numpy.nim import NimEngine
+from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import join
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, half_space, rules
 from tests.threads import on_ranks
@@ -104,6 +104,13 @@ def test_nim_grows_the_same_and_resumes(backend, before, after, stop, more, plan
 def test_what_ranks_receive_is_what_they_need(rule):
     expected = (NUMPY.nim(40) if rule is None else NUMPY.automaton(rule, 40)).advance(40).births.tolist()
     assert [batch.births.tolist() for batch, _ in grown(rule, 40, 2, 40)] == [expected] * 2
+
+
+def test_ranks_of_a_host_share_what_is_free(monkeypatch):
+    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: 3 * plane_bytes(1024, 2) // 2)
+    assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).nim(512).generation) == [-1]
+    with pytest.raises(InsufficientMemoryError, match="nim to generation 1024 needs"):
+        on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).nim(1024))
 
 
 def test_ranks_divide_the_memory():
