@@ -65,6 +65,7 @@ CELLS_LIMIT = 1 << 21
 """The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB."""
 
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
+_KEPT_BYTES = 32  # a cell that is collected, and copied meanwhile
 _MERGED_BYTES = 75  # a cell, for sorting its key
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
@@ -219,6 +220,7 @@ def _gather(
         counts.append(len(newborns))
         _require_few(source, counts, limit, merge)
         _require_near(source, newborns)
+        _require_room(sum(counts), _KEPT_BYTES * len(newborns))
         cells.append(np.asarray(newborns >> level, dtype=np.int32))
         born.append(np.full(len(newborns), generation, dtype=np.int32))
         if sum(map(len, born)) > 4 * limit:
@@ -232,10 +234,14 @@ def _gather(
 def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:
     """Merge the cells of both lists, in order of generation, to cubes that are not more, and return by how many levels."""
     count = sum(map(len, born))
-    require_memory(_MERGED_BYTES * count, host_memory(), f"taking {count:,} cells together", "an earlier generation takes less")
+    _require_room(count, _MERGED_BYTES * count)
     cubes, generations, levels = merged(np.concatenate(cells), np.concatenate(born), limit)
     cells[:], born[:] = [cubes], [generations]
     return levels
+
+
+def _require_room(count: int, needed: int) -> None:
+    require_memory(needed, host_memory(), f"taking {count:,} cells together", "an earlier generation takes less")
 
 
 def _require_few(source: str, births: list[int], limit: int, merge: bool) -> None:

@@ -50,7 +50,7 @@ class Scene:
     def play(self, choose: random.Random, folder: Path) -> str:
         """Run the line with some choices, in a folder for all scenes; return what was wrong, an empty text if nothing was."""
         work = folder / "work"
-        here, kept = work / "here", work / "kept"
+        here = work / "here"
         names = {"HERE": str(here)} | {name: choose.choice(texts) for name, texts in self.choices.items()}
 
         def filled(text: str) -> str:
@@ -59,17 +59,18 @@ class Scene:
             return _ALTERNATIVES.sub(lambda match: choose.choice(match[1].split("|")), text)
 
         names["FIRST"] = str(_begun(filled(self.first), folder, self.cut))
+        of_others = (work / "kept", Path(names["FIRST"]))
         before, enter, spare = filled(self.before), filled(self.enter), filled(self.spare)
         line = names["LINE"] = filled(self.line)
         like = filled(self.like)
         works.anew(work)
         here.mkdir()
         subprocess.run(["sh", "-ec", before], cwd=work, check=True, capture_output=True)
-        held, found_here = judge.contents(kept), judge.contents(here)
+        held, found_here = [*map(judge.contents, of_others)], judge.contents(here)
         words = shlex.split(line)
         outcome = spawned(words, here, enter) if enter else forked(words, here, spare=int(spare) << 20 if spare else None)
         found = judge.faults(outcome) + judge.litter(outcome, found_here, judge.contents(here))
-        if judge.contents(kept) != held:
+        if [*map(judge.contents, of_others)] != held:
             found.append("it changed what is another's")
         if outcome.status == 0 and not like:
             found.append("it was to be refused")
