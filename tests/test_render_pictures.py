@@ -83,8 +83,8 @@ def test_what_lies_behind_the_eye_is_not_drawn():
 
 
 def test_light_of_points_adds_up_and_none_is_lost():
-    points = np.array([[0.1, 0.2, 0.0], [0.1, 0.2, 3.0], [-2.0, 1.0, 0.0]], np.float32)
-    light = np.array([[1.0, 0, 0], [2.0, 0, 0], [0, 5.0, 0]], np.float32)
+    points = np.array([[0.1, 0.2, 0.0], [0.1, 0.2, 3.0], [-2.0, 1.0, 0.0], [0.0, 0.0, 1000.0]], np.float32)  # the last is behind
+    light = np.array([[1.0, 0, 0], [2.0, 0, 0], [0, 5.0, 0], [0, 0, 7.0]], np.float32)
     picture = draw_points(points, light, Screen(FACE_ON, 32, 32), glow=0.0)
     assert picture.sum(axis=(0, 1)).tolist() == pytest.approx([3.0, 5.0, 0.0])
     assert draw_points(points, light, Screen(FACE_ON, 32, 32), glow=1.0).sum() > 8.0
