@@ -274,6 +274,7 @@ def test_generations_one_by_one_are_one_growth(monkeypatch) -> None:
 def test_an_interrupted_growth_is_begun_again(monkeypatch) -> None:
     growth = grow("edge", 40, backend="numpy")
     expected = grow("edge", 40, backend="numpy", cells=True).newborns(33)
+    growth.newborns(5)
     step = CellEngine.advance
 
     def interrupted(self: CellEngine, to: int, **how: object) -> object:
