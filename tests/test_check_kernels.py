@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpu_nim.backends.cuda.budgets import BUDGETS
 from gpu_nim.backends.cuda.table import KERNELS
+from scripts.lib.budgets import BUDGETS
 from scripts.lib.occupancy import resident_blocks
 from scripts.lib.sass import Loop, largest_loop, listings
 
