@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line as a process: with all standard streams open, and without a traceback after Ctrl-C."""
     try:
         _complete_streams()
-        _hush_warnings()
+        _silence_warnings()
         os.environ["PYTHONSAFEPATH"] = "1"  # so that a process that is started runs no module of the working directory
         from gpu_nim.cli import main as command_line
 
@@ -18,7 +18,7 @@ def main() -> None:
         print("\ngpunim: interrupted", file=sys.stderr)
         sys.exit(130)
     finally:
-        _give_up_stdout()
+        _discard_stdout()
         _forget_interrupt()
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on Python would print a traceback
 
@@ -37,7 +37,7 @@ def _complete_streams() -> None:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may not have ⊕ or ≤
 
 
-def _give_up_stdout() -> None:
+def _discard_stdout() -> None:
     """Discard output that could not be printed: the error was reported, and Python would report it again at exit."""
     try:
         sys.stdout.flush()
@@ -54,7 +54,7 @@ def _forget_interrupt() -> None:
     exec("")
 
 
-def _hush_warnings() -> None:
+def _silence_warnings() -> None:
     """Show libraries' warnings only if Python was told to."""
     if not sys.warnoptions:
         import warnings

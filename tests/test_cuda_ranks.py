@@ -51,7 +51,7 @@ def test_growths_over_many_bricks(rule, last):
 
 @pytest.mark.parametrize(("rule", "last"), [(EDGE, 20), (None, 100)], ids=["edge", "nim"])
 def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch, rule, last):
-    monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go home"))
+    monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go to the host"))
     assert births(rule, last, 3, directly=True) == expected(rule, last)
 
 

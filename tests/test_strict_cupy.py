@@ -82,7 +82,7 @@ def sorted_in_part(xp: Any) -> Any:
     ],
 )
 def test_what_arrays_do(xp: ModuleType, work: Any, value: Any) -> None:
-    """Results are arrays of the device, those of reductions and of elements too, and come home by `get` and `asnumpy` alone."""
+    """Results are arrays of the device, those of reductions and of elements too, and `get` and `asnumpy` alone copy to the host."""
     result = work(xp)
     assert isinstance(result, xp.ndarray)
     for copy in (result.get(), xp.asnumpy(result)):

@@ -91,7 +91,7 @@ def parse_place(name: str, text: str) -> Place:
 
     Args:
         name: what the place is, for messages.
-        text: numbers as `gpu_nim.model.notation.parse_rational` reads them.
+        text: numbers as `gpu_nim.model.arguments.parse_rational` reads them.
 
     Raises:
         UsageError: it names none.

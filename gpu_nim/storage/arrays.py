@@ -116,10 +116,10 @@ def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def told_as_damage(what: str) -> Iterator[None]:
+def raised_as_damage(what: str) -> Iterator[None]:
     """Raise Damaged for the errors of a library that reads what may be damaged, which are of many types.
 
-    >>> with told_as_damage("the header is damaged"):
+    >>> with raised_as_damage("the header is damaged"):
     ...     raise KeyError("shape")
     Traceback (most recent call last):
     gpu_nim.model.files.Damaged: the header is damaged (KeyError: 'shape')
@@ -237,7 +237,7 @@ def attributes_of(store: Path, node: str = "group") -> dict[str, Any]:
 @contextmanager
 def _readable(what: str) -> Iterator[None]:
     """Turn the errors of zarr and of its codecs into Damaged."""
-    with told_as_damage(what), warnings.catch_warnings():
+    with raised_as_damage(what), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about what is no part of Zarr v3
         yield
 
@@ -546,5 +546,5 @@ def _check_member(info: zipfile.ZipInfo, size: int, compressed: bool) -> None:
 @contextmanager
 def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
     """A member of a zip file, with all errors of its reader turned into Damaged."""
-    with told_as_damage(f"{printable(info.filename, 40)} is damaged"), archive.open(info) as member:
+    with raised_as_damage(f"{printable(info.filename, 40)} is damaged"), archive.open(info) as member:
         yield member

@@ -49,11 +49,11 @@ from gpu_nim.storage.arrays import (
     created,
     open_arrays,
     origin,
+    raised_as_damage,
     reason,
     require_room,
     save_arrays,
     store_of,
-    told_as_damage,
 )
 from gpu_nim.storage.atomic import replacing
 
@@ -118,7 +118,7 @@ def _check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[s
 
 
 def load_growth(path: Path) -> Growth:
-    """Read the growth in a .zarr or .npz file; see `gpu_nim.storage.growth_formats.load`.
+    """Read the growth in a .zarr or .npz file; see `gpu_nim.storage.save_load.load`.
 
     The cells of a .zarr are read when they are asked for, those of an .npz at once.
     """
@@ -140,7 +140,7 @@ def load_growth(path: Path) -> Growth:
 
             return read
 
-        with told_as_damage("its attributes are damaged"):
+        with raised_as_damage("its attributes are damaged"):
             return _growth(path, attributes, stored, table, reader)
 
 

@@ -26,10 +26,10 @@ from gpu_nim.storage.arrays import (
     checksum_of,
     open_arrays,
     origin,
+    raised_as_damage,
     require_room,
     save_arrays,
     store_of,
-    told_as_damage,
 )
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.tables import Columns, endings, write_table
@@ -79,7 +79,7 @@ def load_solution(path: Path) -> Solution:
         arrays = {name: stored.read(name) for name in _ARRAYS if name in stored.declared}
         if attributes.get("digest") != _digest(attributes, arrays):
             raise Damaged("its contents do not agree with its digest, it was edited or damaged")
-        with told_as_damage("its attributes are damaged"):
+        with raised_as_damage("its attributes are damaged"):
             return _solution(attributes, arrays)
 
 

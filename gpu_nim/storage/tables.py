@@ -48,7 +48,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, store_of, told_as_damage
+from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, store_of, raised_as_damage
 from gpu_nim.storage.atomic import check_output, make_folder, replacing, resumable
 
 Column = Sequence[Any] | NDArray[Any]
@@ -268,7 +268,7 @@ def _npy(path: Path, heading: Heading, done: int, size: int) -> TableData:
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
-    with open_regular(path), told_as_damage("its header is damaged"):
+    with open_regular(path), raised_as_damage("its header is damaged"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
         raise Damaged("it holds no table of integers")

@@ -371,7 +371,7 @@ class HostLauncher:
         return run
 
     def start_copy_to_host(self, values: Any) -> Callable[[], np.ndarray]:
-        """Copy as late as a device may: what is written to `values` before they are home shows."""
+        """Copy as late as a device may: what is written to `values` before they are on the host shows."""
         return lambda: to_host(values)
 
     def _compile(self, kernel: str, defines: Defines | None) -> None:

@@ -141,9 +141,9 @@ class CudaCounting:
             bins = 64 * table.limbs + 1
             found = self._launch.xp.zeros(bins + 2 * table.limbs, np.uint64)  # one array, for one copy to the host
             self._count("count_lengths", table, rows, skip, size, bins, {"counts": found[:bins], "sums": found[bins:]})
-            home = to_host(found)
-        total = sum(digit << 32 * i for i, digit in enumerate(home[bins:].tolist()))
-        return Lengths(total % (1 << 64 * table.limbs), home[:bins].astype(np.int64))
+            on_host = to_host(found)
+        total = sum(digit << 32 * i for i, digit in enumerate(on_host[bins:].tolist()))
+        return Lengths(total % (1 << 64 * table.limbs), on_host[:bins].astype(np.int64))
 
     def residues(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count residues, up to 2^31 values a launch: in shared memory as far as they fit it, else in L2."""

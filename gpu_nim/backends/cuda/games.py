@@ -198,9 +198,9 @@ def inequality_grundy(
         for total in range(box.last + 1):
             step(_blocks("inequality_grundy", box.choices), total=total)
             on_step("total", total, box.last)
-        home = np.empty(len(values), np.uint16)
-        copy_to_host(launch, home, lambda first, stop: values[first:stop])
-        return _signed(home.reshape(box.shape))
+        on_host = np.empty(len(values), np.uint16)
+        copy_to_host(launch, on_host, lambda first, stop: values[first:stop])
+        return _signed(on_host.reshape(box.shape))
 
 
 class _Wedge(Wedge):

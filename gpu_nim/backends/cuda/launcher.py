@@ -219,8 +219,8 @@ class CupyLauncher:
             self._copying = self._copying or cuda.Stream(non_blocking=True)
             self._copying.wait_event(cuda.get_current_stream().record())
             memory = cuda.alloc_pinned_memory(values.nbytes)
-            home = np.frombuffer(memory, values.dtype, values.size).reshape(values.shape)
-            values.get(stream=self._copying, out=home, blocking=False)
+            on_host = np.frombuffer(memory, values.dtype, values.size).reshape(values.shape)
+            values.get(stream=self._copying, out=on_host, blocking=False)
             copied = self._copying.record()
 
         def arrived() -> NDArray[Any]:
@@ -228,7 +228,7 @@ class CupyLauncher:
             with device_memory_errors("copying to the host"):
                 copied.synchronize()
             values = None  # its memory may be reused
-            return home
+            return on_host
 
         return arrived
 

@@ -63,9 +63,9 @@ class CudaTracer:
             spread = struct.unpack("<Q", struct.pack("<d", rays.spread))[0]
             launch = self._launch.bind(kernel, {**read, "count": len(rays), "spread": spread, **self._scene, **written})
             launch(-(-len(rays) // launch.threads))
-            home = {name: to_host(array) for name, array in written.items()}
-        levels, faces = (home[name].view(np.int8) for name in ("hit_levels", "faces"))
-        return Hits(home["distances"], home["hit_cells"], levels, faces)
+            on_host = {name: to_host(array) for name, array in written.items()}
+        levels, faces = (on_host[name].view(np.int8) for name in ("hit_levels", "faces"))
+        return Hits(on_host["distances"], on_host["hit_cells"], levels, faces)
 
     def blocked(self, cones: Cones) -> NDArray[np.uint8]:
         """Return how many of the cubes along each cone are in the box and not known to be empty."""

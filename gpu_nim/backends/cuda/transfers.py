@@ -72,8 +72,8 @@ def exchange_parts(launch: Launcher, ranks: Communicator, sent: Any, sizes: NDAr
     xp, total = launch.xp, int(sizes.sum())
     bounds = list(zip((np.cumsum(sizes) - sizes).tolist(), np.cumsum(sizes).tolist(), strict=True))
     if not ranks.device_buffers:
-        home = launch.start_copy_to_host(sent[:total])() if total else np.zeros(0, sent.dtype)
-        received = ranks.exchange([home[start:stop].view(np.uint8) for start, stop in bounds])
+        on_host = launch.start_copy_to_host(sent[:total])() if total else np.zeros(0, sent.dtype)
+        received = ranks.exchange([on_host[start:stop].view(np.uint8) for start, stop in bounds])
         return xp.asarray(np.concatenate(received).view(sent.dtype)), np.array([len(part) // sent.itemsize for part in received])
     if total:
         to_host(sent[:1])  # which waits for the kernels that write the parts

@@ -65,7 +65,7 @@ class CompiledEngine(ExactlyOneEngine):
     def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
         self._touched[numbers] = words
 
-    def _lay(self, at: Ints) -> None:
+    def _set_newborns(self, at: Ints) -> None:
         places, words = self._bricks.words(at.T)
         self._parts[:] = 0
         self._parts[0, 1] = self._put(places, words, 0)

@@ -152,7 +152,7 @@ class ExactlyOneEngine(CellEngine):
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
         self._allocate(threads)
-        self._lay(np.zeros((3, 0), np.int64))
+        self._set_newborns(np.zeros((3, 0), np.int64))
         if state is not None:
             self._restore(state)
 
@@ -185,7 +185,7 @@ class ExactlyOneEngine(CellEngine):
         for numbers, words in self._bricks.touched(state):
             self._put_back(numbers, words)
         if self.generation >= 0:
-            self._lay(self._own(state["newborns"]))
+            self._set_newborns(self._own(state["newborns"]))
 
     def _words(self, numbers: range) -> NDArray[np.uint32]:
         """The rows of bricks, shape (n, 32): a bit for each cell that was touched."""
@@ -197,9 +197,9 @@ class ExactlyOneEngine(CellEngine):
 
     def _seed(self) -> None:
         folded = np.unique(self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64)), axis=0)
-        self._lay(self._own(folded) if self._ranks.size > 1 else self._bricks.locate(folded).T)
+        self._set_newborns(self._own(folded) if self._ranks.size > 1 else self._bricks.locate(folded).T)
 
-    def _lay(self, at: Ints) -> None:
+    def _set_newborns(self, at: Ints) -> None:
         """Begin with newborns, shape (3, N), and mark them as touched."""
         self._take(at)
         self._table.decide(at)

@@ -54,7 +54,7 @@ vec3 lit(Ray ray, Hit hit) {
   }
   light += cool * sky * .62 * max(dot(normal, fill), 0.) + sky * .25 * max(dot(normal, rim), 0.);
   vec3 shade = linear(colourOf(hit.cell, hit.node)) * light;
-  shade *= (1. + .25 * shade) / (1. + .5 * shade);  // a soft shoulder: bright sides keep their hue
+  shade *= (1. + .25 * shade) / (1. + .5 * shade);  // a soft tone map: bright sides keep their hue
   float far = clamp((dot(point - eye, -toward) - depths.x) / (depths.y - depths.x), 0., 1.);
   return encoded(clamp(mix(shade, behind, haze * pow(far, 1.5)), 0., 1.));
 }
