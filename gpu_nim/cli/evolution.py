@@ -12,7 +12,9 @@ from gpu_nim.cli.games import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, step_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import integer_type
+from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table, require_graph
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import one_of
 
 if TYPE_CHECKING:
     from gpu_nim.games.evolution import GameEvolution
@@ -36,7 +38,7 @@ def _arguments() -> list[click.Parameter]:
 @click.option("--gen", "generations", type=SIZE, help="Nim: the last generation; generation 0 has no counters.  [default: 6]")
 @click.option("--size", type=SIZE, help="Other games: the largest coordinate, or the most counters in heaps.  [default: 7]")
 @click.option("--misere", is_flag=True, help="Other games: whoever makes the last move loses.")
-@click.option("--out", type=FILE, help="Save the graph: .graphml, or .dot for Graphviz.")
+@click.option("--out", type=FILE, help=f"Save the graph: {one_of(GRAPH_FORMATS)}.")
 @json_option
 def evolution(
     game: str | None,
@@ -85,7 +87,6 @@ def _piles(texts: dict[str, str]) -> int:
 
 def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
     """The facts of Nim's graph, and the table of its kinds."""
-    from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table, require_graph
     from gpu_nim.storage.save_load import save_graph
 
     with step_progress() as step:

@@ -1,7 +1,7 @@
 """Save and load growths, solved games and graphs, and read the terms of sequences, by the suffix of the file."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
-from gpu_nim.games.nim.evolution_graph import PositionGraph, dot, graphml
+from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
@@ -24,7 +24,6 @@ from gpu_nim.storage.tables import MAIN, TABLE_FORMATS, Column, Columns, entries
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
-GRAPH_FORMATS: dict[str, Callable[[PositionGraph], Iterator[str]]] = {".graphml": graphml, ".dot": dot}
 
 
 def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents: bool = False) -> None:
@@ -33,7 +32,7 @@ def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents:
     Args:
         found: a growth, a solved game, or an evolution graph.
         path: the file; its suffix is one of `gpu_nim.storage.growth_formats`, for a solved game one of
-            `gpu_nim.storage.solutions.save_solution`, for a graph .graphml or .dot.
+            `gpu_nim.storage.solutions.save_solution`, for a graph one of `GRAPH_FORMATS`.
         parents: save each cell's parent, too, for growths in a format that holds parents.
 
     Raises:
@@ -126,7 +125,7 @@ def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = unreported) -
 
     Args:
         graph: the graph.
-        path: the file, .graphml or .dot.
+        path: the file; its suffix is one of `GRAPH_FORMATS`.
         on_step: called with the number of nodes and edges written.
 
     Raises:
@@ -137,7 +136,7 @@ def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = unreported) -
     check_graph(path)
     total, done = len(graph.generation) + len(graph.edges), 0
     with replacing(path) as scratch, scratch.open("w", encoding="utf-8") as file:
-        for line in GRAPH_FORMATS[path.suffix](graph):
+        for line in GRAPH_FORMATS[path.suffix].lines(graph):
             file.write(f"{line}\n")
             done += line.lstrip().startswith(('"', "<node", "<edge"))
             on_step("node and edge", done, total)

@@ -1,8 +1,8 @@
 """The evolution graph of Nim [NF 5.2, 5.5]: P-positions by generation, and an edge from each parent to each child."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,11 +134,9 @@ def evolution_graph(piles: int, generations: int, *, on_step: OnStep = unreporte
 
 
 def require_graph(piles: int, generations: int, suffix: str = "") -> int:
-    """Return the number of a graph's positions; InsufficientMemoryError where it does not fit, as arrays, .dot or .graphml."""
+    """Return the number of a graph's positions; InsufficientMemoryError where it does not fit, as arrays or written."""
     count = positions(piles, generations)
-    # Measured, with a margin: lines are made of Python's strings and numbers, and GraphML by networkx.
-    written = {"": 0, ".dot": 500 + 50 * piles, ".graphml": 3500 + 400 * piles}
-    needed = count * (16 * piles + 40 + written[suffix])
+    needed = count * (16 * piles + 40 + (GRAPH_FORMATS[suffix].memory(piles) if suffix else 0))
     require_memory(needed, host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
     return count
 
@@ -279,3 +277,23 @@ def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int6
     shifts = np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64) * bits
     keys, inverse = np.unique((rows << shifts).sum(axis=1), return_inverse=True)
     return keys[:, None] >> shifts & ((1 << bits) - 1), inverse.astype(np.int64)
+
+
+class GraphFormat(NamedTuple):
+    """A file format of graphs.
+
+    Attributes:
+        lines: yields the lines of a file.
+        memory: returns the bytes of memory that writing takes for each position, of the number of piles: measured, with a margin.
+    """
+
+    lines: Callable[[PositionGraph], Iterator[str]]
+    memory: Callable[[int], int]
+
+
+# Lines are made of Python's strings and numbers, and GraphML by networkx.
+GRAPH_FORMATS = {
+    ".graphml": GraphFormat(graphml, lambda piles: 3500 + 400 * piles),
+    ".dot": GraphFormat(dot, lambda piles: 500 + 50 * piles),
+}
+"""The formats by their endings."""
