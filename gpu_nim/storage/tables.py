@@ -48,7 +48,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, store_of, raised_as_damage
+from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, raised_as_damage, store_of
 from gpu_nim.storage.atomic import check_output, make_folder, replacing, resumable
 
 Column = Sequence[Any] | NDArray[Any]
