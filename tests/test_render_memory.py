@@ -1,8 +1,5 @@
-"""Pictures and exports take the planned memory, and those that do not fit are refused in advance."""
+"""Pictures and exports that do not fit are refused in advance; `tests/test_memory_promises.py` measures what they take."""
 
-import json
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -12,62 +9,14 @@ import pytest
 
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.render import exports, image, opengl, picture_memory, source
-from gpu_nim.render.exports import export, export_bytes
+from gpu_nim.render.exports import export
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import scenes
 from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.styles import STYLES
-from gpu_nim.render.styles.volume import Volume, volume_of
-from tests.helpers import gpunim
-from tests.render_files import needs_ffmpeg, needs_opengl, opengl_reason
 
 pytestmark = pytest.mark.thorough
-
-linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the most memory that was taken")
-
-# A process of its own, since memory that was freed is taken again: what is loaded and begun comes first.
-_MEASURED = """
-import json, sys
-from gpu_nim.render.image import render
-def taken(name):
-    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(name))
-look = json.loads(sys.argv[1])
-if look["engine"] != "opengl":
-    render("nim:3", **{**look, "resolution": (64, 48)})
-before = taken("VmRSS")
-render("nim:15", **look)
-print(taken("VmHWM") - before)
-"""
-
-
-def bounded(limit: int, *words: object) -> "subprocess.CompletedProcess[str]":
-    """Run the command line, with at most `limit` KiB of address space."""
-    command = ["bash", "-c", f'ulimit -v {limit} && exec "$@"', "-", *gpunim(*words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@linux
-@pytest.mark.parametrize(
-    ("style", "engine", "quality"),
-    [
-        pytest.param(style, engine, quality, marks=needs_opengl if engine == "opengl" else ())
-        for style, drawn in STYLES.items()
-        for engine in drawn.costs
-        for quality in (("draft", "final") if style == "cubes" and engine != "opengl" else ("final",))
-    ],
-)
-def test_a_picture_takes_what_is_planned_and_no_less_than_half_of_it(style: str, engine: str, quality: str) -> None:
-    size = (1500, 1000) if quality == "draft" else (1000, 700)
-    if engine == "trace":  # slow
-        size = size[0] // 2, size[1] // 2
-    look = {"style": style, "engine": engine, "quality": quality, "resolution": size}
-    command = [sys.executable, "-c", _MEASURED, json.dumps(look)]
-    taken = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    planned = picture_bytes(Look(**look), engine, 256)
-    # The plan of a traced picture is for all threads at once; on a busy machine fewer of them are at work at one time.
-    assert planned / (8 if engine == "trace" else 2.2) < taken < planned
 
 
 def test_a_plan_grows_with_the_picture_and_with_what_it_shows() -> None:
@@ -88,26 +37,6 @@ def most_taken(work: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-def test_a_volume_takes_what_is_planned() -> None:
-    blocks = blocks_of("fcc:48")  # so large that what other threads and first calls take is nothing beside it
-    base = np.ones((len(blocks), 3), dtype=np.float32)
-    taken = most_taken(lambda: volume_of(blocks, base))
-    planned = Volume.extra_bytes(blocks, "draft")  # one point a cell
-    assert planned / 2 < taken < planned
-
-
-@pytest.mark.parametrize(
-    ("suffix", "printable"),
-    [(".ply", False), (".stl", False), (".glb", False), (".3mf", False), (".stl", True)],
-)
-def test_an_export_takes_what_is_planned(suffix: str, printable: bool, tmp_path: Path) -> None:
-    blocks = blocks_of("nim:63")
-    export("nim:3", tmp_path / f"b{suffix}", printable=printable)  # loads what writes it
-    taken = most_taken(lambda: export(blocks, tmp_path / f"a{suffix}", printable=printable))
-    planned = export_bytes(suffix, len(blocks), printable=printable)
-    assert planned / 2.2 < taken < planned
 
 
 def nothing_is_drawn(*_: object, **__: object) -> None:
@@ -181,32 +110,3 @@ def test_an_export_past_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch, t
         with pytest.raises(InsufficientMemoryError, match=said):
             export(body, tmp_path / name)
     assert not list(tmp_path.iterdir())
-
-
-@linux
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["render", "nim:15", "-o", "{}/a.png", "--resolution", "16384x16384"],
-        ["render", "nim:7", "-o", "{}/a.png", "--resolution", "16384x16384", "--style", "sections"],
-        ["render", "figure:d3", "-o", "{}/a.png", "--resolution", "16384x16384"],
-        pytest.param(["render", "nim:15", "-o", "{}/a.png", "--engine", "opengl"], marks=needs_opengl),
-        pytest.param(["movie", "nim:15", "-o", "{}/a.gif", "--resolution", "16384x16384"], marks=needs_ffmpeg),
-        ["export", "nim:1073741823", "-o", "{}/a.stl"],
-    ],
-)
-def test_under_a_limit_a_command_ends_with_one_sentence(arguments: list[str], tmp_path: Path) -> None:
-    done = bounded(1_500_000, *(argument.format(tmp_path) for argument in arguments))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert " bytes, " in done.stderr
-    assert "takes less" in done.stderr
-    assert not list(tmp_path.iterdir())
-
-
-@linux
-def test_under_a_limit_that_opengl_passes_numpy_draws(tmp_path: Path) -> None:
-    done = bounded(1_000_000, "render", "nim:15", "-o", tmp_path / "a.png", "--resolution", "320x240")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "a.png").exists()
-    assert opengl_reason() or "drawn by NumPy, since OpenGL needs more memory than is free" in done.stdout

@@ -212,7 +212,7 @@ class GrowthProcess:
 
         >>> from gpu_nim.backends.selection import select
         >>> GrowthProcess("nim", 1024, select("numpy")).planned_memory()
-        139400
+        729880
         """
         try:
             planned = self._backend.growth_memory(self.automaton.rule, self.generations, nim=self.by_planes, general=self._general)

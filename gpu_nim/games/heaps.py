@@ -22,7 +22,7 @@ HEAP = ("n",)
 """The coordinates of a position: the size of its heap."""
 
 _STAGES = (256, 1024, 4096)  # heaps that are solved before a period is looked for
-_HEAP_BYTES = 64  # of a heap: its value, and what is found out of it
+_HEAP_BYTES = 48  # of a heap: its value, and what is found out of it
 _TAIL = 64  # values that are compared first
 _PLAIN = 256  # heaps without sparse space, from which its mask is chosen
 

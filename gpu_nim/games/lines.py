@@ -79,7 +79,7 @@ class LineGame:
         """
         shape = (self.largest + 1,) * self.piles
         words = (len(self.lines) * self.largest + 1) // 64 + 1  # a position has so many options, and the pass
-        needed = prod(shape) * (24 + 16 * self.piles + 8 * len(self.lines))
+        needed = prod(shape) * (44 + 16 * self.piles + 8 * len(self.lines))
         require_memory(needed, host_memory(), f"solving {prod(shape):,} positions")
         places = np.indices(shape).reshape(self.piles, -1)
         totals = places.sum(axis=0)

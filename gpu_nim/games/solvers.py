@@ -123,11 +123,13 @@ class _Wedge:
         (middle,) = targets
         others = [j for j in range(len(limits)) if j != middle]
         sides = [limits[j] + 1 for j in others]
-        require_memory(10 * 8 * prod(sides), host_memory(), f"solving {game.describe()}")
-        grid = np.indices(sides).reshape(len(others), -1)
+        bounds = game.bounds(limits)
+        require_memory((2 * len(bounds[0]) + 2) * 8 * prod(sides), host_memory(), f"solving {game.describe()}")
+        axes = np.ogrid[tuple(map(slice, sides))]
         tops = []
-        for _, numerators, constant, denominator in zip(*game.bounds(limits), strict=True):
-            tops.append((numerators[others] @ grid + constant) // denominator)
+        for _, numerators, constant, denominator in zip(*bounds, strict=True):
+            bound = sum((number * axis for number, axis in zip(numerators[others], axes, strict=True)), constant)
+            tops.append(np.broadcast_to(bound, sides) // denominator)
         top = np.minimum.reduce(tops).reshape([1] * (3 - len(limits)) + sides)
         if top[0, 0] < 0:
             return None

@@ -20,6 +20,7 @@ from gpu_nim.backends.communicator import share
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import listed, planned_newborns, supports
+from gpu_nim.backends.numpy.nim import most_newborns
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.jobs.checkpoints import Checkpoints
@@ -43,10 +44,10 @@ from gpu_nim.storage.growth_formats import (
 
 Formats = list[tuple[Path, GrowthFormat]]
 EVERY = 100  # generations from one checkpoint to the next
-_STORE_BYTES = 18 << 20  # of chunks of cells, which zarr compresses some at a time
+_STORE_BYTES = 8 << 20  # of chunks of cells, which zarr compresses some at a time
 _READ_BYTES = 8 << 20  # of a chunk that is read back
 _STORED_BYTES = 40  # of a newborn while its generation is written or read
-_PARENT_BYTES = 300  # of a newborn while its parent is found
+_PARENT_BYTES = 180  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 _MESSAGE_BYTES = 9  # of its own, for each rank
 _FILES = ("out", "voxels", "bfile")
@@ -343,20 +344,24 @@ class GrowthJob:
         are written there and read a generation at a time; rank 0 has the newborns of all ranks.
         """
         planned = growing.planned_memory()
-        alone = (planned or 0) if backend.name == "numpy" else 0
-        if not _from_cells(formats):
-            return alone
         rule, last = growing.automaton.rule, growing.generations
+        alone = loaded = 0
+        if isinstance(backend, NumpyBackend):
+            alone = planned or 0
+            loaded = backend.loaded_memory(rule, last, nim=growing.by_planes, general=self.general)
+        shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
+        written = max((chosen.memory(shape, last) for _, chosen in formats), default=0)
+        if not _from_cells(formats):
+            return max(alone, loaded + written)
         if rule is find("nim").rule:
-            newborns = int(3 ** last.bit_length())
+            newborns = most_newborns(last)
         else:
             in_bricks = planned is not None and supports(rule)
             newborns = planned_newborns(Bricks.of_busiest(rule, last, 1)) if in_bricks else 0
             newborns *= rule.symmetry.order(rule.dimension)
-        shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
         cells = _STORED_BYTES * newborns
-        written = [chosen.memory(shape, last) for _, chosen in formats]
-        return max(alone + _STORE_BYTES + cells, _READ_BYTES + cells + max(*written, _PARENT_BYTES * newborns * self.parents))
+        written = max(written, _PARENT_BYTES * newborns * self.parents)
+        return max(alone + _STORE_BYTES + cells, loaded + _READ_BYTES + cells + written)
 
     @property
     def stored_options(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The memory of a picture, checked before its source is grown, and before OpenGL, which aborts where it gets none.
 
-The figures were measured, each a little above the peak of its style and engine; `tests/test_render_memory.py` compares them with
+The figures were measured, each a little above the peak of its style and engine; `tests/test_memory_promises.py` compares them with
 the memory taken.
 """
 

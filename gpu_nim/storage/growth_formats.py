@@ -19,7 +19,7 @@ from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import CELL, GRID, write_rle
-from gpu_nim.storage.tables import endings, write_table
+from gpu_nim.storage.tables import TABLE_FORMATS, endings, write_table
 from gpu_nim.storage.voxels import is_voxels, slab_memory, write_voxels
 from gpu_nim.storage.vtk_files import write_vti, write_vtp
 
@@ -133,7 +133,10 @@ GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
     GrowthFormat(".npz", "cells", write_npz, load_growth),
-    *(GrowthFormat(name, "the table", _write_table, cells=False) for name in endings(columns=True)),
+    *(
+        GrowthFormat(name, "the table", _write_table, cells=False, memory=lambda *_, known=TABLE_FORMATS[name]: known.memory)
+        for name in endings(columns=True)
+    ),
     GrowthFormat(".rle", "for Golly", write_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
     GrowthFormat(".rle3", "for Golly", write_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
     GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory),

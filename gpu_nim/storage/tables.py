@@ -34,7 +34,7 @@ from io import BytesIO, StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,7 @@ Reader = Callable[[Path, int | None], Columns]
 MAIN = "births"
 """The column that is read where none is named."""
 _READ = 1 << 20  # bytes of a file digested at a time
+_Row = TypeVar("_Row")
 _TERM = 100  # bytes in memory of a term, short ones
 
 
@@ -231,6 +232,8 @@ def require_room_for(path: Path, terms: int) -> None:
 
 
 _MAX_JSON = 1 << 28  # bytes that are read
+_PARSED = 12  # bytes in memory of a byte of JSON: of short numbers, which are texts
+_ROW = 300  # bytes in memory of a row of a text that is read
 _METADATA = 1 << 20  # bytes of the metadata of an array
 _GROUP = 1 << 15  # rows of .parquet that are written at a time
 _LONGEST = 1 << 24  # letters of a line of .csv
@@ -361,12 +364,20 @@ def _bfile_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
 
 
 def _read_bfile(path: Path, most: int | None) -> Columns:
-    return _columns(SEQUENCE, [(n, value) for _, n, value in islice(read_bfile(path), most)])
+    return _columns(SEQUENCE, [(n, value) for _, n, value in _fitting(path, islice(read_bfile(path), most))])
 
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
     """The columns of rows."""
     return dict(zip(names, zip(*rows, strict=True) if rows else ([] for _ in names), strict=True))
+
+
+def _fitting(path: Path, rows: Iterable[_Row]) -> Iterator[_Row]:
+    """Yield rows, which are kept; InsufficientMemoryError where more of them would not fit."""
+    for number, row in enumerate(rows):
+        if number % _ROWS == 0:
+            require_memory(_ROW * _ROWS, host_memory(), f"reading {path}")
+        yield row
 
 
 def _bounded_lines(file: TextIO) -> Iterator[str]:
@@ -382,7 +393,7 @@ def _read_csv(path: Path, most: int | None) -> Columns:
         try:
             lines = csv.reader(_bounded_lines(file))
             header = [name.strip() for name in next(lines, [])]
-            found = [row for row in islice(lines, most) if row]
+            found = [row for row in _fitting(path, islice(lines, most)) if row]
         except (csv.Error, UnicodeDecodeError) as error:
             raise Damaged(printable(str(error))) from error
     if any(len(row) != len(header) for row in found):
@@ -418,6 +429,7 @@ def _json_lines(heading: Heading, columns: Columns, first: bool) -> Iterator[str
 
 def _read_json(path: Path, most: int | None) -> Columns:
     """Read what `gpunim count` and `gpunim grow` print, too."""
+    require_memory(_PARSED * min(path.stat().st_size, _MAX_JSON), host_memory(), f"reading {path}")
     found = parse_json(read_regular(path, _MAX_JSON))
     first, records = found.get("start", 0), found.get("rows")
     if isinstance(records, list) and records and all(isinstance(row, dict) for row in records):
@@ -509,7 +521,7 @@ for _format in (
         _read_parquet,
         columns=True,
         resumable=False,
-        memory=48 << 20,
+        memory=16 << 20,
     ),
 ):
     TABLE_FORMATS.add(_format)

@@ -29,7 +29,7 @@ SIDE = 64
 """The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16."""
 SLAB_BYTES = 36 << 20
 """Bytes in memory of a slab at most, unless a layer takes more."""
-SPLIT_BYTES = 14 << 20
+SPLIT_BYTES = 6 << 20
 """Bytes in memory while cells are dealt to slabs, or read back from them."""
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time

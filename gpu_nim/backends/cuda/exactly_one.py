@@ -222,13 +222,11 @@ class ExactlyOneEngine:
         }
 
     def _restore(self, state: State) -> None:
-        generation, bricks = int(state["generation"]), self._bricks
+        generation, xp, own = int(state["generation"]), self._launch.xp, self._bricks.numbers
         with device_memory_errors(f"the state of generation {generation}"):
-            first, part = bricks.numbers.start, self._touched[bricks.numbers.start * ROWS : bricks.numbers.stop * ROWS]
-            touched = to_host(part)
-            for numbers, words in bricks.touched(state):
-                touched.reshape(-1, ROWS)[numbers - first] |= words
-            part.set(touched)
+            touched = self._touched[own.start * ROWS : own.stop * ROWS].reshape(-1, ROWS)
+            for numbers, words in self._bricks.touched(state):
+                touched[xp.asarray(numbers - own.start)] = xp.asarray(words)
             if generation >= 0:
                 self._take(generation, state["newborns"])
 

@@ -6,9 +6,11 @@ from platform import node
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator, free_share
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
+from gpu_nim.backends.numpy import nim as nim_planes
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
-from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine, plane_bytes
+from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.model.arguments import integer
@@ -52,9 +54,15 @@ class NumpyBackend:
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
         if nim or general or not supports(rule, self.communicator.size):
-            return plane_bytes(last, self.communicator.size) if nim else None
+            return self._nim_bytes(last) if nim else None
         loops = compiled(rule, last, self.threads)
         return required_bytes(rule, last, self.communicator.size, loops=loops)
+
+    def loaded_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int:
+        """Return the bytes, of those of `growth_memory`, of compiled loops, which stay when the growth has ended."""
+        if nim:
+            return nim_planes.loaded_bytes(last, plain=self.threads == 0)
+        return LOADED_BYTES if not general and compiled(rule, last, self.threads) else 0
 
     def lacks_numba(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""
@@ -64,7 +72,7 @@ class NumpyBackend:
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
         free = free_share(self.communicator, node(), host_memory())
-        require_memory(plane_bytes(last, self.communicator.size), free, f"nim to generation {last}")
+        require_memory(self._nim_bytes(last), free, f"nim to generation {last}")
         return NimEngine(last, state, self.communicator, plain=self.threads == 0)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
@@ -74,6 +82,9 @@ class NumpyBackend:
         if self.communicator.size > 1:
             raise UsageError(NOT_ON_RANKS)
         return GeneralEngine(rule, last, state)
+
+    def _nim_bytes(self, last: int) -> int:
+        return nim_planes.required_bytes(last, self.communicator.size, plain=self.threads == 0)
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import Any
 
 LOADED_BYTES = 145 << 20
-"""Of numba and the loops."""
+"""Of numba and the loops, which stay until the process ends."""
 
 
 def gains(work: int, least: int) -> bool:

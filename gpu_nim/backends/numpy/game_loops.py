@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from gpu_nim.backends.numpy.compilation import compiled
 from gpu_nim.backends.shared.games import Wedge, grundy_dtype
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -21,7 +20,6 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 def wedge_outcomes(top: Ints, on_step: OnStep) -> Ints:
     """The P-positions of a wedge, as `gpu_nim.backends.numpy.games.wedge_outcomes` returns them."""
     wedge = Wedge(top)
-    require_memory(wedge.ny * (wedge.nz + 1) + 80 * top.size, host_memory(), f"solving {wedge}")
     x_lines = np.zeros((wedge.nz, wedge.ny), np.bool_)
     found = np.empty(top.shape, np.int64)
     for x in range(wedge.nx):
@@ -36,9 +34,6 @@ def wedge_grundy(top: Ints, on_step: OnStep) -> NDArray[np.signedinteger]:
     """The Grundy values of a wedge, as `gpu_nim.backends.numpy.games.wedge_grundy` returns them."""
     wedge = Wedge(top)
     dtype = grundy_dtype(wedge.last)
-    # A Grundy value is in practice about half as large as there are moves; words are held twice while there are more.
-    needed = 2 * wedge.ny * (wedge.nz + 1) * (wedge.last // 8 + 8) + np.dtype(dtype).itemsize * wedge.nx * wedge.ny * wedge.nz
-    require_memory(needed, host_memory(), f"solving {wedge}")
     x_lines = np.zeros((wedge.nz, wedge.ny, 1), np.uint64)
     result = np.full(wedge.shape, -1, dtype=dtype)
     largest = -1

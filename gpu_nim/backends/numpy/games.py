@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
-from gpu_nim.backends.numpy.compilation import gains
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
 from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
 
-_CHUNK = 1 << 20  # cells of the box that are processed at once
+_CHUNK = 1 << 16  # cells of the box that are processed at once
 _OUTCOMES_COMPILED_FROM, _GRUNDY_COMPILED_FROM = 1 << 26, 1 << 22  # positions, from which on this gains more than loading takes
 
 
@@ -45,7 +45,10 @@ def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
     [[0, 0, 0], [1, 0, 1]]
     """
     if gains(_positions(top), _OUTCOMES_COMPILED_FROM):
-        from gpu_nim.backends.numpy import game_loops  # here, for numba's start-up time
+        wedge = Wedge(top)
+        needed = LOADED_BYTES + wedge.ny * (wedge.nz + 1) + 80 * top.size
+        require_memory(needed, host_memory(), f"solving {wedge}")
+        from gpu_nim.backends.numpy import game_loops  # here, for numba's start-up time and its memory
 
         return game_loops.wedge_outcomes(top, on_step)
     sweep = _WedgeSweep(top, on_step)
@@ -78,6 +81,11 @@ def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedin
     [[0, 1], [1, 0]]
     """
     if gains(_positions(top), _GRUNDY_COMPILED_FROM):
+        wedge = Wedge(top)
+        # A Grundy value is in practice about half as large as there are moves; words are held twice while there are more.
+        lines = 2 * wedge.ny * (wedge.nz + 1) * (wedge.last // 8 + 8)
+        needed = LOADED_BYTES + lines + np.dtype(grundy_dtype(wedge.last)).itemsize * prod(wedge.shape)
+        require_memory(needed, host_memory(), f"solving {wedge}")
         from gpu_nim.backends.numpy import game_loops
 
         return game_loops.wedge_grundy(top, on_step)
@@ -128,8 +136,8 @@ class _WedgeSweep(Wedge):
 
     def require_memory(self, bytes_a_line: int, bytes_a_position: int) -> None:
         lines = sum(a * b for a, b in self.line_shapes())
-        # 120: the starts of the lines and the P-positions found, with the copies that sorting them makes.
-        needed = lines * (bytes_a_line + 120) + prod(self.shape) * bytes_a_position
+        # 25: the starts of the lines and the P-positions found, with the copies that sorting them makes.
+        needed = lines * (bytes_a_line + 25) + prod(self.shape) * bytes_a_position
         require_memory(needed, host_memory(), f"solving {self}")
 
     def __iter__(self) -> Iterator[tuple[int, slice, slice, NDArray[np.bool_]]]:
@@ -219,7 +227,7 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = unre
     dtype = grundy_dtype(int(limits.sum()))
     words = int(limits.sum()) // 64 + 1
     # Their indices, twice, and for each coordinate a bit for each value there can be: about half are needed, and held twice.
-    needed = game.bytes(np.dtype(dtype).itemsize + 16 + 8 * game.k * words)
+    needed = game.bytes(np.dtype(dtype).itemsize + 30 + 8 * game.k * words)
     require_memory(needed, host_memory(), f"Grundy values in a box of {game.cells:,} cells")
     everything = game.positions()
     number = np.full(game.cells, -1, dtype=np.int64)
@@ -283,7 +291,7 @@ class _Box:
 
     def bytes(self, a_cell: int) -> int:
         """Return the bytes that solving takes: `a_cell` for each, an index and its total sorted, and a block of cells."""
-        return (a_cell + 44) * self.cells + 4 * 8 * self.k * min(self.cells, _CHUNK)
+        return (a_cell + 34) * self.cells + 4 * 8 * self.k * min(self.cells, _CHUNK)
 
     def steps_down(self, level: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """For each coordinate i: which of the positions can lower it, and the index that lowering it by one leads

@@ -24,6 +24,7 @@ _SLOT_BYTES = 13  # key and touches, and those of the smaller table, which fill 
 _MOVED = 1 << 20  # cells that move at a time
 _PAIR_BYTES = 30  # of a step, for a newborn and an offset: 25 to 30 measured
 _FEW_PAIRS = 1 << 20  # of them a step takes insignificant memory
+_CELL_BYTES = 2  # of a box: touches
 _DENSE_BYTES = 1 << 30  # a box up to this size gets one slot per cell: untouched pages cost nothing
 
 
@@ -39,6 +40,7 @@ class DenseTable:
     """
 
     def __init__(self, size: int) -> None:
+        require_memory(_CELL_BYTES * size, host_memory(), f"the table of a box of {size:,} cells")
         self.touches = np.zeros(size, np.uint16)
 
     def locate(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -143,7 +145,7 @@ class GeneralEngine(CellEngine):
         self._jumps = np.array(rule.offsets, np.int64) @ self._grid.strides
         self._born = np.zeros(1 << 16, np.bool_)
         self._born[list(rule.births)] = True
-        dense = 2 * self._grid.size <= min(_DENSE_BYTES, host_memory() // 2)
+        dense = _CELL_BYTES * self._grid.size <= min(_DENSE_BYTES, host_memory() // 2)
         self._table = DenseTable(self._grid.size) if dense else HashTable()
         self._newborns = np.zeros(0, np.int64)
         if state is not None:

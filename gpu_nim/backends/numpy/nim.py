@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.numpy.compilation import gains
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
 from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import finalize, nim_plane_mix
@@ -34,6 +34,8 @@ from gpu_nim.model.digest import finalize, nim_plane_mix
 COMPILED_FROM = 1 << 12
 """Generations, from which on compiled loops gain more than it takes to load them."""
 BLOCKS = 128  # of rows, for each rank: a halo costs little
+_WORD_BYTES, _COMPILED_WORD_BYTES = 110, 40  # of the arrays of a step, for a word that holds newborns: measured
+_NEWBORNS_A_WORD = 11
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1
 _ONE, _TOP = np.uint64(1), np.uint64(63)
@@ -52,6 +54,32 @@ def plane_bytes(last: int, ranks: int = 1) -> int:
     """
     rows = last + 1 if ranks == 1 else max(len(_local_rows(owners(last + 1, 1, ranks, BLOCKS), rank)) for rank in range(ranks))
     return 8 * rows * words_per_row(last)
+
+
+def most_newborns(last: int) -> int:
+    """Return the newborns of the largest generation up to `last`: 3 to the power of the most 1s of its binary digits.
+
+    >>> most_newborns(6), most_newborns(7)
+    (9, 27)
+    """
+    newborns: int = 3 ** ((last + 1).bit_length() - 1)
+    return newborns
+
+
+def loaded_bytes(last: int, *, plain: bool = False) -> int:
+    """Return the bytes of the compiled loops that a growth to generation `last` loads; 0 where it does without."""
+    return LOADED_BYTES if not plain and gains(last, COMPILED_FROM) else 0
+
+
+def required_bytes(last: int, ranks: int = 1, *, plain: bool = False) -> int:
+    """Return the planned bytes of memory for growing to generation `last`, by compiled loops unless `plain`, on one of some ranks.
+
+    >>> required_bytes(1024) < 2e5
+    True
+    """
+    loaded = loaded_bytes(last, plain=plain)
+    active = most_newborns(last) // (_NEWBORNS_A_WORD * ranks) * (_COMPILED_WORD_BYTES if loaded else _WORD_BYTES)
+    return plane_bytes(last, ranks) + loaded + active
 
 
 def _local_rows(owner: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
@@ -87,7 +115,7 @@ class NimEngine:
 
     def __init__(self, last: int, state: State | None = None, ranks: Communicator = ALONE, *, plain: bool = False) -> None:
         self._last = last
-        self._compiled = not plain and gains(last, COMPILED_FROM)
+        self._compiled = loaded_bytes(last, plain=plain) > 0
         self._row = words_per_row(last)
         self._ranks = ranks
         self._rows = _Rows(last + 1, self._ranks)

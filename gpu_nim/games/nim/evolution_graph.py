@@ -293,7 +293,7 @@ class GraphFormat(NamedTuple):
 
 # Lines are made of Python's strings and numbers, and GraphML by networkx.
 GRAPH_FORMATS = {
-    ".graphml": GraphFormat(graphml, lambda piles: 3500 + 400 * piles),
+    ".graphml": GraphFormat(graphml, lambda piles: 2700 + 300 * piles),
     ".dot": GraphFormat(dot, lambda piles: 500 + 50 * piles),
 }
 """The formats by their endings."""

@@ -47,7 +47,7 @@ _RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
 @export_format(
     ".3mf",
     "triangles alone, for 3D printers",
-    lambda blocks: (4 << 20) + 1300 * blocks,
+    lambda blocks: (4 << 20) + 750 * blocks,
     limit=TEXT_LIMIT,
     **_TO_PRINT,
 )
@@ -131,7 +131,7 @@ def glb(body: ExportedBody) -> bytes:
     return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
 
 
-@export_format(".ply", "cubes, binary", lambda blocks: 2300 * blocks, printable=True, packages=_TRIMESH)
+@export_format(".ply", "cubes, binary", lambda blocks: 1900 * blocks, printable=True, packages=_TRIMESH)
 def ply(body: ExportedBody) -> bytes:
     """Return a mesh as PLY, binary, with the facts of each point."""
     from trimesh.exchange.ply import export_ply

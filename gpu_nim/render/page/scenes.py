@@ -30,7 +30,7 @@ _GENERATIONS = _NAMED = 65534  # 16 bits, without two values: for no cell
 TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
 SIDE = 2048  # the largest 3D texture of almost every graphics card
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
-_BYTES_A_TEXEL, _BYTES_A_BLOCK = 12, 300
+_BYTES, _BYTES_A_TEXEL, _BYTES_A_BLOCK = 12 << 20, 5, 60  # measured, the page's text included
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
         return None
     level = nims_level(last, _COLOURED)
     first, stop = look.generations or (0, last + 1)
+    _require_memory(source, population(NimScene(last >> level)))
     blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=source)
     if first > last:
         raise no_cells(source, first, stop, last)
@@ -74,6 +75,11 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     cells = population(NimScene(last, first))
     data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": _text(palette)}
     return PageScene(blocks, {**data, "hull": (hull(blocks).astype(np.float64) * (1 << level)).tolist()}, cells, cells)
+
+
+def _require_memory(name: str, blocks: int, texels: int = 0) -> None:
+    needed = _BYTES + _BYTES_A_TEXEL * texels + _BYTES_A_BLOCK * blocks
+    require_memory(needed, host_memory(), f"exporting {name}", "an earlier generation takes less")
 
 
 def grid_scene(blocks: Blocks, look: Look) -> PageScene:
@@ -91,8 +97,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     index -= low
     extent = index.max(axis=0) + 1
     levels, shape = _padded(extent.tolist())
-    needed = _BYTES_A_TEXEL * prod(shape) + _BYTES_A_BLOCK * len(blocks)
-    require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
+    _require_memory(blocks.name, len(blocks), prod(shape))
     generations, ranks = np.unique(blocks.generations, return_inverse=True)
     if len(generations) > _GENERATIONS:
         raise UsageError(f"{blocks.name} has {len(generations):,} generations with cells, and a page holds up to {_GENERATIONS:,}")
