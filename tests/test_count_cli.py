@@ -59,6 +59,15 @@ def test_the_cost_is_said_before_the_values_are_visited() -> None:
     assert run("D", "--piles", "4", "--range", "0:2000", "--reduce", "histogram").stderr.startswith("2,000 values to visit")
 
 
+def test_the_cost_of_a_long_value_is_said_before_it() -> None:
+    # A state of 501 numbers, each of up to 999,000 digits, is multiplied 3,322 times.
+    costs = helpers.facts("count", "A", "--piles", 1000, "--at", "10^1000", "--plan")["plan"]
+    assert 999_000 <= costs["digits"] < 1_000_000
+    assert costs["seconds"] > 600
+    assert "needs" in helpers.refused("count", "D", "--piles", 1000, "--at", "10^100000", "--memory", "1GB", status=1)
+    assert helpers.facts("count", "a", "--piles", 3, "--at", 10**6, "--plan")["plan"] == {"digits": 13, "seconds": 0}
+
+
 def test_a_value_of_thousands_of_digits() -> None:
     assert printed("d", "--piles", "3", "--at", "10^3000+1") == f"{6 * (10**3000 + 2 - 2 ** ((10**3000).bit_length() - 1)) - 3}\n"
 

@@ -88,6 +88,8 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
             planned = job.plan()
             emit_json(planned.summary()) if form == "json" else say(str(planned))
         elif job.is_index:
+            if job.is_long and not quiet:
+                _note(str(job.plan()))
             with step_progress(quiet) as step:
                 value = job.value(step)
             _print_value(job, value, form)

@@ -22,6 +22,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 
 _MAX_NODES = 100_000  # blocks visited for a histogram before value by value is cheaper
+_DIGITS_A_BIT = 0.30103
+_COPIES, _ENTRIES = 5, 4  # bytes a decimal digit while a value is computed; entries of a state that take as much together
 _EXACT_BOUND = 32  # entries of a state; beyond, the exact maximum over a range costs too much a digit
 
 
@@ -78,6 +80,26 @@ class Family(ABC):
         >>> find_family("A", 3).value(10**18 + 12345)
         709336344130297783394358628245643660
         """
+
+    def most_digits(self, n: int) -> int:
+        """Return a bound on the decimal digits of the value at n: all piles but one are up to 2n, and determine the last.
+
+        Args:
+            n: the index.
+
+        >>> from gpu_nim.counting.families import find_family
+        >>> find_family("a", 3).most_digits(10**6), len(str(find_family("a", 3).value(10**6)))
+        (13, 12)
+        """
+        return int((self.piles - 1) * (n.bit_length() + 1) * _DIGITS_A_BIT) + 1
+
+    def value_memory(self, n: int) -> int:
+        """Return the bytes that the value at n takes while it is computed and printed.
+
+        Args:
+            n: the index.
+        """
+        return _COPIES * self.most_digits(n)
 
     def sum(self, start: int, stop: int) -> int:
         """The exact sum of the values at start, ..., stop - 1, without visiting them.
@@ -215,6 +237,10 @@ class DigitFamily(Family):
     def value(self, n: Whole, on_step: OnStep = unreported) -> int:
         """The exact value at n, by the digit matrices."""
         return self.product_of(self.piles).value(index(n), on_step)
+
+    def value_memory(self, n: int) -> int:
+        """Return the bytes that the value at n takes while it is computed and printed: a state has such numbers."""
+        return super().value_memory(n) * max(1, self.product.dimension // _ENTRIES)
 
     def _sum_through(self, last: int) -> int:
         return self.product.sums.value(last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -18,6 +19,8 @@ CHUNK = 1 << 22
 """Values in a chunk of a stream: 32 MiB of uint64."""
 
 _SAMPLE = 1 << 18
+_LEADING, _SAMPLED = 4, 0.2  # binary digits of the first index that is tried, and seconds of the last one
+_STEEPEST = 1 + math.log2(3)  # power of the digits: a product of long integers for each of them, as Python multiplies
 _SUMMED = 1 << 16  # values that are added at a time
 _LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
 
@@ -148,6 +151,26 @@ def with_checked_sum(family: Family, first: int, chunks: Iterable[U64]) -> Itera
         yield chunk
     if at > first and total != family.sum(first, at):
         raise VerificationError(f"{family} sums to {total} over {first}:{at}, expected {family.sum(first, at)}")
+
+
+def seconds_for_value(family: Family, n: int) -> float:
+    """About how long the value at n takes, from those at its leading digits; 0 where that is a matter of seconds.
+
+    >>> from gpu_nim.counting.families import UpToMaximum
+    >>> seconds_for_value(UpToMaximum(3), 10**18), seconds_for_value(UpToMaximum(1000), 10**100_000) > 100
+    (0.0, True)
+    """
+    length, bits, taken = n.bit_length(), _LEADING, [0.0]
+    family.value(1)  # loads what it needs
+    while taken[-1] < _SAMPLED:
+        if 4 * bits > length:
+            return 0.0
+        began = time.process_time()
+        family.value(n >> length - bits)
+        taken.append(time.process_time() - began)
+        bits *= 2
+    power = math.log2(taken[-1] / max(taken[-2], _SAMPLED / 8))
+    return taken[-1] * math.pow(2 * length / bits, min(max(1.0, power), _STEEPEST))
 
 
 def seconds_for(values: Range, size: int) -> float:

@@ -24,7 +24,7 @@ from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.limits import MAX_RECORDS
-from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, with_checked_sum
+from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
 from gpu_nim.counting.reductions import Reduced, Reduction, Result, ValueScan, reduce_range, scanned_values
 from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.jobs.plan import Plan
@@ -54,7 +54,7 @@ _APART: Apart = {
 }
 _NEEDS: Needs = {"resume": (("out",), "the file to resume")}
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
-_LONG = 1 << 32  # values; about ten seconds
+_LONG, _SECONDS = 1 << 32, 10  # values, about so many seconds
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
 _INTEGER_BYTES = 48  # of a short Python integer in an array: itself, and where it is
 
@@ -313,6 +313,11 @@ class CountJob:
         """How many decimal digits the largest value has; 0 where that is not known before it is counted."""
         return 0 if self.entry.family is None else len(str(self.family.maximum(*self._span[1:])))
 
+    @cached_property
+    def _seconds(self) -> float:
+        """About how long the value at the index takes."""
+        return seconds_for_value(*self._span[:2])
+
     @property
     def visited(self) -> int:
         """How many values the reductions have to visit."""
@@ -321,6 +326,9 @@ class CountJob:
     @property
     def is_long(self) -> bool:
         """Whether the work may take so long that one wants to read its plan."""
+        if self.is_index:
+            fits = self.entry.family is not None and self.family.value_memory(self._span[1]) <= host_memory()
+            return fits and self._seconds >= _SECONDS  # what does not fit is refused
         if self.reduce is not None:
             return self.visited > 0
         return self.method == "enumerate" or (self.entry.family is not None and self.size >= _LONG)
@@ -331,8 +339,12 @@ class CountJob:
         Raises:
             UsageError: it is known for ranges of families alone.
         """
-        if self.is_index or self.entry.family is None:
+        if self.entry.family is None:
             raise self._not_of_family("plan")
+        if self.is_index:
+            size, time = self.entry.family.most_digits(self._span[1]), duration(self._seconds)
+            costs: dict[str, float] = {"digits": size, "seconds": self._seconds}
+            return Plan(self.facts, costs, f"a value of at most {size:,} digits, {time} of one process")
         self._check_files()
         if self.method == "enumerate":
             tuples = self._enumeration.tuples
@@ -341,7 +353,7 @@ class CountJob:
         seconds = seconds_for(self._range, scanned) if scanned else 0.0
         time = f"{duration(seconds)} of one process with {self._backend.counting().name}"
         if self.reduce is not None:
-            costs: dict[str, float] = {"values": scanned, "seconds": seconds}
+            costs = {"values": scanned, "seconds": seconds}
             return Plan(self.facts, costs, f"{scanned:,} values to visit, at least {time}")
         size, memory = 8 * self.limbs * scanned, self._planned_memory
         words = f"{scanned:,} values of {8 * self.limbs} bytes, {size:,} bytes in all, {time}, writing not counted"
@@ -393,8 +405,11 @@ class CountJob:
         Args:
             on_step: called for progress.
         """
-        start = self.indices.start
-        return self.entry.term(start) if self.entry.family is None else self.entry.family.value(start - self.entry.shift, on_step)
+        if self.entry.family is None:
+            return self.entry.term(self.indices.start)
+        family, index, _ = self._span
+        require_memory(family.value_memory(index), host_memory(), f"{self._asked} of {family.piles:,} piles")
+        return family.value(index, on_step)
 
     def reductions(self, on_step: OnStep = unreported) -> list[Result]:
         """Return the reductions, each with its value, in the order in which they were given.
