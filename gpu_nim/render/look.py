@@ -239,7 +239,11 @@ class Look:
         return THEMES[self.theme]
 
     def colours_of(self, blocks: Blocks) -> NDArray[np.float32]:
-        """Return the colours of blocks, sRGB float32 (N, 3); see `gpu_nim.render.colourings.base_colours`."""
+        """Return the colours of blocks, sRGB float32 (N, 3); see `gpu_nim.render.colourings.base_colours`.
+
+        Args:
+            blocks: the blocks.
+        """
         return base_colours(blocks, self.colour, self.drawn_theme)
 
     @property
