@@ -37,7 +37,7 @@ OPTIONS = {
 SMALL = ("--resolution", "200x150")  # with space for a legend and axes
 EVERY = {*OPTIONS} - {"style"}  # which these commands give
 NUMPY, FLAT = ("render", "edge:7", *SMALL, "--engine", "numpy"), ("render", "ulam-warburton:7", *SMALL, "--engine", "numpy")
-TINY = ("render", "edge:7", "--resolution", "64x48", "--quality", "draft", "--engine", "opengl")
+TINY = ("render", "edge:7", "--resolution", "64x48", "--quality", "draft", "--engine", "opengl", "--style")
 MESH = {"theme", "colour", "generations", "cut"}
 # A command, the ending of its file, and the options of its own that change the file.
 KINDS = [
@@ -74,9 +74,10 @@ def test_a_file_takes_each_option_or_refuses_it(command, suffix, takes, tmp_path
 
 
 @needs_opengl
+@pytest.mark.parametrize("style", ["cubes", "volume"])
 @pytest.mark.thorough
-def test_opengl_hears_the_quality(tmp_path):
-    assert_each_option_is_heard(TINY, ".png", {"quality"}, ["quality"], tmp_path)
+def test_opengl_hears_the_quality(style, tmp_path):
+    assert_each_option_is_heard((*TINY, style), ".png", {"quality"}, ["quality"], tmp_path)
 
 
 def assert_each_option_is_heard(command, suffix, takes, options, folder):

@@ -45,7 +45,8 @@ class VolumeGrid:
     """A grid of points that absorb light.
 
     Args:
-        colours: uint8 (x, y, z, 4): red, green, blue and opacity.
+        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
+            assumes.
         origin: the least corner of the cells of the first point.
         spacing: between points, in cells.
         reach: the length over which a point absorbs the fraction opacity / 255 of the light.

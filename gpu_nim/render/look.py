@@ -106,11 +106,12 @@ class Style(ABC):
         return 0
 
     @classmethod
-    def drawn_pixels(cls, look: "Look") -> int:
+    def drawn_pixels(cls, look: "Look", engine: str) -> int:
         """Return how many pixels are drawn before the picture is reduced or enlarged.
 
         Args:
             look: the appearance of the picture.
+            engine: opengl or numpy.
         """
         return look.resolution[0] * look.resolution[1] * look.supersampling**2
 

@@ -23,7 +23,7 @@ def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     """Return the most bytes of memory that a picture of so many blocks takes."""
     style = look.drawn_style
     cost = style.costs[engine]
-    drawn = style.drawn_pixels(look)
+    drawn = style.drawn_pixels(look, engine)
     kept = _KEPT_BY_OPENGL * drawn if engine == "opengl" else 0
     body = max(cost.block * min(blocks, MANY), cost.block_of_many * blocks)
     loops = LOADED_BYTES if engine == "trace" and find_spec("numba") else 0

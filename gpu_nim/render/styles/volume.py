@@ -1,4 +1,4 @@
-"""Bodies as volumes: a grid of lit colours and opacities that rays are cast through, by NumPy alone.
+"""Bodies as volumes: a grid of lit colours and opacities that rays are cast through, by PyVista or by NumPy.
 
 The grid has one point per cell, or several in each direction if there are few cells, so that the blur does not hide them.  It has
 at most 512 points per cell, which suffices to draw the P-positions of Nim below 256 cell by cell, and 64 in a draft: sparse sets
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, VolumeGrid, coarsen
-from gpu_nim.render.look import STYLES, CameraStyle, Cost, Look
-from gpu_nim.render.raster import enlarge
+from gpu_nim.render.look import OPENGL_BYTES, STYLES, CameraStyle, Cost, Look
+from gpu_nim.render.opengl import Canvas
+from gpu_nim.render.raster import enlarge, reduce_pixels
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.views import Camera
@@ -21,7 +22,7 @@ from gpu_nim.render.views import Camera
 _POINTS_LIMIT = 264**3
 _POINTS_A_CELL = {"draft": 64, "final": 512}
 _STEPS_A_POINT = {"draft": 1.2, "final": 2.5}
-_COARSER = {"draft": 3, "final": 1}  # pixels along a side for each ray
+_COARSER = {"draft": 3, "final": 1}  # pixels along a side for each ray that NumPy casts
 _FINE_LIMIT = 132**3  # points: a finer grid than of cells is built up to here
 _FINEST = 8  # points a cell, each way
 _OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
@@ -38,12 +39,13 @@ class Volume(CameraStyle):
 
     name = "volume"
     summary = "a translucent volume, older cells more opaque"
-    costs: ClassVar = {"numpy": Cost(0, 300, 700, 300)}
+    costs: ClassVar = {"numpy": Cost(0, 300, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
     draws_flat = False
     has_edges = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         super().__init__(blocks, base, look, engine)
+        self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
         self._fine = _fineness(blocks, look.quality)
         self._volume = volume_of(blocks, base, self._fine)
 
@@ -69,14 +71,16 @@ class Volume(CameraStyle):
         return 60 * int(np.prod(_fineness(blocks, quality) * _spans(blocks) + 4))
 
     @classmethod
-    def drawn_pixels(cls, look: Look) -> int:
-        """Return how many rays are cast: one for several pixels of a draft."""
-        return super().drawn_pixels(look) // _COARSER[look.quality] ** 2
+    def drawn_pixels(cls, look: Look, engine: str) -> int:
+        """Return how many pixels are drawn: NumPy casts one ray for several pixels of a draft."""
+        return super().drawn_pixels(look, engine) // (_COARSER[look.quality] ** 2 if engine == "numpy" else 1)
 
     def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
         volume = self._volume if shown is None else volume_of(self.blocks.take(shown), self.base[shown], self._fine)
         coarser, steps = _COARSER[self.look.quality], _STEPS_A_POINT[self.look.quality]
+        if self._canvas is not None:
+            return reduce_pixels(self._canvas.draw_volume(volume, camera, steps), 1)
         width, height = self.look.resolution
         return enlarge(cast(volume, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
@@ -96,7 +100,7 @@ def _fineness(blocks: Blocks, quality: str) -> int:
 def volume_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> VolumeGrid:
     """Return the volume of blocks of one size in their colours: older cells are more opaque, so that light enters young ones.
 
-    Light is computed here, from the gradient of the density and from the surroundings.
+    Light is computed here, from the gradient of the density and from the surroundings, so that both engines agree.
 
     Args:
         blocks: the blocks.
