@@ -2,76 +2,16 @@
 
 click's script for bash takes the words that bash makes of a line, which end at ":" and "=", as in nim:255 and --size=7. These take
 the line as it is typed, end no unfinished word with a space, and call the script of a checkout by its path where it wrote them,
-since an alias is no program. What is offered is decided by the types of parameters.
+since an alias is no program (`completion.bash` and so on beside this file). What is offered is decided by the types of parameters.
 """
 
 import os
 import shlex
+from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, shell_complete, split_arg_string
-
-_BASH = """\
-%(complete_func)s() {
-    local type value about files=
-    COMPREPLY=()
-    while IFS=$'\\t' read -r type value about; do
-        case $type in
-            plain) COMPREPLY+=("$value") ;;
-            file | dir) files=$type ;;
-        esac
-    done < <(COMP_WORDS=${COMP_LINE:0:COMP_POINT} COMP_BREAKS=$COMP_WORDBREAKS \\
-        %(complete_var)s=bash_complete %(program)s 2>/dev/null)
-    if [[ $files && ${#COMPREPLY[@]} -eq 0 ]]; then
-        compopt -o default
-    elif [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[:=,] ]]; then
-        compopt -o nospace
-    fi
-    return 0
-}
-complete -o nosort -F %(complete_func)s %(prog_name)s
-"""
-
-_ZSH = """\
-#compdef %(prog_name)s
-%(complete_func)s() {
-    local line type value about files=
-    local -a fields whole open
-    for line in "${(@f)$(COMP_WORDS="${(j: :)words[1,CURRENT]}" %(complete_var)s=zsh_complete %(program)s 2>/dev/null)}"; do
-        fields=("${(@ps:\\t:)line}")
-        type=$fields[1] value=${fields[2]//:/\\\\:} about=$fields[3]
-        case $type in
-            plain) if [[ $value == *[:=,] ]]; then open+=("$value:$about"); else whole+=("$value:$about"); fi ;;
-            file | dir) files=$type ;;
-        esac
-    done
-    (( $#whole )) && _describe -V %(prog_name)s whole
-    (( $#open )) && _describe -V %(prog_name)s open -S ''
-    [[ -n $files ]] && _files
-    return 0
-}
-if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-    %(complete_func)s "$@"
-else
-    compdef %(complete_func)s %(prog_name)s
-fi
-"""
-
-_FISH = """\
-function %(complete_func)s
-    for line in (COMP_WORDS=(commandline -cp) %(complete_var)s=fish_complete %(program)s 2>/dev/null)
-        set -l fields (string split \\t -- $line)
-        switch $fields[1]
-            case plain
-                string join \\t -- $fields[2..]
-            case file dir
-                __fish_complete_path (commandline -ct)
-        end
-    end
-end
-complete --no-files --keep-order --command %(prog_name)s --arguments "(%(complete_func)s)"
-"""
 
 
 class _Shell(ShellComplete):
@@ -105,7 +45,6 @@ class Bash(_Shell):
     """bash, which replaces what follows the last of its own breaks."""
 
     name = "bash"
-    source_template = _BASH
 
     def _whole(self, item: CompletionItem) -> str:
         """A completion without what stands before the last break of the word, and with its blanks quoted."""
@@ -118,14 +57,12 @@ class Zsh(_Shell):
     """zsh."""
 
     name = "zsh"
-    source_template = _ZSH
 
 
 class Fish(_Shell):
     """fish."""
 
     name = "fish"
-    source_template = _FISH
 
 
 def complete(command: click.Command, asked: str, program: str) -> int:
@@ -137,6 +74,7 @@ def complete(command: click.Command, asked: str, program: str) -> int:
         program: what the script calls.
     """
     for shell in (Bash, Zsh, Fish):
+        shell.source_template = Path(__file__).with_name(f"completion.{shell.name}").read_text(encoding="utf-8")
         add_completion_class(shell)
     _Shell.program = shlex.quote(program)
     return shell_complete(command, {}, "gpunim", "_GPUNIM_COMPLETE", asked)
