@@ -226,7 +226,7 @@ class ExactlyOneEngine:
         with device_memory_errors(f"the state of generation {generation}"):
             touched = self._touched[own.start * ROWS : own.stop * ROWS].reshape(-1, ROWS)
             for numbers, words in self._bricks.touched(state):
-                touched[xp.asarray(numbers - own.start)] = xp.asarray(words)
+                touched[xp.asarray(numbers - own.start)] |= xp.asarray(words)  # what is outside of the universe is touched already
             if generation >= 0:
                 self._take(generation, state["newborns"])
 
