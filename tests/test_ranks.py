@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.numpy import NumpyBackend, nim
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.numpy.nim import NimEngine, plane_bytes
+from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
@@ -107,7 +107,7 @@ def test_what_ranks_receive_is_what_they_need(rule):
 
 
 def test_ranks_of_a_host_share_what_is_free(monkeypatch):
-    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: 3 * plane_bytes(1024, 2) // 2)
+    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: 3 * nim.required_bytes(1024, 2) // 2)
     assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).nim(512).generation) == [-1]
     with pytest.raises(InsufficientMemoryError, match="nim to generation 1024 needs"):
         on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).nim(1024))

@@ -232,7 +232,7 @@ def require_room_for(path: Path, terms: int) -> None:
 
 
 _MAX_JSON = 1 << 28  # bytes that are read
-_PARSED = 12  # bytes in memory of a byte of JSON: of short numbers, which are texts
+_PARSED = 9  # bytes in memory of a byte of JSON: of short numbers, which are texts
 _ROW = 300  # bytes in memory of a row of a text that is read
 _METADATA = 1 << 20  # bytes of the metadata of an array
 _GROUP = 1 << 15  # rows of .parquet that are written at a time

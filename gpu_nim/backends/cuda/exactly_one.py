@@ -31,7 +31,7 @@ from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
 from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.memory import require_memory
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
 __all__ = ["ExactlyOneEngine", "device_bytes", "supports"]
@@ -222,13 +222,22 @@ class ExactlyOneEngine:
         }
 
     def _restore(self, state: State) -> None:
-        generation, xp, own = int(state["generation"]), self._launch.xp, self._bricks.numbers
+        generation = int(state["generation"])
         with device_memory_errors(f"the state of generation {generation}"):
-            touched = self._touched[own.start * ROWS : own.stop * ROWS].reshape(-1, ROWS)
             for numbers, words in self._bricks.touched(state):
-                touched[xp.asarray(numbers - own.start)] |= xp.asarray(words)  # what is outside of the universe is touched already
+                if len(numbers):
+                    self._touch(numbers, words)
             if generation >= 0:
                 self._take(generation, state["newborns"])
+
+    def _touch(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+        """Add rows of bricks to those that are touched: what is outside of the universe is touched already."""
+        first = int(numbers.min())
+        part = self._touched[first * ROWS : (int(numbers.max()) + 1) * ROWS]
+        require_memory(part.nbytes, host_memory(), "copying a state to the device")
+        touched = to_host(part)  # and added to there: CuPy would compile a kernel for it
+        touched.reshape(-1, ROWS)[numbers - first] |= words
+        part.set(touched)
 
     def _require_room(self) -> None:
         most, capacity = int(to_host(self._counts).max()), self._capacity
