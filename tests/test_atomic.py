@@ -1,5 +1,6 @@
 """Atomic writes: renaming, what may be replaced, and leftovers after failures."""
 
+import fcntl
 import os
 import shutil
 import stat
@@ -199,12 +200,10 @@ def test_threads_are_several_too(tmp_path: Path) -> None:
 
 
 def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import filelock
-
-    def fail(handle: int, *, blocking: bool) -> bool:
+    def fail(handle: int, how: int) -> None:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr(filelock, "lock_descriptor", fail)
+    monkeypatch.setattr(fcntl, "flock", fail)
     left = tmp_path / ".a.csv.gpunim-abcd1234.partial"
     left.mkdir()  # of somebody who may be at it
     write(tmp_path / "a.csv")

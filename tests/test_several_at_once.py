@@ -1,5 +1,6 @@
 """Several processes with one file or folder, killed processes, and their leftovers."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -265,11 +266,9 @@ def test_a_lock_is_held_by_one_though_its_file_comes_and_goes(tmp_path: Path) ->
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("function", ["lock_descriptor", "_sign", "_release"])
+@pytest.mark.parametrize("function", ["flock", "_sign", "_release"])
 def test_an_interrupt_leaves_no_lock_wherever_it_comes(function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import filelock  # not on the machine of scripts/gpu-check
-
-    room = filelock if function == "lock_descriptor" else atomic
+    room = fcntl if function == "flock" else atomic
     whole = getattr(room, function)
 
     def interrupted(*given: object, **named: object) -> object:

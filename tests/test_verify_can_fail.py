@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from filelock import FileLock
 
 from gpu_nim import Growth
 from gpu_nim.automata import formulas
@@ -36,6 +35,7 @@ from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, run_checks, statements
 from gpu_nim.papers.catalogue import EDGE, ENTRIES, MORE_PILES
 from gpu_nim.papers.nim_fractals import section_5_5_more_piles
+from tests.threads import one_at_a_time
 
 pytestmark = pytest.mark.thorough
 
@@ -157,7 +157,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Unbroken:
     functions = {f"{function.__module__}.{function.__qualname__}": function for function in (*BROKEN, *HELPERS)}
     base = tmp_path_factory.getbasetemp()
     found = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "calls.json"
-    with FileLock(found.with_suffix(".lock")):
+    with one_at_a_time(found.with_suffix(".lock")):
         if not found.exists():
             found.write_text(json.dumps(_calls(functions)))
     of_name = {statement.name: statement for statement in statements()}

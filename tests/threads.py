@@ -1,8 +1,11 @@
-"""Ranks on threads of one process."""
+"""Ranks on threads of one process, and processes that take turns."""
 
+import fcntl
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,3 +71,11 @@ def on_ranks(size: int, work: Callable[[Communicator], Any]) -> list[Any]:
     if errors:
         raise next((error for error in errors if not isinstance(error, threading.BrokenBarrierError)), errors[0])
     return [future.result() for future in futures]
+
+
+@contextmanager
+def one_at_a_time(lock: Path) -> Iterator[None]:
+    """Wait until no other process is within this block with the same file."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -65,8 +66,6 @@ def locked(file: Path, refusal: str) -> Iterator[bool]:
 
 
 def _acquire(file: Path, refusal: str) -> int | None:
-    from filelock import lock_descriptor
-
     while True:
         try:
             handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
@@ -74,9 +73,10 @@ def _acquire(file: Path, refusal: str) -> int | None:
             raise FileError(f"{refusal}: {error.strerror} ({file})") from error
         taken = False
         try:
-            if not lock_descriptor(handle, blocking=False):
-                raise FileError(f"{refusal}: {_holder(handle)}")
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             taken = _is(file, handle)  # or else its holder has removed it since it was opened
+        except BlockingIOError:
+            raise FileError(f"{refusal}: {_holder(handle)}") from None
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise

@@ -38,6 +38,7 @@ from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError
 from gpu_nim.model.memory import host_memory
 from tests import strict_cupy
+from tests.threads import one_at_a_time
 
 HEADERS = Path(__file__).resolve().parent
 CACHE = HEADERS.parents[1] / ".cache" / "cuda_host"
@@ -210,10 +211,8 @@ def _build(source: Path, kernels: tuple[str, ...], flavour: str, options: tuple[
     library = CACHE / f"{source.stem}-{flavour}-{key}.so"
     if library.exists():
         return library
-    from filelock import FileLock  # which the machine of scripts/gpu-check may lack
-
     CACHE.mkdir(parents=True, exist_ok=True)
-    with FileLock(library.with_suffix(".lock")):  # several processes test at once, and one of them builds
+    with one_at_a_time(library.with_suffix(".lock")):  # several processes test at once, and one of them builds
         if not library.exists():
             _compile_and_link(library, wrapper, compile_command, link_command)
     return library
