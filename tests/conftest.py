@@ -22,7 +22,7 @@ from hypothesis import settings
 from gpu_nim.model.errors import BackendError, MissingDependency
 from tests.cuda_host import HostLauncher, compiler, default_flavour
 
-collect_ignore = ["campaign"]  # whose processes import what draws, and which has no examples
+collect_ignore = ["campaign", "emulated_gpu"]  # whose processes import what draws or another CuPy, and which have no examples
 # Under a sanitizer an order that no other run has.
 _HOST_ORDERS = {"asan": [("reverse", 0)], "tsan": [("shuffle", 2)]}.get(default_flavour(), [("forward", 0), ("shuffle", 1)])
 _HOST = [

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher, to_host
+from gpu_nim.backends.cuda.launcher import CupyLauncher, to_host
+from gpu_nim.backends.cuda.launches import check_arguments
 from gpu_nim.backends.cuda.table import Kernel, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests import strict_cupy as xp
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run o
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 INTRINSICS = {name: kernel for name, kernel in read_kernels(SOURCES).items() if kernel.source == "intrinsics.cu"}
+MACHINES = {**INTRINSICS, **TABLE}
 SANITIZERS = ("asan", "tsan")
 MASK32, MASK64 = 2**32 - 1, 2**64 - 1
 EDGES = [0, 1, 2, 3, 31, 32, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 0x0123456789ABCDEF]
@@ -86,14 +88,18 @@ def test_a_seed_fixes_the_order() -> None:
 
 
 class Machine:
-    """Launches kernels on NumPy arrays wherever `launcher` runs them, and brings the results back."""
+    """Launches kernels on NumPy arrays, in grids and blocks of any shape, and brings the results back."""
 
-    def __init__(self, launcher: Launcher) -> None:
+    def __init__(self, launcher: CupyLauncher | HostLauncher) -> None:
         self.launcher = launcher
 
     def __call__(self, kernel: str, grid: tuple[int, ...], block: tuple[int, ...], args: tuple[object, ...]) -> None:
         there = tuple(self.launcher.xp.asarray(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
-        self.launcher(kernel, grid, block, there, shared_bytes=64 * 8)
+        if isinstance(self.launcher, HostLauncher):
+            self.launcher(kernel, grid, block, there, shared_bytes=64 * 8)
+        else:
+            checked = check_arguments(kernel, MACHINES[kernel], there, self.launcher.xp.ndarray)
+            self.launcher._function(kernel, 64 * 8, None)(grid, block, checked, shared_mem=64 * 8)
         for arg, moved in zip(args, there, strict=True):
             if isinstance(arg, np.ndarray):
                 arg[...] = to_host(moved)
@@ -104,11 +110,10 @@ class Machine:
     ids=lambda order: f"{order[0]}{order[1] or ''}" if order else "gpu",
 )
 def machine(request: pytest.FixtureRequest) -> Machine:
-    table = {**INTRINSICS, **TABLE}
     if request.param is not None:
-        return Machine(HostLauncher(*request.param, sources=SOURCES, table=table))
+        return Machine(HostLauncher(*request.param, sources=SOURCES, table=MACHINES))
     try:
-        return Machine(CupyLauncher(table, SOURCES))
+        return Machine(CupyLauncher(MACHINES, SOURCES))
     except (BackendError, MissingDependency) as reason:
         pytest.skip(f"no CUDA device: {reason}")
 

@@ -67,15 +67,6 @@ def test_a_state_goes_on_where_it_was_taken(backend: Backend, at: int) -> None:
         assert np.array_equal(successor.advance(130).checksums, expected)
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize("generations", [1000, 4096])
-def test_real_sizes_on_a_gpu(generations: int) -> None:
-    device = grow("nim", generations, backend="cuda", cells=True)
-    host = grow("nim", generations, backend="numpy", cells=True)
-    assert device.digest == host.digest
-    assert np.array_equal(device.cells(), host.cells())
-
-
 def test_cells_are_the_same_kept_or_grown_anew() -> None:
     kept, anew = (grow("nim", 40, backend="numpy", cells=cells) for cells in (True, False))
     assert np.array_equal(kept.cells(), anew.cells())

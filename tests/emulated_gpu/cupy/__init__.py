@@ -1,0 +1,60 @@
+"""CuPy on a GPU that is emulated: arrays of `tests.strict_cupy`, kernels by `tests.cuda_host`.
+
+With this package's folder and the checkout on PYTHONPATH, and a libcuda.so.1 of `libcuda.cpp`, the CUDA backend runs here as it is,
+launcher and all, in any process: so `scripts/check-lanes` runs `scripts/gpu-check`.
+"""
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from cupy import cuda as cuda
+from gpu_nim.backends.cuda.table import read_kernels
+from tests import strict_cupy
+from tests.cuda_host import HostLauncher
+from tests.cuda_host.seeded import SOURCES, TABLE
+
+__version__ = "14.2.0"
+ndarray = strict_cupy.ndarray
+copyto = np.copyto
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(strict_cupy, name)
+
+
+def get_default_memory_pool() -> Any:
+    """A pool that holds nothing."""
+    return SimpleNamespace(free_bytes=lambda: 0, used_bytes=lambda: 0)
+
+
+class RawModule:
+    """A `.cu` file, told by the first line of its text."""
+
+    def __init__(self, code: str, options: tuple[str, ...]) -> None:
+        self._source = code.partition('#line 1 "cuda/')[2].partition('"')[0]
+        self._host = cuda.host
+        if (SOURCES / self._source).exists():
+            self._host = HostLauncher(sources=SOURCES, table={**read_kernels(SOURCES), **TABLE})
+
+    def compile(self) -> None:
+        """Build it with the host's compiler, once and for all defines."""
+        self._host.library(self._source)
+
+    def get_function(self, name: str) -> Any:
+        """A kernel, as CuPy's function is called."""
+        return _Function(self._host, name)
+
+
+class _Function:
+    max_dynamic_shared_size_bytes = 48 * 1024
+    kernel = SimpleNamespace(ptr=1)
+
+    def __init__(self, host: HostLauncher, name: str) -> None:
+        self._host, self._name = host, name
+
+    def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[Any, ...], shared_mem: int = 0) -> None:
+        assert shared_mem <= self.max_dynamic_shared_size_bytes
+        cuda.queue(partial(self._host, self._name, grid, block, args, shared_mem))
