@@ -86,8 +86,8 @@ struct Shape {
     // The number of a brick, or NOWHERE.
     __device__ __forceinline__ u32 brick(i32 u, i32 v, i32 w) const {
         if (u < 0 || u >= columns_u || v < 0 || v >= columns_v) return NOWHERE;
-        // There are 2^28 columns at the most.
-        const i32* const column = columns + 3u * (static_cast<u32>(u) * static_cast<u32>(columns_v) + static_cast<u32>(v));
+        const u32 at = 3u * (static_cast<u32>(u) * static_cast<u32>(columns_v) + static_cast<u32>(v));  // of 2^28 columns at the most
+        const i32* const column = columns + at;
         return w >= column[1] && w < column[2] ? static_cast<u32>(column[0]) + static_cast<u32>(w) : NOWHERE;
     }
     // Take a cell to its representative by reflections.  `signs`: in w = 0 too.
@@ -321,11 +321,11 @@ exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
     const u32 lane = threadIdx.x & 31u;
     const u32 width = s.window_width(), rows = s.window_rows();
     DYNAMIC_SHARED(u64, windows_of_block);
-    u64* const windows = windows_of_block + (threadIdx.x >> 5) * (rows + 16);
+    u64* const windows = windows_of_block + static_cast<u64>((threadIdx.x >> 5) * (rows + 16));
     u32* const around = reinterpret_cast<u32*>(windows + rows);  // 32 slots
 
     const i32 row_u = static_cast<i32>(lane >> s.log_v), row_v = static_cast<i32>(lane & ((1u << s.log_v) - 1));
-    const u64* const own_window = windows + (row_u + s.reach_u) * width + row_v + s.reach_v;
+    const u64* const own_window = windows + static_cast<u64>((row_u + s.reach_u) * width) + row_v + s.reach_v;
     const Herald herald(s, lane);
     const u64 warp = global_thread() >> 5, warps = global_threads() >> 5;
     const u32 listed = rings.count_of(generation);
@@ -385,7 +385,7 @@ exactly_one_grow(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
             bits &= ~1u;
         }
         const u32 size = orbit(s, u, v, false);
-        count += size * static_cast<u32>(__popc(bits));
+        count += static_cast<u64>(size * static_cast<u32>(__popc(bits)));
         for (; bits != 0; bits &= bits - 1)
             sum += size * mix64(start + stride * (static_cast<u32>(__ffs(static_cast<i32>(bits))) - 1));
     }
@@ -459,7 +459,7 @@ struct Sending {
     __device__ __forceinline__ void send(i32 rank, u64 place, u32 rows, u32 lane, u32 born) const {
         if (rows == 0) return;
         const u32 words = static_cast<u32>(__popc(rows));
-        u32* const mine = counted + 2 * rank;
+        u32* const mine = counted + static_cast<i64>(2 * rank);
         u32 entry = 0, word = 0;
         if (lane == 0) {
             entry = atomicAdd(mine, writes ? ~0u : 1u) - 1;
@@ -468,7 +468,7 @@ struct Sending {
         if (!writes) return;
         entry = __shfl_sync(FULL_WARP, entry, 0);
         word = __shfl_sync(FULL_WARP, word, 0);
-        const u64 first = starts[2 * rank], first_word = starts[2 * rank + 1];
+        const u64 first = starts[2ll * rank], first_word = starts[2ll * rank + 1];
         const u32 field = lane == 0   ? static_cast<u32>(place)
                           : lane == 1 ? static_cast<u32>(place >> 32)
                           : lane == 2 ? rows
@@ -491,7 +491,7 @@ exactly_one_send(const i32* __restrict__ columns, i32 columns_u, i32 columns_v, 
                  u32* __restrict__ parts, u32 writes) {
     const Shape s SHAPE;
     const u32 lane = threadIdx.x & 31u, listed = counts[generation] < capacity ? counts[generation] : capacity;
-    if (global_thread() == 0) counted[2 * ranks] = counts[generation];
+    if (global_thread() == 0) counted[2ll * ranks] = counts[generation];
     const bool in_space = s.is(SPATIAL);
     const i32 row_u = static_cast<i32>(lane >> s.log_v), row_v = static_cast<i32>(lane & ((1u << s.log_v) - 1));
     const i32 across = in_space ? row_u : row_v, reach = in_space ? s.reach_u : s.reach_v;

@@ -254,7 +254,7 @@ namespace {
 struct Vector {
     u32* first;
 
-    __device__ __forceinline__ u32& operator[](u32 coordinate) const { return first[coordinate * blockDim.x]; }
+    __device__ __forceinline__ u32& operator[](u32 coordinate) const { return first[static_cast<u64>(coordinate * blockDim.x)]; }
 };
 
 // An inequality game in a box: its inequalities, as gpu_nim.model.linear_bounds.LinearBounds, and the box's sides.
@@ -329,7 +329,7 @@ template <class Flags>
 __device__ __forceinline__ void outcomes(const Game& game, u64 choices, u32 total, Flags* __restrict__ flags,
                                          u64* __restrict__ keys, u64* __restrict__ found) {
     DYNAMIC_SHARED(u32, columns);
-    const Vector position{columns + threadIdx.x}, option{columns + game.k * blockDim.x + threadIdx.x};
+    const Vector position{columns + threadIdx.x}, option{columns + static_cast<u64>(game.k * blockDim.x) + threadIdx.x};
     const u64 choice = global_thread();
     if (choice >= choices || !game.choose(choice, total, position)) return;
     u32 mine = 0;
@@ -384,13 +384,13 @@ inequality_grundy(const u32* __restrict__ targets, const i64* __restrict__ numer
     DYNAMIC_SHARED(u32, columns);
     const Game game{targets, numerators, constants, denominators, inequalities, sides, k, deep};
     const u32 lane = threadIdx.x & 31u, warp = threadIdx.x >> 5;
-    const Vector mine{columns + threadIdx.x}, option{columns + k * blockDim.x + threadIdx.x};
-    u32* const seen = columns + 2 * k * blockDim.x + warp * seen_words;
+    const Vector mine{columns + threadIdx.x}, option{columns + static_cast<u64>(k * blockDim.x) + threadIdx.x};
+    u32* const seen = columns + static_cast<u64>(2 * k * blockDim.x + warp * seen_words);
     const u64 choice = global_thread();
     const bool is_position = choice < choices && game.choose(choice, total, mine);
     for (u32 left = __ballot_sync(FULL_WARP, is_position); left != 0; left &= left - 1) {
         const u32 owner = static_cast<u32>(__ffs(static_cast<i32>(left))) - 1;
-        const Vector position{columns + 32 * warp + owner};
+        const Vector position{columns + static_cast<u64>(32 * warp + owner)};
         for (u32 word = lane; word <= total / 32; word += 32) seen[word] = 0;
         __syncwarp();                                  // the mask is clear, the owner's vector written
         for (u32 move = lane; move < total; move += 32) {

@@ -52,7 +52,7 @@ struct Tile {
         number = global_thread() >> 5;
         strip = static_cast<u32>(number) / across;
         column = (static_cast<u32>(number) - strip * across) * WORDS;
-        row = static_cast<i64>(strip) * OWNED - REACH + lane * ROWS;
+        row = static_cast<i64>(strip) * OWNED - REACH + static_cast<i64>(lane * ROWS);
         owned = lane * ROWS >= REACH;
         const u32 is = strips[strip];
         first = is * OWNED;
@@ -64,7 +64,7 @@ struct Tile {
     __device__ __forceinline__ bool may_hold_cells(const u8* __restrict__ filled, u32 row_words) const {
         const u32 lane = threadIdx.x & 31u, up = lane >> 1, left = lane & 1u, across = (row_words + WORDS - 1) / WORDS;
         const bool there = lane < 4 && up <= strip && left * WORDS <= column;
-        return __ballot_sync(FULL_WARP, there && filled[number - up * across - left] != 0) != 0;
+        return __ballot_sync(FULL_WARP, there && filled[number - static_cast<u64>(up * across) - left] != 0) != 0;
     }
 
     // Whether row r and word w lie in the plane.
@@ -274,7 +274,7 @@ nim_send(const u64* __restrict__ plane, const u8* __restrict__ filled, const u32
     const u64 words = static_cast<u64>(border_count) * REACH * row_words;
     for (u64 i = global_thread(); i < words; i += global_threads()) {
         const u32 word = static_cast<u32>(i % row_words), row = static_cast<u32>(i / row_words);
-        const u32 strip = borders[2 * (row / REACH)], rank = borders[2 * (row / REACH) + 1], r = OWNED - REACH + row % REACH;
+        const u32 border = 2 * (row / REACH), strip = borders[border], rank = borders[border + 1], r = OWNED - REACH + row % REACH;
         if (filled[static_cast<u64>(strip) * across + word / WORDS] == 0) continue;
         const u64 bits = plane[(static_cast<u64>(strip) * OWNED + r) * row_words + word];
         if (bits == 0) continue;

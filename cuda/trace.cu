@@ -80,7 +80,7 @@ struct Bricks {
             a >>= 2, b >>= 2, c >>= 2;
             high = (high + 3) / 4, deep = (deep + 3) / 4;
         }
-        return 2 * stages;
+        return static_cast<i64>(2 * stages);
     }
 
     __device__ __forceinline__ bool excluded(i64, i64, i64, i64) const { return false; }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,8 @@ import pytest
 
 from gpu_nim.backends.cuda.launcher import CupyLauncher, to_host
 from gpu_nim.backends.cuda.launches import check_arguments
-from gpu_nim.backends.cuda.table import Kernel, read_kernels
+from gpu_nim.backends.cuda.sources import cuda_directory
+from gpu_nim.backends.cuda.table import KERNELS, Kernel, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests import strict_cupy as xp
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded, signatures
@@ -326,6 +329,42 @@ def test_recorded_launches_run_again_in_order() -> None:
     again()
     again()
     assert (launcher.launched, int(out[0])) == (["good_bounded"] * 4, 2 * (255 * 128 + 1))
+
+
+def test_recorded_launches_keep_no_array() -> None:
+    launcher = HostLauncher(sources=SOURCES, table=TABLE)
+
+    def recorded() -> Callable[[], None]:
+        x, out = xp.arange(256, dtype=np.uint32), xp.zeros(6, np.uint64)
+        return launcher.record(lambda: launcher.bind("good_bounded", {"x": x, "out": out, "n": 256})(4))
+
+    with pytest.raises(KernelDefect, match="good_bounded was recorded with an array that is gone"):
+        recorded()()
+
+
+def test_no_kernel_writes_where_a_copy_still_reads() -> None:
+    x, out = xp.arange(256, dtype=np.uint32), xp.zeros(12, np.uint64)
+    launcher = HostLauncher(sources=SOURCES, table=TABLE)
+    launches = [launcher.bind("good_bounded", {"x": x, "out": half, "n": 256}) for half in (out[:6], out[6:])]
+    arrived = [launcher.start_copy_to_host(read) for read in (x, out[5:6])]  # a kernel may read the first, too
+    launches[1](4)
+    with pytest.raises(KernelDefect, match="good_bounded may write where a copy to the host still reads"):
+        launches[0](4)
+    assert [copy()[0] for copy in arrived] == [0, 0]
+    launches[0](4)
+    assert out.tolist()[::6] == [255 * 128] * 2
+
+
+@pytest.mark.parametrize("source", sorted({kernel.source for kernel in KERNELS.values()}))
+def test_products_are_widened_before_they_are_made(source: str, tmp_path: Path) -> None:
+    """No product of 32 bits becomes 64 bits, or an index, unless the kernel says so: the compiler that knows is clang's."""
+    tidy = shutil.which("clang-tidy", path=Path(sys.executable).parent) or pytest.skip("needs clang-tidy, of the extra dev")
+    text = tmp_path / "kernels.cpp"
+    text.write_text(f'#include "{SOURCES / "cuda_host.hpp"}"\n#include "{cuda_directory() / source}"\n')
+    check, shown = "bugprone-implicit-widening-of-multiplication-result", r"--header-filter=.*\.cuh?$"
+    command = [tidy, "--quiet", f"--checks=-*,{check}", "--warnings-as-errors=*", shown, str(text), "--", "-std=gnu++17"]
+    done = subprocess.run([*command, f"-I{cuda_directory()}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_no_test_of_kernels_is_kept_from_the_sanitizers_and_the_gpu(request: pytest.FixtureRequest) -> None:

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from gpu_nim.automata.catalogue import find
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda import general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting, DeviceRows
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.cuda.games import _blocks, _Box
 from gpu_nim.backends.cuda.general import GeneralEngine
+from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.cells import Keys
 from gpu_nim.games.inequality import nim
@@ -79,6 +81,96 @@ def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -
     based(monkeypatch, 2**32 - 2)
     with pytest.raises(InsufficientMemoryError, match="more than the 4,294,967,294 that can be numbered"):
         ExactlyOneEngine(VastLauncher(), find("fcc").rule, 18)
+
+
+FIRST = 2**27
+"""The place in each list at which it begins in `lists_begin_far_on`: word 32 of newborns there is past 2^32."""
+
+
+def lists_begin_far_on(engine: ExactlyOneEngine, launcher: VastLauncher) -> None:
+    """Let the lists of later generations begin at `FIRST`, in launches whose last blocks alone run; no slot is wiped."""
+    engine._counts[engine.generation + 1 :] = FIRST
+    blocks = 64
+    engine._grid = FIRST // 4 + blocks  # a warp a place in the list
+    launcher.parts["exactly_one_grow"] = slice(-blocks, None)
+    # These go through the list of the generation before, which begins at 0 as yet, and through what is received.
+    launcher.parts |= dict.fromkeys(("exactly_one_send", "exactly_one_receive"), slice(blocks))
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_places_far_on_in_a_list_of_bricks(monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
+    rule, first, last = find("fcc").rule, 33, 36
+    host = NumpyBackend().automaton(rule, last)
+    host.advance(first)
+    state, wanted = host.state(), host.advance(last)
+    based(monkeypatch, 2 * FIRST)  # room in the lists for twice as many
+
+    def grown(communicator: Communicator) -> list[Batch]:
+        launcher = VastLauncher()
+        engine = ExactlyOneEngine(launcher, rule, last, None, communicator)
+        lay = engine._lay
+        engine._lay = lambda grid, generation: (lists_begin_far_on(engine, launcher), lay(grid, generation=generation))
+        engine._restore(state)
+        batches = [engine.advance(first + 1)]
+        if ranks > 1:
+            launcher.parts["exactly_one_send"] = launcher.parts["exactly_one_grow"]
+            send, counted = engine._exchange._send, engine._exchange._counted
+
+            def sent(grid: int, generation: int, writes: int) -> None:
+                send(grid, generation=generation, writes=writes)
+                counted[-1:] = engine._counts[generation : generation + 1]  # as the first block does, which does not run
+
+            engine._exchange._send = sent
+        return [*batches, engine.advance(last)]
+
+    for batches in [grown(ALONE)] if ranks == 1 else on_ranks(ranks, grown):
+        for name in ("births", "checksums"):
+            assert np.concatenate([getattr(batch, name) for batch in batches]).tolist() == getattr(wanted, name).tolist()
+
+
+def test_the_last_of_many_pairs() -> None:
+    """The last newborns of 2^30 + 3 touch along the last of 8 offsets, where they may: pairs past 2^33, listed past 2^32."""
+    newborns, jumps, near, bits = 2**30 + 3, 8, 5, 8
+    launcher, listed = VastLauncher(), 2**32 + 9
+    born, allowed, changed = (vast(size, dtype) for size, dtype in ((newborns, "u8"), (jumps * newborns, "u1"), (2**33, "u8")))
+    born[-near:].set(np.arange(1, near + 1, dtype=np.uint64))
+    allowed[-near:].set(np.array([1, 0, 1, 1, 0], np.uint8))
+    keys, touches = xp.full(1 << bits, 2**64 - 1, np.uint64), xp.zeros(1 << bits, np.uint32)
+    counters = xp.asarray(np.array([listed, 0, 0], np.uint64))
+    table, pairs = {"keys": keys, "touches": touches}, {"changed": changed, "counters": counters}
+    touch = launcher.bind(
+        "general_touch",
+        {"newborns": born, "count": newborns, "jumps": xp.full(jumps, 100, np.int64), "jump_count": jumps, "all": 0}
+        | {"allowed": allowed, "bits": bits}
+        | table
+        | pairs,
+    )
+    launcher.parts = dict.fromkeys(("general_touch", "general_decide"), slice(-1, None))
+    touch(-(-jumps * newborns // touch.threads))
+    assert counters.tolist() == [listed + 3, 3, 0]
+    assert sorted(keys[changed[listed : listed + 3]].tolist()) == [101, 103, 104]
+    one = xp.asarray(np.eye(1, 2**15, 1, dtype=np.uint8)[0])  # born of one touch
+    newborn = xp.zeros(near, np.uint64)
+    decide = launcher.bind("general_decide", {"born": one, "newborns": newborn} | table | pairs)
+    decide(listed // decide.threads + 1)
+    assert sorted(newborn.tolist()) == [0, 0, 101, 103, 104]
+
+
+@pytest.mark.parametrize("limbs", [1, 2])
+def test_the_last_of_many_values(limbs: int) -> None:
+    """Of 2^20 blocks of 2^13 stores, 16 bytes each, the last."""
+    bits, blocks, run = 13, 2**20, 8
+    launcher, values = VastLauncher(), blocks << bits + 1
+    table, rows = xp.full((1, 2 << bits), 3, np.uint64), vast((blocks, limbs), np.uint64)
+    if limbs == 2:
+        table[0, 1::2] = 0
+    rows[-1:, :1].set(np.array([[5]], np.uint64))
+    out = vast(values, np.uint64)
+    numbers = {"dimension": 1, "bits": bits, "first": 0, "count": blocks << bits, "run": run}
+    launch = launcher.bind("count_fill" if limbs == 1 else "count_fill_wide", {"table": table, "rows": rows, "out": out} | numbers)
+    launcher.parts = dict.fromkeys(("count_fill", "count_fill_wide"), slice(-2, None))
+    launch((blocks << bits) // run // launch.threads)
+    assert out[-4:].tolist() == ([15] * 4 if limbs == 1 else [15, 0] * 2)
 
 
 @pytest.mark.parametrize("bits", [31, 33])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,28 +35,42 @@ class StandIn:
         self.launch_error: Exception | None = None
         self.functions: dict[str, Any] = {}
         self.options: list[tuple[str, ...]] = []
-        self.captured: list[tuple[Any, ...]] | None = None
+        self.streams: list[Any] = []  # of each launch; None is the default one
+        self.stream: Any = None
+        self.capturing: Any = None
+        self.captured: list[tuple[Any, ...]] = []
         driver = SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=lambda pointer, threads, shared_bytes: pointer)
         compiler = SimpleNamespace(CompileException=CompileException)
         self.cuda = SimpleNamespace(Device=self._device, compiler=compiler, driver=driver, Stream=self._stream)
 
     def _stream(self, *, non_blocking: bool) -> Any:
-        """A stream whose captured launches are noted in `launches` when the graph is launched."""
+        """A stream whose captured launches are noted when the graph is launched; those outside of it are made at once."""
         assert non_blocking, "the default stream cannot be captured"
         stand_in = self
 
         class Stream:
-            def __enter__(self) -> None: ...
-            def __exit__(self, *_: object) -> None: ...
+            def __enter__(self) -> None:
+                stand_in.stream = self
+
+            def __exit__(self, *_: object) -> None:
+                stand_in.stream = None
 
             def begin_capture(self) -> None:
-                stand_in.captured = []
+                stand_in.capturing, stand_in.captured = self, []
 
             def end_capture(self) -> Any:
-                captured, stand_in.captured = stand_in.captured or [], None
-                return SimpleNamespace(launch=lambda: stand_in.launches.extend(captured))
+                captured, stand_in.capturing = stand_in.captured, None
+                return SimpleNamespace(launch=lambda: [stand_in.launch(launch) for launch in captured])
 
         return Stream()
+
+    def launch(self, launch: tuple[Any, ...]) -> None:
+        """Note a launch, or capture it."""
+        if self.capturing is not None and self.stream is self.capturing:
+            self.captured.append(launch)
+        else:
+            self.launches.append(launch)
+            self.streams.append(self.stream)
 
     def _device(self) -> Any:
         class Device:
@@ -89,7 +104,7 @@ class StandIn:
             def __call__(function, *launch: Any, shared_mem: int) -> None:  # noqa: N805
                 if self.launch_error is not None:
                     raise self.launch_error
-                (self.launches if self.captured is None else self.captured).append((name, *launch, shared_mem))
+                self.launch((name, *launch, shared_mem))
 
         self.functions[name] = Function()
         return self.functions[name]
@@ -200,6 +215,7 @@ def test_recorded_launches_are_made_again_in_order(launcher: CupyLauncher, cupy:
     order = [(name, int(args[1])) for name, _, _, args, _ in cupy.launches]
     graph = [("first", 0), ("first", 1), ("first", 2), ("second", 0)]
     assert order == [*graph, ("first", 9), *graph]
+    assert set(cupy.streams) == {None}  # all wait for one another
 
 
 def test_arrays_are_sent_home_beside_the_kernels(launcher: CupyLauncher, cupy: StandIn) -> None:
@@ -223,19 +239,28 @@ def test_arrays_are_sent_home_beside_the_kernels(launcher: CupyLauncher, cupy: S
         def get(self, *, stream: object, out: np.ndarray[Any, Any], blocking: bool) -> None:
             assert isinstance(stream, Stream)
             assert not blocking
-            log.append(("copy", lambda: out.__setitem__(..., np.arange(6).reshape(2, 3))))
+            source = weakref.ref(self)
+
+            def copy() -> None:
+                assert source() is not None, "its memory may be another's by now"
+                out[...] = np.arange(6).reshape(2, 3)
+
+            log.append(("copy", copy))
 
     pinned: list[bytearray] = []
     cupy.cuda.Stream = Stream
     cupy.cuda.get_current_stream = lambda: SimpleNamespace(record=lambda: "the kernels so far")
     cupy.cuda.alloc_pinned_memory = lambda size: pinned.append(bytearray(size)) or pinned[-1]
-    arrivals = [launcher.start_copy_to_host(Array()) for _ in range(2)]
+    arrays = [Array(), Array()]
+    sources = [weakref.ref(array) for array in arrays]
+    arrivals = [launcher.start_copy_to_host(arrays.pop()) for _ in range(2)]
     assert log == [("stream", True), ("wait", "the kernels so far"), ("wait", "the kernels so far")]
     assert [len(memory) for memory in pinned] == [24, 24]
     for arrived, memory in zip(arrivals, pinned, strict=True):
         assert not any(memory)
         assert arrived().tolist() == [[0, 1, 2], [3, 4, 5]]
         assert any(memory)
+    assert [source() for source in sources] == [None, None]  # whose memory may be used again
 
 
 def test_what_the_device_has(launcher: CupyLauncher) -> None:

@@ -74,11 +74,11 @@ inline bool check_launch(const KernelEntry& kernel, const unsigned* grid, const 
 
 // What went wrong, or null.
 inline const char* launch(const KernelEntry& kernel, const unsigned* grid, const unsigned* block, size_t dynamic_shared,
-                          void** arguments, Order order, unsigned seed) {
+                          void** arguments, Order order, unsigned seed, uint64_t first_block, uint64_t blocks) {
     if (!check_launch(kernel, grid, block, dynamic_shared)) return launch_refusal;
     gridDim = {grid[0], grid[1], grid[2]};
     blockDim = {block[0], block[1], block[2]};
-    const Launch launch{kernel.run, arguments, dynamic_shared, order, seed};
+    const Launch launch{kernel.run, arguments, dynamic_shared, order, seed, first_block, blocks};
     return scheduler.run(launch) ? nullptr : scheduler.error();
 }
 
@@ -96,7 +96,7 @@ inline const char* launch(const KernelEntry& kernel, const unsigned* grid, const
     CUDA_HOST_EXPORT const char* cuda_host_signature(int k) { return cuda_host_kernels[k].signature(); }             \
     CUDA_HOST_EXPORT const char* cuda_host_launch(int k, const unsigned* grid, const unsigned* block,                \
                                                   size_t dynamic_shared, void** arguments, int order,                \
-                                                  unsigned seed) {                                                   \
+                                                  unsigned seed, uint64_t first_block, uint64_t blocks) {            \
         return cuda_host::launch(cuda_host_kernels[k], grid, block, dynamic_shared, arguments,                       \
-                                 static_cast<cuda_host::Order>(order), seed);                                        \
+                                 static_cast<cuda_host::Order>(order), seed, first_block, blocks);                   \
     }

@@ -18,16 +18,18 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import math
 import os
 import re
 import shutil
 import subprocess
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -79,7 +81,7 @@ FLAVOURS = {
 # Hidden, or two libraries in one process would share what both include, __shared__ variables among it.
 _COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-rtti", "-fno-exceptions", "-U_FORTIFY_SOURCE")
 _COMMON += ("-fno-strict-aliasing",)  # kernels read integers as vectors, as CUDA does
-_WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-function")
+_WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror", "-Wno-unknown-pragmas", "-Wno-unused-function")
 _LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\(([^,()]+)(?:,[^()]*)?\)\s*(?:void\s+)?(\w+)\s*\(")
 _RUNS_KERNELS = re.compile(r"mark\.(?:cuda_host|gpu)\b|def \w+\([^)]*\b(?:launcher|(?:every_)?backend)\b")
 _SANITIZER_OPTIONS = {
@@ -142,7 +144,7 @@ class _Library:
         pointers = ctypes.POINTER(ctypes.c_void_p)
         self._loaded.cuda_host_launch.argtypes = (
             *(ctypes.c_int, three, three, ctypes.c_size_t, pointers),
-            *(ctypes.c_int, ctypes.c_uint),
+            *(ctypes.c_int, ctypes.c_uint, ctypes.c_uint64, ctypes.c_uint64),
         )
         self.numbers = {self._loaded.cuda_host_name(k).decode(): k for k in range(self._loaded.cuda_host_count())}
 
@@ -160,13 +162,15 @@ class _Library:
         shared_bytes: int,
         order: int,
         seed: int,
+        part: slice,
     ) -> str | None:
-        """Run a kernel; each of `values` holds one parameter's bytes. What went wrong, or None."""
+        """Run a kernel, or a part of its blocks; each of `values` holds one parameter's bytes. What went wrong, or None."""
+        first, stop, _ = part.indices(math.prod(grid))
         pointers = (ctypes.c_void_p * len(values))(*(value.ctypes.data for value in values))
         with self._one_launch:
             message = self._loaded.cuda_host_launch(
                 *(self.numbers[kernel], (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)),
-                *(shared_bytes, pointers, order, seed),
+                *(shared_bytes, pointers, order, seed, first, stop - first),
             )
         return None if message is None else message.decode(errors="replace")
 
@@ -265,6 +269,19 @@ class _SanitizerLog:
         return text
 
 
+class _Queued(NamedTuple):
+    """A launch, with the memory of its arrays, of which it keeps none, and the places that it may write to."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    passed: list[np.ndarray]
+    shared_bytes: int
+    defines: Defines | None
+    memory: list[weakref.ref[Any]]
+    written: list[range]
+
+
 class HostLauncher:
     """Launches kernels on the CPU, on the arrays of `tests.strict_cupy`.
 
@@ -272,6 +289,7 @@ class HostLauncher:
     folder of the `.cu` files, `table` the kernel table, `shared_limit` and `multiprocessors` what the imagined device
     has: by default the 64 KiB that every device since sm_75 grants a block, and few multiprocessors, of 4 blocks each.
     With `specialise` files are compiled for each set of defines, as they are for a device; without, once and for all.
+    `parts` may name kernels of whose grids only some blocks run: what a huge grid does at its end, without what comes before.
 
     `launched` names the kernels that were run, in order, those of recorded launches each time that they were made again;
     `modules` has what a device would have had to compile, each source with its defines.
@@ -294,7 +312,9 @@ class HostLauncher:
         self._sources = Path(str(cuda_directory())) if sources is None else sources
         self._table = table
         self._specialise = specialise
-        self._recording: list[Callable[[], None]] | None = None
+        self.parts: dict[str, slice] = {}
+        self._recording: list[_Queued] | None = None
+        self._copied: list[range] = []
         self.launched: list[str] = []
         self.modules: set[tuple[str, tuple[tuple[str, int | str], ...]]] = set()
         self._log = _sanitizer_log(self.flavour)
@@ -355,7 +375,7 @@ class HostLauncher:
         return 4 * self.multiprocessors
 
     def record(self, queue: Callable[[], None]) -> Callable[[], None]:
-        """Note the launches that `queue` makes, instead of making them, and return what makes them."""
+        """Note the launches of `queue`, instead of making them, and return what makes them: like a graph, it keeps no array."""
         recorded = self._recording = []
         try:
             with strict_cupy.capturing():
@@ -365,13 +385,20 @@ class HostLauncher:
 
         def run() -> None:
             for launch in recorded:
-                launch()
+                self._launch(launch)
 
         return run
 
     def start_copy_to_host(self, values: Any) -> Callable[[], np.ndarray]:
-        """Copy as late as a device may: what is written to `values` before they are on the host shows."""
-        return lambda: to_host(values)
+        """Copy as late as a device may: what is written to `values` before shows, and no kernel may write there."""
+        read = _places(values)
+        self._copied.append(read)
+
+        def arrived() -> np.ndarray:
+            self._copied.remove(read)
+            return to_host(values)
+
+        return arrived
 
     def _compile(self, kernel: str, defines: Defines | None) -> None:
         self.modules.add((find_kernel(kernel, self._table).source, tuple((defines or {}).items())))
@@ -381,41 +408,51 @@ class HostLauncher:
         kernel: str,
         grid: tuple[int, ...],
         block: tuple[int, ...],
-        values: tuple[object, ...],
-        shared_bytes: int,
-        defines: Defines | None,
-    ) -> None:
-        self._compile(kernel, defines)
-        launch = functools.partial(self._launch, kernel, grid, block, values, shared_bytes, defines)
-        if self._recording is None:
-            launch()
-        else:
-            self._recording.append(launch)
-
-    def _launch(
-        self,
-        kernel: str,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
         values: tuple[Any, ...],
         shared_bytes: int,
         defines: Defines | None,
     ) -> None:
-        if shared_bytes > self.shared_limit:
-            limit = self.shared_limit
-            raise KernelDefect(f"{kernel}: {shared_bytes} bytes of shared memory exceed the limit of {limit}")
+        self._compile(kernel, defines)
         params = self._table[kernel].params
         # An array's parameter is its address, a scalar's its own bytes.
         passed = [
             np.array(value.data.ptr, np.uintp) if param[0] == "*" else np.array(value)
             for param, value in zip(params, values, strict=True)
         ]
-        library = self.library(self._table[kernel].source, defines)
-        message = library.launch(kernel, _three(grid), _three(block), passed, shared_bytes, self.order, self.seed)
+        arrays = [(param, value) for param, value in zip(params, values, strict=True) if param[0] == "*"]
+        launch = _Queued(
+            kernel,
+            *(_three(grid), _three(block), passed, shared_bytes, defines),
+            [weakref.ref(value._host if value._host.base is None else value._host.base) for _, value in arrays],
+            [_places(value) for param, value in arrays if not param.startswith("*c")],
+        )
+        if self._recording is None:
+            self._launch(launch)
+        else:
+            self._recording.append(launch)
+
+    def _launch(self, launch: _Queued) -> None:
+        kernel = launch.kernel
+        if launch.shared_bytes > self.shared_limit:
+            limit = self.shared_limit
+            raise KernelDefect(f"{kernel}: {launch.shared_bytes} bytes of shared memory exceed the limit of {limit}")
+        if any(memory() is None for memory in launch.memory):
+            raise KernelDefect(f"{kernel} was recorded with an array that is gone, and its memory may be another's")
+        if any(to.start < read.stop and read.start < to.stop for to in launch.written for read in self._copied):
+            raise KernelDefect(f"{kernel} may write where a copy to the host still reads")
+        library, part = self.library(self._table[kernel].source, launch.defines), self.parts.get(kernel, slice(None))
+        message = library.launch(
+            *(kernel, launch.grid, launch.block, launch.passed, launch.shared_bytes, self.order, self.seed, part)
+        )
         self.launched.append(kernel)
         report = self._log.news()
         if message or report:
             raise KernelDefect(f"{kernel}: {message or report}")
+
+
+def _places(array: Any) -> range:
+    """The addresses of an array's bytes."""
+    return range(array.data.ptr, array.data.ptr + array.nbytes)
 
 
 def _three(extent: tuple[int, ...]) -> tuple[int, int, int]:

@@ -81,6 +81,7 @@ struct Launch {
     size_t dynamic_shared;
     Order order;
     unsigned seed;
+    uint64_t first_block, blocks;  // which alone run
 };
 
 // xorshift64: the same shuffles on every machine.
@@ -438,7 +439,7 @@ CUDA_HOST_UNSEEN inline bool Scheduler::run(const Launch& launch) {
     }
 
     Shuffler shuffler(launch.seed);
-    const uint64_t blocks = uint64_t{gridDim.x} * gridDim.y * gridDim.z;
+    const uint64_t blocks = launch.blocks;
     uint64_t* block_sequence = nullptr;
     if (launch.order == Order::shuffle) {
         block_sequence = static_cast<uint64_t*>(malloc(blocks * sizeof *block_sequence));
@@ -454,6 +455,7 @@ CUDA_HOST_UNSEEN inline bool Scheduler::run(const Launch& launch) {
             block = block_sequence[k];
             shuffler.shuffle(sequence_, thread_count_);
         }
+        block += launch.first_block;
         blockIdx = {static_cast<unsigned>(block % gridDim.x), static_cast<unsigned>(block / gridDim.x % gridDim.y),
                     static_cast<unsigned>(block / (uint64_t{gridDim.x} * gridDim.y))};
         run_block(static_cast<unsigned>(k & 1));
