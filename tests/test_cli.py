@@ -1,5 +1,6 @@
 """The command line as its users see it: what it prints, its exit status, and its one sentence for wrong use."""
 
+import ctypes
 import json
 import os
 import pty
@@ -11,6 +12,8 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -92,23 +95,76 @@ def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
 # The error of an unavailable CUDA backend names the missing part
 
 
+class Driver:
+    """As much of libcuda as is asked: an error of cuInit, and the compute capability of each device."""
+
+    def __init__(self, error: int, *capabilities: tuple[int, int]) -> None:
+        self.cuInit, self.capabilities = lambda flags: error, capabilities
+
+    def cuDeviceGetCount(self, count: Any) -> int:
+        count._obj.value = len(self.capabilities)
+        return 0
+
+    def cuDeviceGet(self, device: Any, number: int) -> int:
+        device._obj.value = number
+        return 0
+
+    def cuDeviceGetAttribute(self, value: Any, attribute: int, device: Any) -> int:
+        value._obj.value = self.capabilities[device.value][attribute - 75]  # its major number, and the minor one
+        return 0
+
+
+def has_driver(monkeypatch: pytest.MonkeyPatch, driver: Driver | None) -> None:
+    def load(name: str) -> Driver:
+        if driver is None:
+            raise OSError(f"{name}: cannot open shared object file")
+        return driver
+
+    monkeypatch.setattr(availability, "ctypes", SimpleNamespace(CDLL=load, c_int=ctypes.c_int, byref=ctypes.byref))
+    availability.cuda_obstacle.cache_clear()
+
+
+# CuPy makes its folder when it is imported.
+MAKES_FOLDER = """
+import os
+folder = os.environ.get("CUPY_CACHE_DIR", os.path.expanduser("~/.cupy/kernel_cache"))
+os.path.isdir(folder) or os.makedirs(folder)
+raise RuntimeError("cache in memory: " + os.environ["CUPY_CACHE_IN_MEMORY"])
+"""
+H200 = Driver(0, (9, 0))
+
+
 @pytest.mark.parametrize(
-    ("devices", "cupy", "words"),
+    ("driver", "cupy", "words"),
     [
         (None, None, "needs an NVIDIA driver, and libcuda.so.1 is not"),
-        (0, None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
-        (1, None, "needs CuPy, which is not installed: install the extra cuda13"),
-        (1, "raise ImportError('libcudart.so.13: no such file')", "CuPy, which is installed but does not load (libcudart"),
-        (1, "raise RuntimeError('cannot load libnvrtc.so.13')", "needs NVRTC, and CuPy says: cannot load libnvrtc"),
-        (1, "__version__ = '13.6.0'", "needs CuPy 14 or newer, got 13.6.0: install the extra cuda13"),
-        (1, "raise RuntimeError('cudaErrorNoDevice')", "needs a working CUDA device, and CuPy says: cudaErrorNoDevice"),
+        (Driver(0), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
+        (Driver(100), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
+        (Driver(34), None, "is the stub of a CUDA toolkit: take its folder stubs from LD_LIBRARY_PATH"),
+        (Driver(802), None, "not set up yet (error 802): start NVIDIA's Fabric Manager"),
+        (Driver(803), None, "are of two versions (error 803): reboot"),
+        (Driver(804), None, "does not support this GPU (error 804): take cuda-compat"),
+        (Driver(999), None, "unknown error (999): load its module nvidia_uvm"),
+        (Driver(3), None, "cannot use the NVIDIA driver: it refuses with error 3 of CUDA"),
+        (Driver(0, (7, 2), (9, 0)), None, "a GPU of compute capability 7.5 or newer, and this one has 7.2"),
+        (Driver(0, (7, 5)), None, "needs CuPy, which is not installed: install the extra cuda13"),
+        (Driver(0, (10, 0)), None, "needs CuPy, which is not installed: install the extra cuda13"),
+        (H200, MAKES_FOLDER, "CuPy says: cache in memory: 1"),
+        (H200, "raise ImportError('libcudart.so.13: no such file')", "CuPy, which is installed but does not load (libcudart"),
+        (H200, "raise RuntimeError('cannot load libnvrtc.so.13')", "needs NVRTC, and CuPy says: cannot load libnvrtc"),
+        (H200, "__version__ = '13.6.0'", "needs CuPy 14 or newer, got 13.6.0: install the extra cuda13"),
+        (H200, "raise RuntimeError('cudaErrorNoDevice')", "needs a working CUDA device, and CuPy says: cudaErrorNoDevice"),
     ],
 )
 def test_what_cuda_lacks(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, devices: int | None, cupy: str | None, words: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, driver: Driver | None, cupy: str | None, words: str
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    monkeypatch.setattr(availability, "device_count", lambda: devices)
+    has_driver(monkeypatch, driver)
+    monkeypatch.setenv("HOME", __file__)  # where no folder can be made
+    for name in ("CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"):
+        monkeypatch.setenv(name, "")  # so that it is removed in the end
+        monkeypatch.delenv(name)
     for module in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
         monkeypatch.delitem(sys.modules, module)
     if cupy is None:
@@ -119,16 +175,24 @@ def test_what_cuda_lacks(
         monkeypatch.setitem(sys.modules, "cupy", None)  # so that what is imported now is removed in the end
         del sys.modules["cupy"]
         monkeypatch.syspath_prepend(tmp_path)
-    availability.cuda_obstacle.cache_clear()
     try:
         assert words in failed("grow", "--gen", "3", "--backend", "cuda")
     finally:
         availability.cuda_obstacle.cache_clear()
 
 
-def test_auto_falls_back_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(availability, "cuda_obstacle", lambda: "none")
-    assert json.loads(run("grow", "--gen", "3", "--json").stdout)["backend"] == "numpy"
+@pytest.mark.parametrize(("driver", "said"), [(None, []), (Driver(0), []), (Driver(0, (6, 1)), ["has 6.1; NumPy does the work"])])
+def test_auto_falls_back_to_numpy(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, driver: Driver | None, said: list[str]
+) -> None:
+    """A GPU that is there and cannot be used is worth a word, once."""
+    has_driver(monkeypatch, driver)
+    try:
+        for _ in range(2):
+            assert json.loads(run("grow", "--gen", "3", "--json").stdout)["backend"] == "numpy"
+    finally:
+        availability.cuda_obstacle.cache_clear()
+    assert [record.getMessage().rpartition("this one ")[2] for record in caplog.records] == said
 
 
 # What the machine refuses is one sentence, too

@@ -192,7 +192,7 @@ def test_a_long_first_run_is_the_only_one(clock: Clock) -> None:
 def test_the_command(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=clock._cuda))
     monkeypatch.setattr("gpu_nim.backends.selection.select", lambda name: SimpleNamespace(device="a stand-in"))
-    monkeypatch.setattr("gpu_nim.backends.availability.cuda_obstacle", lambda: None)
+    monkeypatch.setattr("gpu_nim.backends.availability.cuda_obstacle", lambda number=0: None)
     monkeypatch.setattr("gpu_nim.bench.floors.measured_rates", lambda xp: RATES)
     monkeypatch.setattr(device_works, "works", lambda *_: iter([work_of(Contender("rival", lambda: 7))]))
     facts = json.loads(CliRunner().invoke(main, ["bench", "device", "--json", "--runs", "2"]).stdout)

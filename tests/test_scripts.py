@@ -109,8 +109,8 @@ class Machine:
     def python(self, name: str = "python3", version: str = "3.12", venv: bool = True) -> None:
         self.program(name, PYTHON.replace("VERSION", version).replace("VENV", "0" if venv else "1"))
 
-    def driver(self, version: str, seen_in: str = "proprietary") -> None:
-        """Install a driver, whose version is seen in one place."""
+    def driver(self, version: str, seen_in: str = "proprietary", capabilities: str = "") -> None:
+        """Install a driver, whose version is seen in one place, and a program that knows the GPUs' compute capabilities, if any."""
         module = self.root / "proc/driver/nvidia/version"
         library = self.root / "usr/lib/x86_64-linux-gnu/libcuda.so.1"
         for folder in (module.parent, library.parent):
@@ -118,10 +118,12 @@ class Machine:
         if seen_in in KERNEL_MODULES:
             module.write_text(KERNEL_MODULES[seen_in].format(version))
         elif seen_in == "smi":
-            self.program("nvidia-smi", NOTE + f"printf '{version}\\n{version}\\n'\n")
+            self.program("nvidia-smi", NOTE + f"[[ $* == *driver* ]] && printf '{version}\\n{version}\\n'\n")
         else:
             library.with_name(f"libcuda.so.{version}").touch()
             library.symlink_to(f"libcuda.so.{version}")
+        if capabilities:
+            self.program("nvidia-smi", NOTE + f"[[ $* == *compute_cap* ]] && printf '{capabilities}\\n'\n")
 
     def mood(self, name: str, text: str = "") -> None:
         """Make the fakes fail in one way: slow, offline, uv-broken, or failure with these last words."""
@@ -427,7 +429,21 @@ def test_the_extra_fits_the_driver(machine: Machine, version: str, extra: str, s
     assert f"NVIDIA driver {version}" in said
     assert ("is older than 525" in said) == (not extra)
     assert machine.works() == ""
-    assert len(machine.calls("nvidia-smi")) == (seen_in == "smi")
+    assert len(machine.calls("nvidia-smi")) == 2 * (seen_in == "smi")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "extra"),
+    [*(("6.1", ""), (r"5.2\n7.0", "")), *(("7.5", "cuda13"), (r"6.1\n12.0", "cuda13"), ("[N/A]", "cuda13"), ("10.0", "cuda13"))],
+)
+def test_the_extra_fits_the_gpu(machine: Machine, capabilities: str, extra: str) -> None:
+    machine.driver("580.65.06", capabilities=capabilities)
+    said = machine.works()
+    assert machine.installed() == [f".[{extra}]" if extra else "."]
+    assert ("and the kernels need 7.5, so NumPy will do the work" in said) == (not extra)
+    for _ in range(2):
+        assert machine.works() == ""
+    assert len(machine.calls("nvidia-smi")) == 1
 
 
 def test_a_driver_that_does_not_answer(machine: Machine) -> None:

@@ -1,5 +1,7 @@
 """The choice of a backend by its name."""
 
+from functools import cache
+
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Backend
 from gpu_nim.model.arguments import shown
@@ -31,6 +33,8 @@ def select(
     `gpu_nim.backends.numpy.NumpyBackend`). Of several GPUs it takes the one of this `number`, modulo how many there are, by default
     the current one.
 
+    Where a GPU is there that cannot be used, "auto" says why by a warning of the logger "gpunim".
+
     Raises UsageError for another name, and BackendError, with what is missing and how to install it, where "cuda" cannot run.
 
     >>> select("numpy").name
@@ -42,15 +46,24 @@ def select(
     if name == "cuda" and threads is not None:
         raise UsageError(f"threads is for growth on NumPy, with --backend numpy, got {shown(str(threads))} and backend 'cuda'")
     if name != "numpy" and threads is None:
-        from gpu_nim.backends.availability import cuda_obstacle
+        from gpu_nim.backends.availability import Fault, cuda_obstacle
 
-        obstacle = cuda_obstacle()
+        obstacle = cuda_obstacle(number or 0)
         if obstacle is None:
             from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 
             return CudaBackend(CupyLauncher(number=number), communicator)
         if name == "cuda":
             raise BackendError(obstacle)
+        if isinstance(obstacle, Fault):
+            _say(f"gpunim: {obstacle}; NumPy does the work")
     from gpu_nim.backends.numpy import NumpyBackend
 
     return NumpyBackend(communicator, threads)
+
+
+@cache
+def _say(sentence: str) -> None:
+    from logging import getLogger
+
+    getLogger("gpunim").warning(sentence)  # which Python prints on stderr, unless the user has it do something else

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # make.sh reads cuda_reason
-# Selects the CUDA extra of pyproject.toml for the NVIDIA driver of this machine. Sourced, never run.
+# Selects the CUDA extra of pyproject.toml for the NVIDIA driver of this machine, if its GPU is not too old. Sourced, never run.
 #
 # The driver's version is read from the cheapest source: the kernel module's file, then nvidia-smi (the only one of the three that
 # WSL has), then the name of libcuda. driver_trace is called at every start of gpunim, so it starts no process.
@@ -15,8 +15,10 @@ DRIVER_LIBRARIES=(
 DRIVER_IN_FILE='[[:space:]]([0-9]+\.[0-9]+(\.[0-9]+)?)[[:space:]]'
 DRIVER_IN_ANSWER='^([0-9]+\.[0-9.]+)'
 DRIVER_IN_NAME='/libcuda\.so\.([0-9]{3,}\.[0-9.]+)$'
+CAPABILITY='^[0-9]+\.[0-9]$'
 CUDA13_DRIVER=580 # the oldest major driver version that CUDA 13 runs on
 CUDA12_DRIVER=525 # the same for CUDA 12
+OLDEST_GPU=75     # the oldest compute capability that the kernels and CUDA 13 run on, times ten
 
 # kernel_driver: sets `kernel_driver` to the version in DRIVER_FILE, or to nothing.
 kernel_driver() {
@@ -53,20 +55,27 @@ driver_trace() {
     done
 }
 
+# ask_smi FIELD: sets `answer` to what nvidia-smi says of each GPU, a line each, or to nothing where it is missing or fails.
+ask_smi() {
+    local candidate
+    for candidate in "${DRIVER_SMI[@]}"; do
+        type -P "$candidate" >/dev/null || continue
+        answer=$(timeout 30 "$candidate" --query-gpu="$1" --format=csv,noheader 2>/dev/null) && return 0
+    done
+    answer=''
+}
+
 # driver_version: sets `driver_version` to the driver's version, or to nothing where there is none or it does not answer.
 driver_version() {
     local candidate answer
     kernel_driver
     driver_version=$kernel_driver
     [[ -z $driver_version ]] || return 0
-    for candidate in "${DRIVER_SMI[@]}"; do
-        type -P "$candidate" >/dev/null || continue
-        answer=$(timeout 30 "$candidate" --query-gpu=driver_version --format=csv,noheader 2>/dev/null) || continue
-        if [[ $answer =~ $DRIVER_IN_ANSWER ]]; then
-            driver_version=${BASH_REMATCH[1]}
-            return 0
-        fi
-    done
+    ask_smi driver_version
+    if [[ $answer =~ $DRIVER_IN_ANSWER ]]; then
+        driver_version=${BASH_REMATCH[1]}
+        return 0
+    fi
     for candidate in "${DRIVER_LIBRARIES[@]}"; do
         answer=$(readlink -f -- "$candidate") || continue
         if [[ $answer =~ $DRIVER_IN_NAME ]]; then
@@ -74,6 +83,18 @@ driver_version() {
             return 0
         fi
     done
+}
+
+# gpu_capability: sets `gpu_capability` to the highest compute capability of the GPUs, such as 9.0, or to nothing where no program tells.
+gpu_capability() {
+    local answer line
+    gpu_capability=''
+    ask_smi compute_cap
+    while IFS= read -r line; do
+        if [[ $line =~ $CAPABILITY ]] && ((${line/./} > 10#0${gpu_capability/./})); then
+            gpu_capability=$line
+        fi
+    done <<<"$answer"
 }
 
 # fit_extra MAJOR: sets `cuda_extra` to the extra that fits a driver of this major version, or to nothing where none does.
@@ -95,6 +116,11 @@ choose_extra() {
     driver_version
     if [[ -z $driver_version ]]; then
         cuda_reason='an NVIDIA driver seems to be installed but does not tell its version, so NumPy will do the work'
+        return 0
+    fi
+    gpu_capability
+    if [[ -n $gpu_capability ]] && ((${gpu_capability/./} < OLDEST_GPU)); then
+        cuda_reason="the GPU has compute capability $gpu_capability, and the kernels need 7.5, so NumPy will do the work"
         return 0
     fi
     fit_extra "${driver_version%%.*}"

@@ -74,11 +74,7 @@ require_environment() {
     done
     if [[ $driver_decides ]]; then
         driver_trace
-        case $driver_trace in
-            none) ;;
-            [0-9]*) fit_extra "$driver_trace" && fitting_extra=$cuda_extra ;;
-            *) must_ask=$driver_trace ;; # only a process can read the version: once, then it is in the stamp
-        esac
+        [[ $driver_trace == none ]] || must_ask=$driver_trace # only a process can ask the GPU: once, then it is in the stamp
     fi
     read_stamp
     is_current ${wanted[@]+"${wanted[@]}"} && return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.availability import INSTALL
+from gpu_nim.backends.availability import INSTALL, import_cupy
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
@@ -122,7 +122,7 @@ class CupyLauncher:
         self, table: Mapping[str, Kernel] = KERNELS, sources: Traversable | None = None, number: int | None = None
     ) -> None:
         try:
-            import cupy
+            cupy = import_cupy()
         except ImportError as error:
             raise MissingDependency(f"the CUDA backend needs CuPy: {INSTALL} ({error})") from error
         self._cupy = cupy

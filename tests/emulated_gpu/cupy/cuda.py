@@ -1,5 +1,6 @@
 """The device, its streams and events: all is done at once, and in order."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 from tests.cuda_host import HostLauncher
 from tests.strict_cupy import capturing
 
+os.makedirs(os.environ.get("CUPY_CACHE_DIR") or os.path.expanduser("~/.cupy/kernel_cache"), exist_ok=True)  # as CuPy does
 host = HostLauncher()
 _thread = threading.local()
 
