@@ -26,8 +26,9 @@ PAGE = b"<!doctype html>" + b"a page" * 50_000  # more than a socket's buffers h
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[PageServer]:
     monkeypatch.setattr(module._Handler, "timeout", 0.5)
-    with PageServer() as server:
-        thread = threading.Thread(target=server.run, args=(PAGE,))
+    with PageServer((module._ADDRESS, 0), module._Handler) as server:
+        server.document = PAGE
+        thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
         server.shutdown()
@@ -44,7 +45,6 @@ def ask(server: PageServer, method: str = "GET", path: str = "/") -> tuple[int, 
 
 
 def test_the_page_is_at_its_address_and_nothing_else_is(server: PageServer) -> None:
-    assert server.url == f"http://127.0.0.1:{server.server_address[1]}/"
     assert server.socket.getsockname()[0] == "127.0.0.1"  # not open to other machines
     status, headers, body = ask(server)
     assert (status, body) == (200, PAGE)
@@ -54,9 +54,6 @@ def test_the_page_is_at_its_address_and_nothing_else_is(server: PageServer) -> N
     assert ask(server, path="/?nim")[0] == 200
     assert [ask(server, path=path)[::2] for path in ("/favicon.ico", "/../etc/passwd")] == [(404, b"")] * 2
     assert ask(server, "POST")[0] == 501
-    status, alone, body = ask(server, "HEAD")
-    assert (status, body) == (200, b"")
-    assert {**alone, "Date": ""} == {**headers, "Date": ""}
 
 
 @pytest.mark.parametrize(
@@ -71,16 +68,13 @@ def test_the_page_is_at_its_address_and_nothing_else_is(server: PageServer) -> N
         (["localhost", "localhost"], 421),
     ],
 )
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_only_a_request_to_this_machine_is_answered_at_any_port(
-    server: PageServer, hosts: list[str], answer: int, method: str
-) -> None:
+def test_only_a_request_to_this_machine_is_answered_at_any_port(server: PageServer, hosts: list[str], answer: int) -> None:
     lines = "".join(f"Host: {host}\r\n" for host in hosts).format(server.server_address[1])
     with socket.create_connection(server.server_address, timeout=30) as connection:
-        connection.sendall(f"{method} / HTTP/1.0\r\n{lines}\r\n".encode())
+        connection.sendall(f"GET / HTTP/1.0\r\n{lines}\r\n".encode())
         head, _, body = connection.makefile("rb").read().partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.0 %d " % answer)
-    assert body == (PAGE if (method, answer) == ("GET", 200) else b"")
+    assert body == (PAGE if answer == 200 else b"")
 
 
 def reset(connection: socket.socket) -> None:
@@ -104,10 +98,10 @@ def test_a_reset_connection_is_passed_over(server: PageServer, sent: bytes, capf
 
 
 def test_a_defect_of_the_server_is_not_passed_over(server: PageServer, monkeypatch: pytest.MonkeyPatch, capfd) -> None:
-    def broken(self: object, *, body: bool) -> None:
+    def broken(self: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(module._Handler, "_answer", broken)
+    monkeypatch.setattr(module._Handler, "do_GET", broken)
     with pytest.raises(http.client.RemoteDisconnected):
         ask(server)
     server.shutdown()
@@ -117,7 +111,7 @@ def test_a_defect_of_the_server_is_not_passed_over(server: PageServer, monkeypat
 def test_a_taken_port_is_one_sentence(server: PageServer) -> None:
     taken = server.server_address[1]
     with pytest.raises(FileError, match=f"^cannot serve on port {taken}: Address already in use$"):
-        PageServer(taken)
+        module.serve(pytest.fail, taken, print)
 
 
 @pytest.mark.parametrize("opens", [True, False])

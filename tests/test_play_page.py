@@ -83,7 +83,7 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
 
 def test_a_page_is_served(monkeypatch):
     served = []
-    monkeypatch.setattr(PageServer, "run", lambda self, document: served.append(document))
+    monkeypatch.setattr(PageServer, "serve_forever", lambda self: served.append(self.document))
     monkeypatch.setattr("webbrowser.open", lambda address: True)
     assert printed("play", "5", "7", "9", "--web", "--port", "0").startswith("http://127.0.0.1:")
     assert data_in(*served)["game"]["start"] == ["5", "7", "9"]

@@ -49,42 +49,26 @@ def serve(make: Callable[[], Page], port: int, say: Callable[[str], None]) -> No
     Raises:
         FileError: the port is taken.
     """
-    with PageServer(port) as server:
-        document = make().document
-        say(f"{server.url}  (Ctrl-C to stop)")
+    try:
+        server = PageServer((_ADDRESS, port), _Handler)
+    except OSError as error:
+        raise FileError(f"cannot serve on port {port}: {error.strerror or error}") from error
+    with server, contextlib.suppress(KeyboardInterrupt):
+        server.document = make().document
+        address = f"http://{_ADDRESS}:{server.server_address[1]}/"
+        say(f"{address}  (Ctrl-C to stop)")
         # Without a display Python may know a browser of text, which would take the terminal.
         if any(map(os.environ.get, _SCREENS)) or not sys.platform.startswith("linux"):
-            Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()  # some browsers are waited for
-        server.run(document)
+            Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # some browsers are waited for
+        server.serve_forever()
 
 
 class PageServer(socketserver.ThreadingTCPServer):
-    """A port of this machine to serve a page at; a context manager, which closes it.
+    """A port of this machine with a page of HTML."""
 
-    Raises FileError where the port is taken.
-    """
-
-    allow_reuse_address = True
-    daemon_threads = True
+    document = b""
+    allow_reuse_address = daemon_threads = True
     request_queue_size = 128  # connections that wait
-
-    def __init__(self, port: int = 0) -> None:
-        self.document = b""
-        try:
-            super().__init__((_ADDRESS, port), _Handler)
-        except OSError as error:
-            raise FileError(f"cannot serve on port {port}: {error.strerror or error}") from error
-
-    @property
-    def url(self) -> str:
-        """The address of the page."""
-        return f"http://{_ADDRESS}:{self.server_address[1]}/"
-
-    def run(self, document: bytes) -> None:
-        """Serve a page of HTML until interrupted, or until `shutdown` is called from another thread."""
-        self.document = document
-        with contextlib.suppress(KeyboardInterrupt):
-            self.serve_forever()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore connections that the browser closed; report other errors."""
@@ -98,12 +82,6 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE
 
     def do_GET(self) -> None:
-        self._answer(body=True)
-
-    def do_HEAD(self) -> None:
-        self._answer(body=False)
-
-    def _answer(self, *, body: bool) -> None:
         status, document = HTTPStatus.OK, self.server.document
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1 or not _THIS_MACHINE.fullmatch(hosts[0]):
@@ -115,8 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(document)))
         self.end_headers()
-        if body:
-            self.wfile.write(document)
+        self.wfile.write(document)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing."""
