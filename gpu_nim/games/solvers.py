@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from math import prod
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,20 +61,9 @@ def solve_inequalities(game: InequalityGame, size: int, *, grundy: bool, backend
     seconds = time.perf_counter() - started
     if wedge is not None:
         found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
-    p_positions = np.argwhere(found == 0) if grundy else found
-    return Solution(
-        game=game.describe(),
-        coordinates=game.coordinates,
-        size=size,
-        limits=limits,
-        positions=_count(game, limits, wedge),
-        p_positions=p_positions,
-        first_difference=first_difference(p_positions, _nim_positions(game, limits), limits),
-        grundy=found if grundy else None,
-        backend=chosen.name,
-        device=chosen.device,
-        seconds=seconds,
-    )
+    points, values = (np.argwhere(found == 0), found) if grundy else (found, None)
+    facts = {"game": game.describe(), "coordinates": game.coordinates, "size": size, "seconds": seconds}
+    return _solution(points, _nim_positions(game, limits), limits, chosen, grundy=values, positions=_count(game, limits, wedge), **facts)
 
 
 def evolved(game: Game[Vector]) -> Ints:
@@ -87,22 +76,18 @@ def evolved(game: Game[Vector]) -> Ints:
 
 
 def of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, seconds: float) -> Solution:
-    chosen = select("numpy")
-    sums = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0)
-    p_positions, limits = np.argwhere(grundy == 0), tuple(side - 1 for side in grundy.shape)
-    return Solution(
-        game=name,
-        coordinates=coordinates,
-        size=size,
-        limits=limits,
-        positions=int((grundy >= 0).sum()),
-        p_positions=p_positions,
-        first_difference=first_difference(p_positions, np.argwhere((grundy >= 0) & (sums == 0)), limits),
-        grundy=grundy,
-        backend=chosen.name,
-        device=chosen.device,
-        seconds=seconds,
-    )
+    """The solution of a game whose Grundy values over a box are known, -1 where no position is."""
+    sums, limits = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0), tuple(side - 1 for side in grundy.shape)
+    points, of_nim = np.argwhere(grundy == 0), np.argwhere((grundy >= 0) & (sums == 0))
+    facts = {"game": name, "coordinates": coordinates, "size": size, "seconds": seconds}
+    return _solution(points, of_nim, limits, select("numpy"), grundy=grundy, positions=int((grundy >= 0).sum()), **facts)
+
+
+def _solution(points: Ints, of_nim: Ints, limits: Vector, backend: Backend, **facts: Any) -> Solution:
+    """The solution with these P-positions, where those vectors of nim-sum 0 are positions."""
+    difference = first_difference(points, of_nim, limits)
+    made = {"backend": backend.name, "device": backend.device}
+    return Solution(p_positions=points, first_difference=difference, limits=limits, **made, **facts)
 
 
 @dataclass(frozen=True)

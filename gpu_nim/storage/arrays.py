@@ -207,17 +207,21 @@ EVERY_CHUNK: Any = {"write_empty_chunks": True}
 """How arrays are written in which a missing chunk is to be detected."""
 
 
-def created(group: zarr.Group, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:
-    """Make an array of a group in place of the one of that name, if there is one.
+def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:
+    """Make an array in place of the one of that name, if there is one.
 
     Args:
-        group: the group.
-        name: its name.
+        store: the store.
+        name: the array's name in the store's group; "" for a store that is the array.
         dimensions: the names of its dimensions.
-        how: its `data`, or its `shape` and `dtype`, and its layout, as `zarr.Group.create_array` takes them.
+        how: its `data`, or its `shape` and `dtype`, and its layout, as `zarr.create_array` takes them.
     """
+    import zarr
+
     with interrupts_deferred():
-        return group.create_array(name, dimension_names=dimensions, config=EVERY_CHUNK, overwrite=True, **how)
+        return zarr.create_array(
+            store, name=name or None, dimension_names=dimensions, zarr_format=3, **{"config": EVERY_CHUNK, "overwrite": True, **how}
+        )
 
 
 def attributes_of(store: Path, node: str = "group") -> dict[str, Any]:
@@ -398,7 +402,7 @@ def _save_store(
     with interrupts_deferred():
         group = zarr.open_group(path, mode="w", zarr_format=3)
     for name, array in arrays.items():
-        created(group, name, dimensions[name], data=array, compressors=ZstdCodec(level=3))
+        created(path, name, dimensions[name], data=array, compressors=ZstdCodec(level=3))
     with interrupts_deferred():
         group.attrs.update(dict(attributes))
 

@@ -308,7 +308,7 @@ class ZarrGrowthWriter:
         """Write the remaining cells, the births, the checksums, and last the attributes, which mark the store as complete."""
         self._write(len(self.waiting()))
         for name, values in (("births", growth.births), ("checksums", growth.checksums)):
-            created(self._group, name, ["generation"], data=values)
+            created(self.path, name, ["generation"], data=values)
         if self._parents is not None:
             self._write_parents(growth, self._parents)
         with interrupts_deferred():
@@ -351,7 +351,7 @@ class ZarrGrowthWriter:
 
     def _created(self, name: str, shape: tuple[int, ...], dtype: DTypeLike, dimensions: list[str]) -> zarr.Array[Any]:
         chunks = (_CHUNK, *shape[1:])
-        return created(self._group, name, dimensions, shape=shape, chunks=chunks, dtype=dtype, compressors=shuffled_zstd())
+        return created(self.path, name, dimensions, shape=shape, chunks=chunks, dtype=dtype, compressors=shuffled_zstd())
 
 
 def resumed_zarr_growth(

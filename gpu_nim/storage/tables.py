@@ -48,7 +48,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, raised_as_damage, store_of
+from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, created, raised_as_damage, store_of
 from gpu_nim.storage.atomic import check_output, make_folder, replacing, resumable
 
 Column = Sequence[Any] | NDArray[Any]
@@ -283,7 +283,11 @@ class _ZarrTable(TableData):
 
     def __init__(self, path: Path, heading: Heading, done: int, size: int) -> None:
         if not done:
-            _make_array(path, heading)
+            shape = _shape(heading)
+            # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
+            chunks = (min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length()), *shape[1:])
+            names = ["n", "limb"][: len(shape)]
+            created(path, "", names, shape=shape, chunks=chunks, dtype=np.uint64, attributes=heading.job())
         self._path, self._next = path, done
         self._array: Any = None
         self._digest = hashlib.sha256(read_regular(path / "zarr.json", _METADATA, within=path))
@@ -308,26 +312,6 @@ class _ZarrTable(TableData):
 
     def extent(self) -> Extent:
         return Extent(0, self._digest.hexdigest())
-
-
-def _make_array(path: Path, heading: Heading) -> None:
-    import zarr
-
-    shape = _shape(heading)
-    # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
-    chunks = (min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length()), *shape[1:])
-    names = ["n", "limb"][: len(shape)]
-    with interrupts_deferred():
-        zarr.create_array(
-            path,
-            shape=shape,
-            chunks=chunks,
-            dtype=np.uint64,
-            attributes=heading.job(),
-            dimension_names=names,
-            config=EVERY_CHUNK,
-            overwrite=True,
-        )
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:

@@ -20,7 +20,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.arrays import store_of
+from gpu_nim.storage.arrays import created, store_of
 from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
 
 KIND = "gpunim voxels"
@@ -170,20 +170,10 @@ def write_voxels(growth: Growth, path: Path) -> None:
     ...     voxels.shape, int((voxels[:] > 0).sum()), int(voxels[1, 1, 0])
     ((32, 32, 32), 5710, 2)
     """
-    import zarr
-
     slabs = Slabs(growth, path.parent)
-    with interrupts_deferred():
-        array = zarr.create_array(
-            path,
-            shape=slabs.shape,
-            chunks=_chunk(slabs.shape, slabs.layers),
-            dtype=slabs.dtype,
-            fill_value=0,
-            compressors=shuffled_zstd(),
-            dimension_names=["x", "y", "z"][: len(slabs.shape)],
-            zarr_format=3,
-        )
+    layout = {"shape": slabs.shape, "chunks": _chunk(slabs.shape, slabs.layers), "dtype": slabs.dtype, "fill_value": 0}
+    names = ["x", "y", "z"][: len(slabs.shape)]
+    array = created(path, "", names, **layout, compressors=shuffled_zstd(), config=None)  # empty chunks are not written
     for first, voxels in slabs:
         for start in range(0, slabs.shape[1], array.chunks[1]):  # zarr copies what it writes
             part = slice(start, start + array.chunks[1])
