@@ -67,6 +67,17 @@ class Newborns:
 class Column:
     """A column of one growth; a subclass is an entry of `COLUMNS`.
 
+    The class attributes describe the column:
+
+    - name: its name; a number in it is an example.
+    - summary: what it holds, in a line.
+    - pattern: a regular expression of all its names, with the argument as a group; by default of the name alone.
+    - dtype: int64 for integers of any size, object for fractions, float64.
+    - needs_cells: whether it counts cells, and not births alone.
+    - kept: the name of what it keeps of each batch, with {} for the argument; columns with the same one share it. None where births
+      are enough.
+    - section: the plane whose newborns the engine must count for it, which `check` may set.
+
     Args:
         argument: what the name has in place of the example's number.
         rule: the rule of the growth.
@@ -77,20 +88,12 @@ class Column:
     """
 
     name: ClassVar[str]
-    """The name; a number in it is an example."""
     summary: ClassVar[str]
-    """What it holds, in a line."""
     pattern: ClassVar[str] = ""
-    """A regular expression of all its names, with the argument as a group; by default of the name alone."""
     dtype: ClassVar[Any] = np.int64
-    """int64 for integers of any size, object for fractions, float64."""
     needs_cells: ClassVar[bool] = False
-    """Whether it counts cells, and not births alone."""
     kept: str | None = None
-    """The name of what it keeps of each batch, with {} for the argument; columns with the same one share it. None where births are
-    enough."""
     section: Section | None = None
-    """The plane whose newborns the engine must count for it."""
 
     def __init__(self, argument: str, rule: Rule, generations: int) -> None:
         self.argument, self.rule, self.generations = argument, rule, generations

@@ -15,10 +15,12 @@ from click.shell_completion import CompletionItem, ShellComplete, add_completion
 
 
 class _Shell(ShellComplete):
-    """What the three have in common: a line up to the cursor in COMP_WORDS, and TYPE, VALUE and DESCRIPTION on a line each."""
+    """What the three have in common: a line up to the cursor in COMP_WORDS, and TYPE, VALUE and DESCRIPTION on a line each.
+
+    `program` is what the script calls, quoted.
+    """
 
     program: str
-    """What the script calls, quoted."""
 
     def source_vars(self) -> Any:
         """Return what a script is made with."""

@@ -63,7 +63,8 @@ def solve_inequalities(game: InequalityGame, size: int, *, grundy: bool, backend
         found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
     points, values = (np.argwhere(found == 0), found) if grundy else (found, None)
     facts = {"game": game.describe(), "coordinates": game.coordinates, "size": size, "seconds": seconds}
-    return _solution(points, _nim_positions(game, limits), limits, chosen, grundy=values, positions=_count(game, limits, wedge), **facts)
+    positions = _count(game, limits, wedge)
+    return _solution(points, _nim_positions(game, limits), limits, chosen, grundy=values, positions=positions, **facts)
 
 
 def evolved(game: Game[Vector]) -> Ints:
@@ -83,11 +84,10 @@ def of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, 
     return _solution(points, of_nim, limits, select("numpy"), grundy=grundy, positions=int((grundy >= 0).sum()), **facts)
 
 
-def _solution(points: Ints, of_nim: Ints, limits: Vector, backend: Backend, **facts: Any) -> Solution:
+def _solution(points: Ints, of_nim: Ints, limits: Vector, on: Backend, **facts: Any) -> Solution:
     """The solution with these P-positions, where those vectors of nim-sum 0 are positions."""
-    difference = first_difference(points, of_nim, limits)
-    made = {"backend": backend.name, "device": backend.device}
-    return Solution(p_positions=points, first_difference=difference, limits=limits, **made, **facts)
+    first = first_difference(points, of_nim, limits)
+    return Solution(p_positions=points, first_difference=first, limits=limits, backend=on.name, device=on.device, **facts)
 
 
 @dataclass(frozen=True)

@@ -59,17 +59,19 @@ class Checkpoints:
     Args:
         folder: the folder; on several machines each of them needs it.
         ranks: the ranks of the growth, which call `latest` and `save` together; by default this process alone.
+
+    Attributes:
+        passed_over: a sentence for each checkpoint that `latest` found damaged.
+        waiting: the last cells of the growth that was resumed, which the store lacks; None where the folder keeps no cells.
+        asked: the options of the growth, as they were given to `save`.
     """
 
     def __init__(self, folder: str | Path, ranks: Communicator = ALONE) -> None:
         self.folder = Path(folder)
         self._ranks = ranks
         self.passed_over: list[str] = []
-        """A sentence for each checkpoint that `latest` found damaged."""
         self.waiting: NDArray[Any] | None = None
-        """The last cells of the growth that was resumed, which the store lacks; None where the folder keeps no cells."""
         self.asked: dict[str, Any] = {}
-        """The options of the growth, as they were given to `save`."""
 
     @property
     def cells(self) -> Path:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 class Presentable:
     """A result that can be drawn, and that shows itself in a notebook.
 
-    It knows nothing of pictures: `gpu_nim` names the module that draws, which is imported when the first result is shown.
+    It knows nothing of pictures: `gpu_nim` names the module that draws, which is imported when the first result is shown. This is
+    the `presenter`, which has functions of these names: `gpu_nim.render.notebook`.
     """
 
     presenter: ClassVar[str]
-    """The module, which has functions of these names: `gpu_nim.render.notebook`."""
 
     def _repr_html_(self) -> str:
         html: str = import_module(self.presenter).html(self)

@@ -192,6 +192,7 @@ class Entry:
         reach: how far its check goes; None for an entry without one.
         also: further statements of `gpunim verify` that stand for it.
         command: the command that shows the same; by default the verification of its checks.
+        slip: in words, how the paper is wrong, where it is; of the docstring.
         figure: a name of the catalogue of figures, if gpunim draws it.
         conjecture: whether no proof is known here: the check is all the evidence there is.
         compares: yields what it compares.
@@ -209,7 +210,6 @@ class Entry:
     also: tuple[str, ...] = ()
     command: str = ""
     slip: str = field(default="", init=False)
-    """In words, how the paper is wrong, where it is; of the docstring."""
     figure: str = ""
     conjecture: bool = False
     compares: Callable[..., Cases] = field(default=lambda: iter(()), repr=False)

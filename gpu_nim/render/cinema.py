@@ -135,10 +135,12 @@ def unit(vectors: Doubles) -> Doubles:
 
 
 class Cinema(Traced):
-    """A body ready to be path traced from any number of cameras."""
+    """A body ready to be path traced from any number of cameras.
+
+    The last picture has `samples` a pixel: `SAMPLES`, or fewer where it was interrupted.
+    """
 
     samples = 0
-    """How many samples a pixel the last picture has: `SAMPLES`, or fewer where it was interrupted."""
 
     @property
     def shortfall(self) -> str:

@@ -268,6 +268,8 @@ class SideLight:
         camera: the camera, whose upward direction is that of the sky.
         axis: the axis that the sides are perpendicular to.
         end: -1 or 1, which end of the axis they face.
+
+    `facing` is how much they face the key, the fill and the rim light: not at all below 0.
     """
 
     def __init__(self, theme: Theme, lamps: Lamps, camera: Camera, axis: int, end: int) -> None:
@@ -275,7 +277,6 @@ class SideLight:
         normal = np.zeros(3)
         normal[axis] = end
         self.facing = [float(normal @ lamp) for lamp in (lamps.key, lamps.fill, lamps.rim)]
-        """How much the sides face the key, the fill and the rim light: not at all below 0."""
         self._above = 0.5 + 0.5 * float(normal @ camera.basis[1])
 
     def reflected(

@@ -32,7 +32,7 @@ class Panels:
     """The layout of two panels between a title and a caption, one above the other where the picture is upright.
 
     Args:
-        look: the appearance of the whole picture.
+        look: the appearance of the whole picture; that of a panel is then the attribute `look`.
     """
 
     def __init__(self, look: Look) -> None:
@@ -44,7 +44,6 @@ class Panels:
         room = round(bottom) - self._top
         size = (width // 2, room) if self._beside else (width, room // 2)
         self.look = replace(look, resolution=size, title="", caption="", transparent=True)
-        """The appearance of a panel."""
 
     def join(self, one: Frame, other: Frame) -> Frame:
         """Return the picture of two panels.

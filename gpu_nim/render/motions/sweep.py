@@ -69,8 +69,7 @@ class Sweep(Motion):
         super().__init__(movie)
         self.parameter, self.sweep = self._swept(movie)
         ends = map(self._body, (self.sweep[0], self.sweep[-1]))
-        self.largest = max(ends, key=lambda body: np.subtract(*body.outline.bounds()[::-1]).sum())
-        """The body that frames all others."""
+        self.largest = max(ends, key=lambda body: np.subtract(*body.outline.bounds()[::-1]).sum())  # which frames all others
         self._running = self._caption(max(self.sweep), self.largest)
         self._camera = aim(self.largest, self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
