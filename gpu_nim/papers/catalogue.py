@@ -192,7 +192,6 @@ class Entry:
         reach: how far its check goes; None for an entry without one.
         also: further statements of `gpunim verify` that stand for it.
         command: the command that shows the same; by default the verification of its checks.
-        slip: in words, how the paper is wrong, where it is; of the docstring.
         figure: a name of the catalogue of figures, if gpunim draws it.
         conjecture: whether no proof is known here: the check is all the evidence there is.
         compares: yields what it compares.
