@@ -218,7 +218,7 @@ def test_recorded_launches_are_made_again_in_order(launcher: CupyLauncher, cupy:
     assert set(cupy.streams) == {None}  # all wait for one another
 
 
-def test_arrays_are_sent_home_beside_the_kernels(launcher: CupyLauncher, cupy: StandIn) -> None:
+def test_arrays_are_copied_to_the_host_beside_the_kernels(launcher: CupyLauncher, cupy: StandIn) -> None:
     """A copy waits for the kernels so far, runs on a stream of its own into page-locked memory, and is there once waited for."""
     log: list[Any] = []
 

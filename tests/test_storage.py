@@ -144,8 +144,8 @@ def test_a_truncated_npz(growth: Growth, tmp_path: Path) -> None:
             load(tmp_path / "a.npz")
 
 
-def _edited(growth: Growth, path: Path, *, resealed: bool = True, **changes: object) -> None:
-    """Save a growth and change its attributes and arrays, and by default the seal."""
+def _edited(growth: Growth, path: Path, *, rechecked: bool = True, **changes: object) -> None:
+    """Save a growth and change its attributes and arrays, and by default the checksum."""
     save(growth, path)
     with np.load(path) as file:
         parts = dict(file)
@@ -157,7 +157,7 @@ def _edited(growth: Growth, path: Path, *, resealed: bool = True, **changes: obj
             del attributes[key]
         else:
             attributes[key] = value
-    if resealed and attributes.pop("seal", None):
+    if rechecked and attributes.pop("seal", None):
         stored = {"cells": Declared(parts["cells"].dtype, parts["cells"].shape)}
         attributes["seal"] = _checksum_of(attributes, parts["births"], parts["checksums"], stored)
     np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
@@ -206,8 +206,8 @@ def test_edited_attributes(growth: Growth, tmp_path: Path, changes: dict[str, ob
 
 @pytest.mark.parametrize("changes", [{"automaton": "fcc"}, {"verified": False}, {"seconds": 0.0}, {"device": "abacus"}])
 def test_attributes_are_bound_to_the_cells(growth: Growth, tmp_path: Path, changes: dict[str, object]) -> None:
-    _edited(growth, tmp_path / "a.npz", resealed=False, **changes)
-    with pytest.raises(FileError, match="do not agree with its seal"):
+    _edited(growth, tmp_path / "a.npz", rechecked=False, **changes)
+    with pytest.raises(FileError, match="do not agree with its checksum"):
         load(tmp_path / "a.npz")
 
 

@@ -393,7 +393,7 @@ def test_parents_are_held_against_the_rule(tmp_path: Path, name: str) -> None:
     shutil.rmtree(path / "parents")
     result = verify(path)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "do not agree with its seal" in result.stderr
+    assert "do not agree with its checksum" in result.stderr
 
 
 def test_a_growth_beyond_a_minutes_work_is_last_regrown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:

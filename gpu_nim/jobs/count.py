@@ -55,6 +55,7 @@ _APART: Apart = {
 _NEEDS: Needs = {"resume": (("out",), "the file to resume")}
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG, _SECONDS = 1 << 32, 10  # values, about so many seconds
+_SHORT = 15  # binary digits of an index whose value takes no time to speak of
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
 _INTEGER_BYTES = 48  # of a short Python integer in an array: itself, and where it is
 
@@ -327,7 +328,9 @@ class CountJob:
     def is_long(self) -> bool:
         """Whether the work may take so long that one wants to read its plan."""
         if self.is_index:
-            fits = self.entry.family is not None and self.family.value_memory(self._span[1]) <= host_memory()
+            if self.entry.family is None or self._span[1].bit_length() <= _SHORT:
+                return False
+            fits = self.family.value_memory(self._span[1]) <= host_memory()
             return fits and self._seconds >= _SECONDS  # what does not fit is refused
         if self.reduce is not None:
             return self.visited > 0

@@ -177,7 +177,7 @@ def _growth(
     if attributes["format"] == _WITHOUT_CHECKSUM:
         growth.verified = None
     elif attributes.get("seal") != _checksum_of(attributes, births, checksums, stored):
-        raise Damaged("its attributes and births do not agree with its seal, it was edited or damaged")
+        raise Damaged("its attributes and births do not agree with its checksum, it was edited or damaged")
     return growth
 
 
