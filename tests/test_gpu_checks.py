@@ -3,11 +3,8 @@
 Sanitizers run the kernels in other tests (`cuda_host`).
 """
 
-import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -153,54 +150,6 @@ def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyP
     # The same mistake on both backends shows in the sum.
     monkeypatch.setattr(gpu_checks, "BACKENDS", ("numpy", "numpy"))
     assert gpu_checks.same_range(3) is False
-
-
-# Hides every installed package but NumPy, CuPy, click, pytest and hypothesis, and what those need.
-FEW = """
-import sys
-from importlib.machinery import PathFinder
-
-HERE = {"numpy", "cupy", "cupyx", "click", "pytest", "_pytest", "hypothesis", "_hypothesis_globals"}
-HERE |= {"py", "pluggy", "iniconfig", "packaging", "pygments", "sortedcontainers", "attr"}
-
-class Few(PathFinder):
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        spec = PathFinder.find_spec(name, path, target)
-        places = [] if spec is None else [spec.origin or "", *(spec.submodule_search_locations or ())]
-        installed = any("site-packages" in place for place in places)
-        return None if installed and name.partition(".")[0] not in HERE else spec
-
-sys.meta_path[sys.meta_path.index(PathFinder)] = Few
-"""
-
-
-def test_no_package_but_the_few_is_needed() -> None:
-    """Growing, counting, solving, and all that gpu-check imports."""
-    program = """
-from gpu_nim.cli import main
-import scripts.lib.gpu_checks
-
-for command in (
-    "grow --gen 15 --backend numpy --json",
-    "grow rule750 --gen 9 --backend numpy --json --general",
-    "count D --piles 4 --range 0:9 --backend numpy",
-    "solve chocolate --size 15 --backend numpy",
-    "solve chocolate --size 7 --grundy --backend numpy",
-):
-    try:
-        main(command.split())
-    except SystemExit as left:
-        assert left.code == 0, command
-print(*sorted({name.partition(".")[0] for name in sys.modules} & {"zarr", "rich", "PIL", "psutil", "scipy"}))
-"""
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "HYPOTHESIS_NO_PLUGINS": "1"}
-    command = [sys.executable, "-c", FEW + program]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = done.stdout.splitlines()
-    assert json.loads(lines[0])["population"] == 256  # 4^4
-    assert lines[-1] == ""
 
 
 @pytest.mark.parametrize(("status", "passed"), [(0, True), (9, False)])
