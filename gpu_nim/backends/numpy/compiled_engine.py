@@ -1,8 +1,8 @@
 """Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numpy.brick_loops`).
 
 Threads. The slabs of bricks are dealt out to threads as they are to ranks (`gpu_nim.backends.shared.owners`). A thread lists the
-bricks of its own slabs that the last generation reaches, and then grows them: it writes nothing of others, so that there are no
-locks, and the result does not depend on the number of threads.
+bricks of its own slabs that the last generation reaches. Then all threads grow what is listed, a share each: a brick's newborns and
+touches are written by who grows it, so that there are no locks, and the result does not depend on the number of threads.
 
 Ranks. The bricks beside those of a rank have slots too, for the newborns that other ranks send.
 """
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import product
-from typing import TypeVar
+from itertools import chain, product
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
 T = TypeVar("T")
-_FEW = 1 << 10  # bricks that one thread grows sooner than several do
+Counts: TypeAlias = tuple[int, int, int]  # births, their checksum, those in a section
+_FEW = 1 << 8  # bricks that one thread grows sooner than several do
 
 
 class CompiledEngine(ExactlyOneEngine):
@@ -57,7 +58,7 @@ class CompiledEngine(ExactlyOneEngine):
         sizes = np.bincount(thread[bricks.owned], stop - first, threads).astype(np.int64)
         self._first = np.cumsum(sizes) - sizes
         self._parts = np.zeros((threads + 1, 2), np.int64)  # slots of the last list, of each thread and of what other ranks sent
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def _words(self, numbers: range) -> NDArray[np.uint32]:
         return self._touched[numbers.start : numbers.stop]
@@ -88,28 +89,45 @@ class CompiledEngine(ExactlyOneEngine):
         def linked(thread: int) -> int:
             return int(link(shape, last, self._parts, new, links, index, thread, self._first[thread]))
 
-        def grown(thread: int) -> None:
-            grow(shape, last, new, links, index, self._touched, *self._parts[thread])
+        def grown(start: int, stop: int) -> Counts:
+            grow(shape, last, new, links, index, self._touched, start, stop)
+            counts: Counts = count(shape, new, start, stop, 0, 0)
+            return counts
 
         counts = self._each(linked)
         self._parts[-1] = 0
         self._parts[:-1] = np.stack((self._first, self._first + counts), axis=1)
-        self._each(grown)
         self._last, self._next = new, last
+        # What was just written is counted sooner than it is read again.
+        self._counted = self._shared(grown)
         if self.rule.universe is not None:
             self._leave_out()
-        self._counted = self._count()
+            self._counted = self._count()
 
     def _each(self, work: Callable[[int], T]) -> list[T]:
-        """Call a function for each thread."""
-        few = (self._parts[:, 1] - self._parts[:, 0]).sum() < _FEW
-        apply = map if few or self._pool is None else self._pool.map
-        return list(apply(work, range(len(self._first))))
+        """Call a function for each thread; this one has the first."""
+        threads = range(len(self._first))
+        if self._pool is None or np.diff(self._parts).sum() < _FEW:
+            return list(map(work, threads))
+        others = [self._pool.submit(work, thread) for thread in threads[1:]]
+        return [work(0), *(other.result() for other in others)]
+
+    def _shared(self, work: Callable[[int, int], Counts]) -> list[int]:
+        """Call a function for runs of the newborns' slots, shared evenly among the threads; return the sums of what it counts."""
+        threads, first = len(self._first), self._parts[:-1, :1]
+        sizes = np.diff(self._parts[:-1])
+        before = np.cumsum(sizes)[:, None] - sizes
+        # Nearly all of what a thread listed is its own share, and in its core's cache.
+        cuts = first + np.clip(sizes.sum() * np.arange(threads + 1) // threads - before, 0, sizes)
+
+        def share(thread: int) -> list[Counts]:
+            return [work(start, stop) for start, stop in cuts[:, thread : thread + 2].tolist() if start < stop]
+
+        return [sum(map(int, part)) for part in zip((0, 0, 0), *chain.from_iterable(self._each(share)), strict=True)]
 
     def _count(self, axes: int = 0, level: int = 0) -> list[int]:
         """Count the newborns, and those at the level; see `count`."""
-        sums = self._each(lambda thread: count(self._shape, self._last, *self._parts[thread], axes, level))
-        return [sum(map(int, part)) for part in zip(*sums, strict=True)]
+        return self._shared(lambda start, stop: count(self._shape, self._last, start, stop, axes, level))
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that are within reach of this one's slabs."""
