@@ -26,6 +26,7 @@ _WORKS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("edge", 256, ("general engine",)),
     ("edge", 512, ()),
     ("edge", 1024, (COMPILED,)),
+    ("edge", 2048, (COMPILED,)),
     ("fcc", 512, ()),
 )
 

@@ -21,8 +21,8 @@ GPUNIM = (sys.executable, "-P", "-m", "gpu_nim")
 """Starts the command line, with no module of the working directory in place of Python's own or a package's."""
 
 
-PATIENCE = 1.0
-"""The patience with works on a GPU: seconds of warm runs."""
+PATIENCE, DEVICE_PATIENCE = 20.0, 1.0
+"""The patience with works on the host and on a GPU: seconds of warm runs."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 from dataclasses import asdict
-from math import inf
 from typing import TYPE_CHECKING
 
 import click
@@ -65,18 +64,18 @@ def _race(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     from gpu_nim.backends.selection import select
     from gpu_nim.bench import count, device_works, grow
     from gpu_nim.bench.floors import measured_rates
-    from gpu_nim.bench.harness import HEADER, PATIENCE, Clock, race
+    from gpu_nim.bench.harness import DEVICE_PATIENCE, HEADER, PATIENCE, Clock, race
 
     on_device = what == "device"
     cuda = select("cuda") if on_device or cuda_obstacle() is None else None
     ceilings = {} if on_device else {select("numpy").device: measured_rates()}
-    clock, rates, patience, works = Clock(), None, inf, (count if what == "count" else grow).works(cuda)
+    clock, rates, patience, works = Clock(), None, PATIENCE, (count if what == "count" else grow).works(cuda)
     if cuda is not None:
         import cupy
 
         ceilings[cuda.device] = measured_rates(cupy)
         if on_device:
-            clock, rates, patience, works = Clock(cupy), ceilings[cuda.device], PATIENCE, device_works.works(cuda, cupy)
+            clock, rates, patience, works = Clock(cupy), ceilings[cuda.device], DEVICE_PATIENCE, device_works.works(cuda, cupy)
     rows: list[Row] = []
     with step_progress() as step:
         for work in works:
