@@ -9,10 +9,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.exports import EXPORTS, export_options
 from gpu_nim.render.figures import FIGURES, figure_options
 from gpu_nim.render.look import OPTIONS as LOOK_OPTIONS
-from gpu_nim.render.look import Look, style_options
+from gpu_nim.render.look import Look
 from gpu_nim.render.motions import MOTIONS, Movie, motion_of, movie_options
 from gpu_nim.render.page import PAGE_OPTIONS
-from gpu_nim.render.styles import STYLES
+from gpu_nim.render.styles import STYLES, style_options
 from tests.helpers import option_names, printed, refused
 from tests.render_files import needs_opengl
 

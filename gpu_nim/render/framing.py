@@ -14,6 +14,7 @@ from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
+from gpu_nim.render.styles import style_of
 from gpu_nim.render.traced_body import TracedBody, opened
 from gpu_nim.render.views import DEFAULT_VIEW, FLAT_VIEW, Camera, Margins, Place, View, find_view, fit, parse_place, support
 
@@ -112,7 +113,7 @@ def _within(corners: list[tuple[Fraction, Fraction]], parts: Place) -> Place:
 
 def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:
     """Return points that frame what the look shows of the blocks, its axes included."""
-    points = look.drawn_style.framed(hull(blocks), blocks, look.quality)
+    points = style_of(look).framed(hull(blocks), blocks, look.quality)
     return np.concatenate([points, box_of(blocks).corners().astype(np.float32)]) if look.axes else points
 
 

@@ -20,12 +20,13 @@ from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.defined_scenes import defined_scene, population
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
-from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect, style_options
+from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import CELLS_LIMIT, Source, TooManyCells, blocks_of, name_of
+from gpu_nim.render.styles import style_of, style_options
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
@@ -99,8 +100,9 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     require_words(look)
     made = call("render", name_of(source), look)
     body, engine, reason = _body_to_draw(source, look, on_step)
-    if isinstance(body, Blocks) and issubclass(look.drawn_style, LaidOutStyle):
-        image = look.drawn_style.lay_out(body, look.colours_of(body), look)
+    style = style_of(look)
+    if isinstance(body, Blocks) and issubclass(style, LaidOutStyle):
+        image = style.lay_out(body, look.colours_of(body), look)
         return Picture(image, engine, len(body), body.population, body.note, made)
     on_step("light", 0, 1)
     drawn, camera = still_of(body, look, engine)
@@ -128,12 +130,12 @@ def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks |
 
 def may_trace(look: Look) -> bool:
     """Return whether a picture is traced where its cells would otherwise be merged."""
-    return look.engine == "auto" and "trace" in look.drawn_style.costs and look.colour in BY_GENERATION
+    return look.engine == "auto" and "trace" in style_of(look).costs and look.colour in BY_GENERATION
 
 
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced."""
-    if "trace" not in look.drawn_style.costs:
+    if "trace" not in style_of(look).costs:
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
         raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
@@ -153,16 +155,16 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported, *, merge: 
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
         blocks = one_at_each_place(blocks)
-    if blocks.flat and not look.drawn_style.draws_flat:
+    if blocks.flat and not style_of(look).draws_flat:
         raise UsageError(f"style {look.style_name} needs a body in space, and {blocks.name} is flat")
-    return look.drawn_style.prepared(blocks, look.quality)
+    return style_of(look).prepared(blocks, look.quality)
 
 
 def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
     """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
     if look.traced:
         return "trace", ""
-    drawable = "opengl" in look.drawn_style.costs
+    drawable = "opengl" in style_of(look).costs
     if look.engine == "opengl" and not drawable:
         raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
     if look.engine == "numpy" or not drawable:
@@ -203,7 +205,7 @@ class DrawnBody:
         self.blocks = blocks = body.outline
         self.look = look
         self.engine = engine
-        style = look.drawn_style
+        style = style_of(look)
         if not issubclass(style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {look.style_name}")
         if isinstance(body, TracedBody):

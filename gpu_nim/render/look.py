@@ -6,7 +6,6 @@ A look names a style, and a style draws a look, so both are described here; each
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
-from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -113,16 +112,20 @@ class Style(ABC):
             look: the appearance of the picture.
             engine: opengl or numpy.
         """
-        return look.resolution[0] * look.resolution[1] * look.supersampling**2
+        return look.resolution[0] * look.resolution[1] * cls.supersampling(look) ** 2
+
+    @classmethod
+    def supersampling(cls, look: "Look") -> int:
+        """Return how many times finer than the picture is drawn, before it is reduced.
+
+        Args:
+            look: the appearance of the picture.
+        """
+        return 2 if look.quality == "final" and cls.has_edges and max(look.resolution) * 2 <= LARGEST_SIDE else 1
 
 
 STYLES = Registry[type[Style]]("style")
-
-
-def _styles() -> Registry[type[Style]]:
-    """Return the styles; the modules that register them are found in their folder, when one is first asked for."""
-    import_module("gpu_nim.render.styles")
-    return STYLES
+"""The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,7 +137,7 @@ class Look:
         view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for flat bodies.
         theme: a name of `themes.THEMES`.
         colour: a name of `colourings.COLOURINGS`; None is rank.
-        style: a name of `styles.STYLES`; None is the theme's own.
+        style: a name of `styles.STYLES`, which is looked up where the look is drawn; None is the theme's own.
         quality: draft, final, or cinema, which is path traced (see `gpu_nim.render.cinema`).
         engine: auto, opengl, numpy or trace.
         cut: a name of `geometry.CUTS`, or none.
@@ -184,7 +187,6 @@ class Look:
         THEMES.find(self.theme)
         for name, value, known in (
             ("colour", self.colour, COLOURINGS),
-            ("style", self.style, _styles()),
             ("quality", self.quality, QUALITIES),
             ("engine", self.engine, ENGINES),
             ("cut", self.cut, ("none", *CUTS)),
@@ -230,11 +232,6 @@ class Look:
         return self.style or self.drawn_theme.style
 
     @property
-    def drawn_style(self) -> type[Style]:
-        """The style that is drawn."""
-        return _styles()[self.style_name]
-
-    @property
     def drawn_theme(self) -> Theme:
         """The theme that it is drawn in."""
         return THEMES[self.theme]
@@ -252,12 +249,6 @@ class Look:
         """Whether rays are traced, whatever the source."""
         return self.engine == "trace" or self.quality == CINEMA or (self.engine == "auto" and self.puts_eye)
 
-    @property
-    def supersampling(self) -> int:
-        """How many times finer than the picture is drawn, before it is reduced."""
-        fine = self.quality == "final" and self.drawn_style.has_edges
-        return 2 if fine and max(self.resolution) * 2 <= LARGEST_SIDE else 1
-
 
 class CameraStyle(Style):
     """A style that looks at a body from a camera; an object holds one body in its colours.
@@ -274,7 +265,7 @@ class CameraStyle(Style):
         self.base = base
         self.look = look
         self.theme = look.drawn_theme
-        self.scale = look.supersampling
+        self.scale = self.supersampling(look)
         self.width, self.height = (part * self.scale for part in look.resolution)
 
     @abstractmethod
@@ -319,14 +310,6 @@ SHAPE_OPTIONS = frozenset(("generations", "cut"))
 
 MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "colour"}
 """Those that change a mesh."""
-
-
-def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
-    """Return the name of a still in the look's style in messages, and the options that it takes."""
-    takes = OPTIONS - look.drawn_style.refuses
-    if look.traced:
-        return "a traced picture", takes
-    return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
 
 
 def require_effect(what: str, takes: Collection[str], look: Look, given: Collection[str] = ()) -> None:

@@ -7,8 +7,9 @@ from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
 from gpu_nim.render.figures import FIGURES, draw_figure, figure_options, figure_picture
 from gpu_nim.render.image import check_ending, render, save
-from gpu_nim.render.look import Look, require_effect, style_options
+from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.source import Source, name_of
+from gpu_nim.render.styles import style_options
 from gpu_nim.storage.atomic import check_writable, claim
 
 

@@ -13,6 +13,7 @@ from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.projection import middles_of, one_at_each_place, placed
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.styles import style_of
 from gpu_nim.render.views import fit
 
 _LOOKS = 24  # angles of the turn at which the body is framed
@@ -57,7 +58,7 @@ class TurnIn4D(Motion):
         """Return the body after a part of the turn, and its colours."""
         numbered = replace(self.blocks, values={**self.blocks.values, "number": np.arange(len(self.blocks))})
         body = placed(numbered, turned(self._middles, turn))
-        style = self.look.drawn_style
+        style = style_of(self.look)
         shown = style.prepared(one_at_each_place(body), self.look.quality)
         return shown, self.base[shown.values["number"]]
 
