@@ -91,9 +91,12 @@ PROMISES = [
     (f"{FOUR} --out a.npz", 4, 64),
     *((f"{COUNT} --out a{ending}", 2**6, 2**19) for ending in (".npy", ".zarr", ".txt", ".csv", ".json")),
     *((f"{COUNT} --format {form}", 2**6, 2**17) for form in ("table", "bfile", "csv", "json")),
-    ("count D --piles 4 --backend numpy --quiet --range 0:{} --reduce histogram", 2**6, 2**22),
+    ("count D --piles 4 --backend numpy --quiet --range 0:{} --reduce histogram", 2**6, 2**25),
     ("count D --piles 4 --quiet --range 0:{} --reduce residues:97,records", 2**6, 10**6),
+    ("count D --piles 4 --backend numpy --quiet --range 0:{} --reduce residues:1000003", 2**6, 2**22),
+    ("count D --piles 4 --backend numpy --quiet --range 0:{} --reduce residues:30000000 --json", 2**6, 10**6),
     ("solve chocolate --backend numpy --size {} --out a.csv", 15, 700),
+    ("solve chocolate --a 8 --backend numpy --size {}", 15, 1000),
     ("solve chocolate --backend numpy --size {} --grundy --out a.npz", 15, 255),
     ("solve nim --backend numpy --size {} --out a.zarr", 15, 127),
     ("solve nim --backend numpy --size {} --grundy", 15, 100),
@@ -101,6 +104,9 @@ PROMISES = [
     ("solve wythoff --size {} --out a.json", 15, 300),
     ("solve nim-pass --size {}", 5, 100),
     ("solve kayles --size {}", 15, 10**6),
+    ("evolution chocolate --size {}", 7, 47),
+    ("evolution nim-pass --size {}", 5, 30),
+    ("evolution kayles --size {}", 7, 38),
     ("evolution --piles 4 --gen {}", 7, 127),
     ("evolution --piles 4 --gen {} --out a.dot", 7, 31),
     ("evolution --piles 4 --gen {} --out a.graphml", 7, 31),
@@ -109,12 +115,13 @@ PROMISES = [
     ("export edge:{} -o a.html", 7, 127),
     *((f"export edge:{{}} -o a{ending}", 7, 63) for ending in (".ply", ".stl", ".glb", ".3mf")),
     ("export nim:{} -o a.stl --printable", 3, 63),
+    ("movie edge:31 --seconds 0.3 --fps 10 --engine numpy --quiet -o a.gif --resolution {}", "64x48", "1000x700"),
 ]
 
 
 @pytest.mark.parametrize(("words", "small", "large"), PROMISES, ids=str)
 def test_a_command_takes_what_it_asks_for(
-    words: str, small: int, large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: str, small: object, large: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     _keeps(words.format(small), words.format(large))

@@ -1,6 +1,7 @@
 """Tables in files of every format: atomic, resumable, refused if they do not match, and read by other programs."""
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import pytest
 
 from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, MissingDependency, UsageError
+from gpu_nim.storage import tables
 from gpu_nim.storage.save_load import read_terms
 from gpu_nim.storage.tables import TABLE_FORMATS, AppendedFile, TableFormat, endings, open_table, save_table
 from tests.helpers import printed, refused
@@ -200,7 +202,21 @@ def _replace(path: Path, old: str, new: str) -> None:
 def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path / "t.zarr")
     attributes = json.loads((tmp_path / "t.zarr" / "zarr.json").read_text())["attributes"]
-    assert attributes == {"kind": "gpunim table", "format": 1, "limbs": 1, **ATTRIBUTES}
+    values = np.array(VALUES, "<u8").tobytes()
+    seal = hashlib.sha256(b"[10, 40]" + values).hexdigest()
+    assert attributes == {"kind": "gpunim table", "format": 1, "limbs": 1, **ATTRIBUTES, "seal": seal}
+
+
+@pytest.mark.parametrize("most", [None, 5, 20])
+def test_a_store_of_exchanged_chunks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
+    monkeypatch.setattr(tables, "_ZARR_CHUNK", 8)
+    write(tmp_path / "t.zarr")
+    assert list(read_terms(tmp_path / "t.zarr", most=most).values) == VALUES[:most]
+    chunks = tmp_path / "t.zarr" / "c"
+    for old, new in (("1", "x"), ("2", "1"), ("x", "2")):
+        (chunks / old).rename(chunks / new)
+    with pytest.raises(FileError, match="do not agree with their checksum"):
+        read_terms(tmp_path / "t.zarr", most=most)
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:

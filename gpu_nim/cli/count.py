@@ -13,6 +13,7 @@ from gpu_nim.cli.output import digits, emit_json, print_table, say, step_progres
 from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.tables import endings, forms, printed
 
@@ -34,6 +35,7 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 
 
 _ROWS = 1 << 12  # of the table that are printed at a time
+_ROW_BYTES = 220  # of a row of a reduction, which are aligned together
 
 _EXAMPLES = {
     "gpunim count D --piles 4 --at 10^18": "Count the P-positions of four piles of total 2 * 10^18.",
@@ -157,6 +159,8 @@ def _print_reductions(job: "CountJob", results: "list[Result]", form: str) -> No
     if form == "json":
         emit_json({**job.facts, "reductions": {str(result.reduction): _json_value(result) for result in results}})
     else:
+        rows = sum(len(result.value) for result in results if not isinstance(result.value, int))
+        require_memory(_ROW_BYTES * rows, host_memory(), f"printing {rows:,} rows", "--json takes less")
         print_table(row for result in results for row in _table_rows(result))
 
 

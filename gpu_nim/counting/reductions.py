@@ -29,11 +29,13 @@ from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.arrays import Integers, to_integers
 from gpu_nim.model.errors import UsageError, VerificationError, close
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 
 _MAX_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
+_CLASS_BYTES = 190  # of a class that is listed, and of its text in JSON
 _MAX_CHUNKS = 1 << 16
 _CLOSE = 8  # places between records that are searched together
 _MAX_TOGETHER = 1 << 14  # values that are searched for records at once
@@ -219,12 +221,18 @@ class ValueScan:
         return scan(self.family, Range(self.family, *chunk, self.engine), chunk, self.reduction.modulus)
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
-        """The sum of the chunks' counts, without zeros."""
-        totals = Counter[int]()
+        """The sum of the chunks' counts, without zeros; InsufficientMemoryError for too many classes."""
+        arrays = 2 if len(self.chunks()) == 1 else 3  # the counts of a chunk, of a part of it, and of all before
+        require_memory(8 * arrays * self.reduction.modulus, host_memory(), f"{self.reduction} of {self.family}")
+        totals = np.zeros(0, np.int64)
         for part in parts:
-            for key in np.flatnonzero(part).tolist():
-                totals[key] += int(part[key])
-        return dict(sorted(totals.items()))
+            if len(totals) < len(part):  # of longer values
+                totals = np.pad(totals, (0, len(part) - len(totals)))
+            totals[: len(part)] += part
+            del part  # before the next one
+        classes = np.flatnonzero(totals)
+        require_memory(_CLASS_BYTES * len(classes), host_memory(), f"listing {len(classes):,} classes")
+        return dict(zip(classes.tolist(), totals[classes].tolist(), strict=True))
 
 
 def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unreported) -> list[tuple[int, int]]:

@@ -23,8 +23,8 @@ MAX_SIZE = 2**62
 MAX_COORDINATES = 32
 """The most coordinates of a position: one bit each in a word of the solvers, and one axis each of NumPy's arrays."""
 
-_BYTES = 600  # of a position: a tuple, its index, its numbers, its node of the graph
-_MOVE_BYTES = 14  # of the most moves from one position: on average it has half of them, each an index in two lists
+_BYTES = 520  # of a position: a tuple, its index, its numbers, its node of the graph
+_MOVE_BYTES = 18  # of a move: an index in two lists
 
 Position = TypeVar("Position", bound=Hashable)
 
@@ -208,11 +208,11 @@ def require_evolution(positions: int, moves: int, what: str) -> None:
     """Raise InsufficientMemoryError where so many positions cannot be evolved.
 
     Args:
-        positions: the most positions.
-        moves: the most moves from one.
+        positions: the number of positions.
+        moves: the number of moves from all of them.
         what: what needs the memory.
     """
-    require_memory(positions * (_BYTES + _MOVE_BYTES * moves), host_memory(), what)
+    require_memory(_BYTES * positions + _MOVE_BYTES * moves, host_memory(), what)
 
 
 def mex(values: Container[int]) -> int:

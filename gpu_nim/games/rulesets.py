@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import prod
 from typing import ClassVar
 
 from gpu_nim.backends.interface import Backend
@@ -17,7 +18,8 @@ from gpu_nim.games.game_graph import Game, require_evolution
 from gpu_nim.games.heaps import HEAP, HeapGame, HeapRule, extended_values, partitions_up_to, replaced
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.laws import Law, SumOfHeaps, law_of_inequalities
-from gpu_nim.games.solution import Solution
+from gpu_nim.games.lines import LineGame
+from gpu_nim.games.solution import Solution, vectors_of_box
 from gpu_nim.games.solvers import BoxGame, evolved, of_grundy, solve_inequalities
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep
@@ -26,6 +28,7 @@ MAX_MOVES = 200_000
 """The most moves that are listed to find what plays from a position can reach."""
 
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
+_MANY_CELLS = 1 << 24  # of a box: their graph takes tens of gigabytes
 
 
 @dataclass(frozen=True)
@@ -102,12 +105,13 @@ class Ruleset(ABC):
         """
 
     def extent(self, size: int) -> tuple[int, int]:
-        """The most positions up to a size, and the most moves from one.
+        """About how many positions there are up to a size, and how many moves from all of them.
 
         Args:
             size: the size.
         """
-        return (size + 1) ** len(self.coordinates), size * len(self.coordinates)
+        positions = (size + 1) ** len(self.coordinates)
+        return positions, positions * size * len(self.coordinates) // 2
 
     @abstractmethod
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
@@ -165,6 +169,18 @@ class Inequalities(Ruleset):
         """The positions of the box of that size."""
         return self.game.within(size)
 
+    def extent(self, size: int) -> tuple[int, int]:
+        """The positions of the box, and as many moves as their coordinates add up to; the cells of a box beyond all memory."""
+        limits = self.game.limits(size)
+        cells = prod(limit + 1 for limit in limits)
+        if cells > _MANY_CELLS:
+            return cells, cells * sum(limits) // 2
+        positions = moves = 0
+        for _, vectors in vectors_of_box(limits):
+            found = vectors[self.game.are_positions(vectors, limits)]
+            positions, moves = positions + len(found), moves + int(found.sum())
+        return positions, moves
+
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
         """Solve the inequalities on the backend."""
         return solve_inequalities(self.game, size, grundy=grundy, backend=backend, on_step=on_step)
@@ -215,6 +231,14 @@ class Vectors(Ruleset):
         """The vectors with entries up to the size."""
         return self.rules(size)
 
+    def extent(self, size: int) -> tuple[int, int]:
+        """The vectors with all that may follow them, and the moves along their lines, where it is played along lines."""
+        positions, moves = super().extent(size)
+        game, states = self.rules(size), prod(most + 1 for most in self.beyond)
+        if isinstance(game, LineGame):  # the least of k equally likely entries is 1/(k + 1) of the largest on average
+            moves = sum(positions * size // (sum(line) + 1) for line in game.lines)
+        return positions * states, moves * states
+
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
         """Solve the game along its lines, or by its options."""
         game, name = self.rules(size), self.title or name
@@ -263,8 +287,9 @@ class Heaps(Ruleset):
         return HeapGame(self.rule, size)
 
     def extent(self, size: int) -> tuple[int, int]:
-        """The partitions of up to that many counters, and a move for each."""
-        return partitions_up_to(min(size, _MANY_COUNTERS)), size
+        """The partitions of up to that many counters, and a move from each for every second one."""
+        positions = partitions_up_to(min(size, _MANY_COUNTERS))
+        return positions, positions * size // 2
 
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""

@@ -279,7 +279,10 @@ def _read_npy(path: Path, most: int | None) -> Columns:
 
 
 class _ZarrTable(TableData):
-    """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values."""
+    """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values.
+
+    The attribute `seal` is the SHA-256 over its range and its values.
+    """
 
     def __init__(self, path: Path, heading: Heading, done: int, size: int) -> None:
         if not done:
@@ -290,11 +293,11 @@ class _ZarrTable(TableData):
             created(path, "", names, shape=shape, chunks=chunks, dtype=np.uint64, attributes=heading.job())
         self._path, self._next = path, done
         self._array: Any = None
-        self._digest = hashlib.sha256(read_regular(path / "zarr.json", _METADATA, within=path))
-        stored = ZarrArrays(path)
-        for first in range(0, done, _ZARR_CHUNK):
-            values = stored.read("", first, min(first + _ZARR_CHUNK, done))
-            self._digest.update(np.ascontiguousarray(values, "<u8").data)
+        self._metadata = parse_json(read_regular(path / "zarr.json", _METADATA, within=path))
+        self._metadata["attributes"].pop("seal", None)
+        self._digest = _sealing(heading.facts)
+        for part in _stored(ZarrArrays(path), done):
+            self._digest.update(part)
 
     def append(self, columns: Columns) -> None:
         import zarr
@@ -311,7 +314,24 @@ class _ZarrTable(TableData):
             self._digest.update(part.data)
 
     def extent(self) -> Extent:
-        return Extent(0, self._digest.hexdigest())
+        return Extent(0, checksum_of({"metadata": self._metadata, "values": self._digest.hexdigest()}, {}))
+
+    def finish(self) -> None:
+        import zarr
+
+        with interrupts_deferred():
+            zarr.open_array(self._path, mode="r+").update_attributes({"seal": self._digest.hexdigest()})
+
+
+def _sealing(facts: Mapping[str, Any]) -> Any:
+    """The SHA-256 of a table without values."""
+    return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
+
+
+def _stored(arrays: ZarrArrays, size: int) -> Iterator[U64]:
+    """Yield the first values of a table, some at a time."""
+    for first in range(0, size, _ZARR_CHUNK):
+        yield np.ascontiguousarray(arrays.read("", first, min(first + _ZARR_CHUNK, size)), "<u8")
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:
@@ -321,6 +341,12 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
         raise Damaged("it holds no terms with their first index")
     if stored.missing() or stored.attributes.get("stop") != first + declared.shape[0]:
         raise Damaged("it holds fewer or more terms than its range has")
+    if seal := stored.attributes.get("seal"):  # which tables of earlier versions lack
+        digest = _sealing(stored.attributes)
+        for part in _stored(stored, declared.shape[0]):
+            digest.update(part)
+        if digest.hexdigest() != seal:
+            raise Damaged("its values do not agree with their checksum, it was edited or damaged")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
     return {"n": range(first, first + len(values)), "value": values}
 

@@ -46,7 +46,8 @@ def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
     """
     if gains(_positions(top), _OUTCOMES_COMPILED_FROM):
         wedge = Wedge(top)
-        needed = LOADED_BYTES + wedge.ny * (wedge.nz + 1) + 80 * top.size
+        found = min(top.size, wedge.ny * min(wedge.nx, wedge.nz))  # P-positions, at most one a line
+        needed = LOADED_BYTES + wedge.ny * (wedge.nz + 1) + 8 * top.size + 72 * found
         require_memory(needed, host_memory(), f"solving {wedge}")
         from gpu_nim.backends.numpy import game_loops  # here, for numba's start-up time and its memory
 

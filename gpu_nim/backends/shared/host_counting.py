@@ -59,8 +59,8 @@ class NumpyCounting:
         self.threads = threads or cores()
 
     def chunk_size(self, limbs: int) -> int:
-        """Return the size of a chunk of work, for any limbs: its rows have to fit in memory."""
-        return _CHUNK
+        """Return the size of a chunk of work: its rows have to fit in memory, and blocks of longer values are shorter."""
+        return _CHUNK if limbs == 1 else _CHUNK >> 5
 
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m, such that the table fits the cache and a call has enough work."""
