@@ -9,9 +9,12 @@
 // reach no further than 32 cells.  Lane l holds rows 4l to 4l+3 of them in registers, as halves of words; a row above comes from the
 // lane below by shuffle.
 //
-// Tiles without a cell.  filled[t] is 0 where no word of tile t of the plane has a bit.  Most are: of n^2 / 2 cells of the plane
-// 3^wt(n) are alive.  A tile whose own flag and those of the three tiles that its halo lies in are 0 has nothing to grow, and none of
-// its words is read, or written where `to` has none either.
+// Tiles without a cell.  Most are: of n^2 / 2 cells of the plane 3^wt(n) are alive.  So a launch goes through a list of tiles alone: those
+// with a cell in what their warp holds, and those that had one two launches before and must be emptied.  It makes the list of the next
+// launch, in any order: lengths[n] is the length of the list of generation n, entered[t] is n + 1 where tile t has entered it.
+// filled[t] is 0 where no word of tile t of the plane has a bit.  A tile whose own flag and those of the three tiles that its halo
+// lies in are 0 has nothing to grow, and none of its words is read.  No tile needs to be listed for cells above to its left alone: u and
+// v have no binary digit in common, so that a cell in the last 32 rows and columns of a tile is 33 steps or more from that corner.
 //
 // Ranks.  Strips of tiles, 96 rows each, are dealt out to ranks.  The plane of a rank has its strips one after another, and before each
 // run of them that of another rank which lies above: strips[k] is the number of strip k of the plane, with the bit HALO where it is
@@ -40,31 +43,26 @@ constexpr u32 DEALT = 512;                         // cells of a generation that
 // A tile of the plane as one lane sees it.
 struct Tile {
     u32 half[ROWS][HALVES];
-    u64 number;                                    // of the tile, in strips of tiles next to one another
+    u32 number;                                    // of the tile, in strips of tiles next to one another
     u32 strip, column;                             // the tile's place in the plane: in tiles, and that of its first word in a row
     u32 first;                                     // the row u of the tile's first row
     i64 row;                                       // the row of half[0] in the plane; negative above it
     bool owned;                                    // whether these rows belong to the tile or to its halo
 
-    // Find this warp's tile; false where there is none or no cell of it can be alive by generation `last`.
-    __device__ __forceinline__ bool find(const u32* __restrict__ strips, u32 row_words, u32 last) {
-        const u32 lane = threadIdx.x & 31u, across = (row_words + WORDS - 1) / WORDS;
-        number = global_thread() >> 5;
-        strip = static_cast<u32>(number) / across;
-        column = (static_cast<u32>(number) - strip * across) * WORDS;
+    __device__ __forceinline__ Tile(u32 of_list, const u32* __restrict__ strips, u32 across) : number(of_list) {
+        const u32 lane = threadIdx.x & 31u;
+        strip = number / across;
+        column = (number - strip * across) * WORDS;
         row = static_cast<i64>(strip) * OWNED - REACH + static_cast<i64>(lane * ROWS);
         owned = lane * ROWS >= REACH;
-        const u32 is = strips[strip];
-        first = is * OWNED;
-        // Cells have u + v <= n.  A tile beyond that was never written, in either plane, and is never read but as zeros.
-        return (is & HALO) == 0 && static_cast<u64>(is) * OWNED + 64ull * column <= last;
+        first = strips[strip] * OWNED;
     }
 
-    // Whether any word that the warp holds can have a bit.
-    __device__ __forceinline__ bool may_hold_cells(const u8* __restrict__ filled, u32 row_words) const {
-        const u32 lane = threadIdx.x & 31u, up = lane >> 1, left = lane & 1u, across = (row_words + WORDS - 1) / WORDS;
+    // In which tiles that lie in what the warp holds there are bits: 1 itself, 2 to the left, 4 above, 8 above to the left.
+    __device__ __forceinline__ u32 held(const u8* __restrict__ filled, u32 across) const {
+        const u32 lane = threadIdx.x & 31u, up = lane >> 1, left = lane & 1u;
         const bool there = lane < 4 && up <= strip && left * WORDS <= column;
-        return __ballot_sync(FULL_WARP, there && filled[number - static_cast<u64>(up * across) - left] != 0) != 0;
+        return __ballot_sync(FULL_WARP, there && filled[number - up * across - left] != 0);
     }
 
     // Whether row r and word w lie in the plane.
@@ -131,6 +129,17 @@ struct Tile {
         return bits;
     }
 
+    // Which tiles hold a cell of this one: 1 itself, 2 the one to the right, 4 the one below.  All lanes of the warp must call it.
+    __device__ __forceinline__ u32 holders() const {
+        constexpr u32 LAST_ROWS = FULL_WARP << OWNED / ROWS;  // the lanes whose rows are halo of the strip below
+        u32 bits = 0;
+#pragma unroll
+        for (u32 h = 1; h < HALVES; ++h) bits |= any(h);
+        const u32 rows = __ballot_sync(FULL_WARP, owned && bits != 0);
+        const u32 right = __ballot_sync(FULL_WARP, owned && any(HALVES - 1) != 0);  // a half is halo of the next tile
+        return (rows != 0 ? 1u : 0u) | (right != 0 ? 2u : 0u) | ((rows & LAST_ROWS) != 0 ? 4u : 0u);
+    }
+
     // Whether the tile has a cell.  All lanes of the warp must call it.
     __device__ __forceinline__ bool alive() const {
         u32 bits = 0;
@@ -173,6 +182,23 @@ struct Tile {
     }
 };
 
+__device__ __forceinline__ u32 tiles_across(u32 row_words) { return (row_words + WORDS - 1) / WORDS; }
+
+// The list of the tiles that generation n is grown from.
+struct List {
+    u32* tiles;
+    u32* lengths;
+    u32* entered;
+    u32 n;
+
+    // Enter the tile at the given place, in tiles, unless there is none or another rank owns it.
+    __device__ __forceinline__ void enter(const u32* __restrict__ strips, u32 across, u32 strip, u32 along) const {
+        if (along >= across || (strips[strip] & HALO) != 0) return;
+        const u32 tile = strip * across + along;
+        if (atomicExch(&entered[tile], n + 1) != n + 1) tiles[atomicAdd(&lengths[n], 1u)] = tile;
+    }
+};
+
 // The sum of `value` over this lane and those before it.  All lanes of the warp must call it.
 __device__ __forceinline__ u32 prefix_sum(u32 value) {
     const u32 lane = threadIdx.x & 31u;
@@ -188,78 +214,87 @@ __device__ __forceinline__ u32 prefix_sum(u32 value) {
 
 // Grow `steps` <= 32 generations from plane `from`, which holds generation `generation`, into plane `to`; add the newborns of each
 // generation n of them to births[n] and their mixes to checksums[n].  filled_from and filled_to tell the tiles of either plane
-// that may hold cells.  `down`, `along` and `up` make a cell's linear mix in plane coordinates: K.(n-u, n-v, u+v) =
-// down * u + along * v + up * n.
-extern "C" __global__ void __launch_bounds__(THREADS, 6)
+// that may hold cells; `tiles` lists those to go through, and takes_tiles those of the next launch.  `down`, `along` and `up` make a
+// cell's linear mix in plane coordinates: K.(n-u, n-v, u+v) = down * u + along * v + up * n.
+extern "C" __global__ void __launch_bounds__(THREADS, 5)
 nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __restrict__ filled_from, u8* __restrict__ filled_to,
-            const u32* __restrict__ strips, u32 rows, u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up, u64* __restrict__ births,
-            u64* __restrict__ checksums) {
+            const u32* __restrict__ strips, const u32* __restrict__ tiles, u32* __restrict__ takes_tiles, u32* lengths,
+            u32* __restrict__ entered, u32 rows, u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up,
+            u64* __restrict__ births, u64* __restrict__ checksums) {
     __shared__ u16 dealt_by_warp[THREADS / 32][DEALT];
     u16* const dealt = dealt_by_warp[threadIdx.x >> 5];  // of each cell, its row and its column in the tile
-    const u32 lane = threadIdx.x & 31u;
-    Tile tile;
-    if (!tile.find(strips, row_words, generation + steps)) return;
-    const bool stale = __ballot_sync(FULL_WARP, lane == 0 && filled_to[tile.number] != 0) != 0;
-    const bool grows = tile.may_hold_cells(filled_from, row_words);
-    if (!grows && !stale) return;
-    if (grows) {
-        tile.load(from, rows, row_words);
-        const u64 corner = down * tile.first + along * (64ull * tile.column);
-        u64 my_births = 0, my_checksum = 0;            // lane g keeps those of step g
-        for (u32 g = 0; g < steps; ++g) {
-            tile.step();
-            if (!tile.alive()) continue;
-            const u64 origin = corner + up * (generation + 1 + g);
-            const u32 mine = tile.count(), last = prefix_sum(mine), cells = __shfl_sync(FULL_WARP, last, 31);
-            u64 sum = 0;
-            for (u32 first = 0; first < cells; first += DEALT) {
-                u32 place = last - mine - first;       // wraps where an earlier round has dealt out the cell
-                tile.each_cell([&](u32 u, u32 v) {
-                    if (place < DEALT) dealt[place] = static_cast<u16>(u << 8 | v);
-                    ++place;
-                });
-                __syncwarp();
+    const u32 lane = threadIdx.x & 31u, across = tiles_across(row_words), listed = lengths[generation];
+    const List next{takes_tiles, lengths, entered, generation + steps};
+    for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
+        Tile tile(tiles[i], strips, across);
+        const bool stale = __ballot_sync(FULL_WARP, lane == 0 && filled_to[tile.number] != 0) != 0;
+        const u32 held = tile.held(filled_from, across);
+        if (held == 0 && !stale) continue;
+        if (held != 0) {
+            tile.load(from, rows, row_words);
+            const u64 corner = down * tile.first + along * (64ull * tile.column);
+            u64 my_births = 0, my_checksum = 0;        // lane g keeps those of step g
+            for (u32 g = 0; g < steps; ++g) {
+                tile.step();
+                if (!tile.alive()) continue;
+                const u64 origin = corner + up * (generation + 1 + g);
+                const u32 mine = tile.count(), last = prefix_sum(mine), cells = __shfl_sync(FULL_WARP, last, 31);
+                u64 sum = 0;
+                for (u32 first = 0; first < cells; first += DEALT) {
+                    u32 place = last - mine - first;   // wraps where an earlier round has dealt out the cell
+                    tile.each_cell([&](u32 u, u32 v) {
+                        if (place < DEALT) dealt[place] = static_cast<u16>(u << 8 | v);
+                        ++place;
+                    });
+                    __syncwarp();
 #pragma unroll 1
-                for (u32 cell = lane; cell < DEALT && first + cell < cells; cell += 32)
-                    sum += mix64(origin + down * (dealt[cell] >> 8) + along * (dealt[cell] & 255u));
-                __syncwarp();
+                    for (u32 cell = lane; cell < DEALT && first + cell < cells; cell += 32)
+                        sum += mix64(origin + down * (dealt[cell] >> 8) + along * (dealt[cell] & 255u));
+                    __syncwarp();
+                }
+                sum = warp_sum(sum);
+                if (lane == g) {
+                    my_births = cells;
+                    my_checksum = sum;
+                }
             }
-            sum = warp_sum(sum);
-            if (lane == g) {
-                my_births = cells;
-                my_checksum = sum;
+            if (my_births != 0) {
+                atomicAdd(&births[generation + 1 + lane], my_births);
+                atomicAdd(&checksums[generation + 1 + lane], my_checksum);
             }
+        } else {
+            tile.clear();
         }
-        if (my_births != 0) {
-            atomicAdd(&births[generation + 1 + lane], my_births);
-            atomicAdd(&checksums[generation + 1 + lane], my_checksum);
-        }
-    } else {
-        tile.clear();
+        const u32 holders = tile.holders();
+        if (holders != 0 || stale) tile.store(to, rows, row_words);
+        if (lane == 0) filled_to[tile.number] = holders != 0;
+        // The tile itself, too, where `from` has cells of it, which the next launch overwrites.
+        if (((holders | (held & 1u)) >> lane & 1u) != 0)
+            next.enter(strips, across, tile.strip + (lane >> 1), tile.column / WORDS + (lane & 1u));
     }
-    const bool alive = tile.alive();
-    if (alive || stale) tile.store(to, rows, row_words);
-    if (lane == 0) filled_to[tile.number] = alive;
 }
 
 // Write the cells that nim_advance counted.  keys[start[g] ...] takes those of step g, in any order, each as
 // g << 2 FIELD | a << FIELD | b; cursor[g] counts what has been written of them.
-extern "C" __global__ void __launch_bounds__(THREADS, 6)
-nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, const u32* __restrict__ strips, u32 rows, u32 row_words,
-          u32 generation, u32 steps, const u64* __restrict__ start, u64* __restrict__ cursor, u64* __restrict__ keys) {
-    const u32 lane = threadIdx.x & 31u;
-    Tile tile;
-    if (!tile.find(strips, row_words, generation + steps) || !tile.may_hold_cells(filled_from, row_words)) return;
-    tile.load(from, rows, row_words);
-    for (u32 g = 0; g < steps; ++g) {
-        tile.step();
-        if (!tile.alive()) continue;
-        const u32 mine = tile.count(), last = prefix_sum(mine), cells = __shfl_sync(FULL_WARP, last, 31);
-        u64 place = 0;
-        if (lane == 0) place = start[g] + atomicAdd(&cursor[g], static_cast<u64>(cells));
-        place = __shfl_sync(FULL_WARP, place, 0) + last - mine;
-        const u64 n = generation + 1 + g, a = n - tile.first, b = n - 64ull * tile.column;
-        tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 2 * FIELD | (a - u) << FIELD | (b - v); });
+extern "C" __global__ void __launch_bounds__(THREADS, 5)
+nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, const u32* __restrict__ strips,
+          const u32* __restrict__ tiles, const u32* __restrict__ lengths, u32 rows, u32 row_words, u32 generation, u32 steps,
+          const u64* __restrict__ start, u64* __restrict__ cursor, u64* __restrict__ keys) {
+    const u32 lane = threadIdx.x & 31u, across = tiles_across(row_words), listed = lengths[generation];
+    for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
+        Tile tile(tiles[i], strips, across);
+        if (tile.held(filled_from, across) == 0) continue;
+        tile.load(from, rows, row_words);
+        for (u32 g = 0; g < steps; ++g) {
+            tile.step();
+            if (!tile.alive()) continue;
+            const u32 mine = tile.count(), last = prefix_sum(mine), cells = __shfl_sync(FULL_WARP, last, 31);
+            u64 place = 0;
+            if (lane == 0) place = start[g] + atomicAdd(&cursor[g], static_cast<u64>(cells));
+            place = __shfl_sync(FULL_WARP, place, 0) + last - mine;
+            const u64 n = generation + 1 + g, a = n - tile.first, b = n - 64ull * tile.column;
+            tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 2 * FIELD | (a - u) << FIELD | (b - v); });
+        }
     }
 }
 
@@ -270,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 8)
 nim_send(const u64* __restrict__ plane, const u8* __restrict__ filled, const u32* __restrict__ strips, u32 row_words,
          const u32* __restrict__ borders, u32 border_count, const u64* __restrict__ starts, u32* counted, u64* __restrict__ parts,
          u32 writes) {
-    const u32 across = (row_words + WORDS - 1) / WORDS;
+    const u32 across = tiles_across(row_words);
     const u64 words = static_cast<u64>(border_count) * REACH * row_words;
     for (u64 i = global_thread(); i < words; i += global_threads()) {
         const u32 word = static_cast<u32>(i % row_words), row = static_cast<u32>(i / row_words);
@@ -288,16 +323,20 @@ nim_send(const u64* __restrict__ plane, const u8* __restrict__ filled, const u32
     }
 }
 
-// Put the words that other ranks sent into the halo of `plane`, or, unless `keep` is set, empty it of them.  places[s] is where strip s
-// is in the plane.
+// Put the words that other ranks sent into the halo of `plane`, and the tiles that hold their cells into the list of `generation`, or,
+// unless `keep` is set, empty it of them.  places[s] is where strip s is in the plane.
 extern "C" __global__ void __launch_bounds__(THREADS, 8)
-nim_receive(u64* __restrict__ plane, u8* __restrict__ filled, const u32* __restrict__ places, u32 row_words,
-            const u64* __restrict__ parts, u64 count, u32 keep) {
-    const u32 across = (row_words + WORDS - 1) / WORDS;
+nim_receive(u64* __restrict__ plane, u8* __restrict__ filled, const u32* __restrict__ strips, u32* __restrict__ tiles, u32* lengths,
+            u32* __restrict__ entered, u32 generation, const u32* __restrict__ places, u32 row_words, const u64* __restrict__ parts,
+            u64 count, u32 keep) {
+    const u32 across = tiles_across(row_words);
+    const List list{tiles, lengths, entered, generation};
     for (u64 i = global_thread(); i < count; i += global_threads()) {
         const u64 row = parts[2 * i] / row_words;
         const u32 word = static_cast<u32>(parts[2 * i] % row_words), strip = places[row / OWNED];
-        plane[(static_cast<u64>(strip) * OWNED + row % OWNED) * row_words + word] = keep != 0 ? parts[2 * i + 1] : 0ull;
+        const u64 bits = keep != 0 ? parts[2 * i + 1] : 0ull;
+        plane[(static_cast<u64>(strip) * OWNED + row % OWNED) * row_words + word] = bits;
         store_relaxed(&filled[static_cast<u64>(strip) * across + word / WORDS], keep != 0);
+        if (bits != 0) list.enter(strips, across, strip + 1, word / WORDS);
     }
 }

@@ -79,7 +79,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for name, value in sizes.items():
         monkeypatch.setattr(device_works, name, value)
-    monkeypatch.setattr(device_works, "_cold", lambda: Work("cold", (Contender("gpunim", lambda: 7),), None, "nim", nim_floor(9)))
+    monkeypatch.setattr(
+        device_works, "_cold", lambda: Work("cold", (Contender("gpunim", lambda: 7),), None, "nim", nim_floor(9, 1))
+    )
 
 
 @needs_compiler
@@ -127,9 +129,10 @@ def test_the_expression_makes_the_values(piles: int) -> None:
 
 
 def test_floors_are_what_is_known_of_the_algorithms() -> None:
-    # n^3 / 192 words: 5.6e6 at 1024 and 1.5e12 at 65536, which would take 5.5 s in 4.3 TB/s, were each word moved each generation.
-    assert round(nim_floor(1024).operations / 12 / 1e6, 1) == 5.6
-    assert round(32 * nim_floor(65536).copied / 4.3e12, 1) == 5.5
+    # The births of generations below 2^16 are 4^16: 5 ms of operations on an H200, and 4 ms of launches.
+    floor = nim_floor(2**16, 4**16)
+    assert round(floor.operations / 17e12, 3) == 0.005
+    assert floor.launches == 2048
     # 50 bytes a birth, one of 6 and one of 48 of which is grown.
     assert exactly_one_floor(9, 4800, Symmetry.PERMUTATIONS).copied == 40000
     assert exactly_one_floor(9, 4800, Symmetry.CUBE).copied == 5000

@@ -13,6 +13,7 @@ from gpu_nim.backends.cuda import exactly_one, general, nim
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
+from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 from tests import strict_cupy
@@ -86,6 +87,31 @@ class TestNim:
                 engine.advance(to)
             assert launcher.launched == ["nim_advance"] * launches + ["wait"]
             assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2  # births and checksums
+
+    def test_a_launch_goes_through_the_tiles_that_hold_cells(self) -> None:
+        """And those that held some two launches before; counted here from cells (a, b, c), (n - a, n - b) in the plane."""
+        last, step, rows, columns = 1000, 32, 96, 256
+        engine = nim.NimEngine(HostLauncher(), last)
+        engine.advance(last)
+        host, strips, across = NumpyNim(last), -(-(last + 1) // rows), -(-(last + 1) // columns)
+        own = np.zeros((strips, across), bool)
+        for n in range(0, last, step):
+            u, v = n - host.advance(n, cells=True).cells[:, :2].astype(np.int64).T[:, -(3 ** n.bit_count()) :]
+            stale, own, held = own, np.zeros_like(own), np.zeros((strips + 1, across + 1), bool)
+            own[u // rows, v // columns] = True
+            for below, right in ((0, 0), (step, 0), (0, step)):  # the tile that holds a cell as its own, or as halo
+                held[(u + below) // rows, (v + right) // columns] = True
+            assert engine._lengths[n].item() == (held[:-1, :-1] | stale).sum()
+
+    def test_few_warps_go_through_many_tiles(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        last, middle = 500, 130
+        monkeypatch.setattr(HostLauncher, "resident", 1)
+        host = NumpyNim(last)
+        host.advance(middle)
+        resumed = nim.NimEngine(HostLauncher(), last, host.state())
+        batch, wanted = resumed.advance(last, cells=True), host.advance(last, cells=True)
+        for name in ("births", "checksums", "cells"):
+            assert np.array_equal(getattr(batch, name), getattr(wanted, name))
 
 
 class TestGeneral:

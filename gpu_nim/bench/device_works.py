@@ -36,14 +36,14 @@ from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, surf
 _COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
 _GROWN = (
     ("nim", 1024, "2 ms", "2-3 ms"),
-    ("nim", 8192, "0.05 s", ""),
+    ("nim", 8192, "0.03 s", ""),
     ("edge", 512, "5 ms", ""),
     ("edge", 1024, "10 ms", "31-51 ms; 6 ms in batches"),
     ("fcc", 1024, "10 ms", "31-51 ms; 6 ms in batches"),
     ("fcc", 4096, "0.3 s", ""),
 )
 _GROWN_LONG = (
-    ("nim", 65536, "2 s", "2-3 s"),
+    ("nim", 65536, "0.1 s", "0.1 s"),
     ("edge", 8192, "2.5 s", "2.5 s"),
     ("fcc", 16384, "15 s", "19-25 s and 3 s of host columns"),
 )
@@ -90,7 +90,7 @@ def _growth(
         return grow(name, generations, backend=cuda, verify=False).population
 
     def floor(births: int) -> Floor:
-        return nim_floor(generations) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
+        return nim_floor(generations, births) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
 
     kernel = "nim" if name == "nim" else "exactly_one"
     return Work(f"{name} {generations}", (_OURS(ours), *rivals), None, kernel, floor, aimed, predicted)
@@ -120,7 +120,8 @@ def _cold() -> Work:
             raise BackendError(f"gpunim {' '.join(arguments)}: {done.stderr.strip()[:300]}")
         return int(json.loads(done.stdout)["population"])
 
-    return Work(f"gpunim {' '.join(arguments)}, cold", (_OURS(ours),), None, "nim", nim_floor(_COLD_GENERATIONS), "2 s")
+    floor = partial(nim_floor, _COLD_GENERATIONS)
+    return Work(f"gpunim {' '.join(arguments)}, cold", (_OURS(ours),), None, "nim", floor, "2 s")
 
 
 def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:

@@ -89,10 +89,13 @@ def measured_rates(xp: Any = np, runs: int = 5) -> Rates:
     return Rates(target.nbytes / best(fill), 2 * target.nbytes / best(lambda: xp.copyto(target, source)), operations)
 
 
-def nim_floor(generations: int) -> Floor:
-    """Three-pile Nim: n^3 / 192 words of 64 bits, six operations on each half, written and read once in 32 generations."""
-    words = generations**3 / 192
-    return Floor(copied=16 * words / 32, operations=12 * words, launches=generations / 32)
+def nim_floor(generations: int, births: int) -> Floor:
+    """Three-pile Nim: each birth is mixed for the digest, by 18 operations, and 32 generations are a launch.
+
+    The plane bounds nothing: where a launch has cells at all, 32 cells of a row have one birth a generation on average, so that
+    stepping them takes two operations a birth, and moving them 256 bytes for 1024 births.
+    """
+    return Floor(copied=256 * births / 1024, operations=(18 + 2) * births, launches=generations / 32)
 
 
 def exactly_one_floor(generations: int, births: int, symmetry: Symmetry) -> Floor:

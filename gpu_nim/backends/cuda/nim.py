@@ -20,22 +20,21 @@ from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.model.digest import nim_plane_mix
 
 _CONSTANTS = read_constants("nim.cu")
-_WARPS = _CONSTANTS["THREADS"] // 32  # a warp a tile
 _REACH = _CONSTANTS["REACH"]  # generations a launch
 _OWNED, _WORDS = _CONSTANTS["OWNED"], _CONSTANTS["WORDS"]  # rows and words of a tile
 _FIELD = _CONSTANTS["FIELD"]  # bits of a coordinate in a cell's key
 
 
 def device_bytes(last: int, ranks: int = 1) -> int:
-    """Return the bytes of device memory for growing to generation `last`: two planes, their tiles' flags, births and checksums.
+    """Return the bytes of device memory for growing to generation `last`: planes, flags and lists of tiles, births, checksums.
 
     Those of the rank that has most, of several.
 
     >>> device_bytes(65536)  # on a card of 16 GB
-    1076206454
+    1078574974
     """
     rows, row_words = max(Strips(last, rank, ranks).rows for rank in range(ranks)), last // 64 + 1
-    return 2 * 8 * rows * row_words + 2 * _tiles(rows, row_words) + 2 * 8 * (last + 1)
+    return 2 * 8 * rows * row_words + (2 * (1 + 4) + 4) * _tiles(rows, row_words) + (2 * 8 + 4) * (last + 1)
 
 
 def _tiles(rows: int, row_words: int) -> int:
@@ -44,10 +43,11 @@ def _tiles(rows: int, row_words: int) -> int:
 
 
 class _Plane(NamedTuple):
-    """A generation: its words, row by row, and which tiles may have cells."""
+    """A generation: its words, row by row, which tiles may have cells, and a list of those that are stepped from it."""
 
     words: Any
     filled: Any
+    tiles: Any
 
 
 class NimEngine:
@@ -64,12 +64,17 @@ class NimEngine:
         self.generation = -1
         with device_memory_errors(f"nim to generation {last}"):
             # The last generation done, and the one before, which the next launch overwrites.
-            self._planes = [_Plane(xp.zeros(words, np.uint64), xp.zeros(tiles, np.uint8)) for _ in range(2)]
+            self._planes = [
+                _Plane(xp.zeros(words, np.uint64), xp.zeros(tiles, np.uint8), xp.zeros(tiles, np.uint32)) for _ in range(2)
+            ]
             self._births, self._checksums = xp.zeros(last + 1, np.uint64), xp.zeros(last + 1, np.uint64)
+            # Of each generation, the length of the list of its tiles; of each tile, one more than the last generation listed for.
+            self._lengths, self._entered = xp.zeros(last + 1, np.uint32), xp.zeros(tiles, np.uint32)
             self._marked = xp.asarray(self._strips.marked())
             self._advance = [self._bind(*self._planes), self._bind(*self._planes[::-1])]
             if self._ranks.size > 1:
-                self._exchange = StripExchange(launcher, self._ranks, self._strips, self._marked, self._row_words)
+                listing = {"strips": self._marked, "lengths": self._lengths, "entered": self._entered}
+                self._exchange = StripExchange(launcher, self._ranks, self._strips, listing, self._row_words)
             if state is not None:
                 self._restore(state)
 
@@ -79,7 +84,11 @@ class NimEngine:
             "to": spare.words,
             "filled_from": done.filled,
             "filled_to": spare.filled,
+            "tiles": done.tiles,
+            "takes_tiles": spare.tiles,
             "strips": self._marked,
+            "lengths": self._lengths,
+            "entered": self._entered,
         }
         # A cell is mixed as K.(n-u, n-v, u+v): see cuda/nim.cu.
         mixing = dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True))
@@ -102,17 +111,15 @@ class NimEngine:
             wanted = cells or section is not None
             while self.generation < to:
                 steps = min(_REACH, to - self.generation)
-                tiles = self._strips.reached(self.generation + steps) * -(-self._row_words // _WORDS)
-                grid = -(-tiles // _WARPS)
                 if self._ranks.size > 1:
-                    self._exchange.halo(*self._planes[0])
+                    self._exchange.halo(*self._planes[0], self.generation)
                 shape = self._shape(steps)
-                self._advance[0](grid, **shape)
+                self._advance[0](self._grid(self._advance[0]), **shape)
                 self._planes.reverse()
                 self._advance.reverse()
                 self.generation += steps
                 if wanted:
-                    grown.append(self._cells(grid, shape))
+                    grown.append(self._cells(shape))
             births, checksums = (to_host(reports[first : to + 1]) for reports in (self._births, self._checksums))
         newborns = np.concatenate(grown) if wanted else None
         counts = [births, checksums]
@@ -146,28 +153,41 @@ class NimEngine:
         filled[row // _OWNED * -(-self._row_words // _WORDS) + word // _WORDS] = 1
         done.words.set(plane)
         done.filled.set(filled)
+        # All of them are listed: those without a cell are left out from the next launch on.
+        across = -(-self._row_words // _WORDS)
+        tiles = (np.flatnonzero(self._strips.own)[:, np.newaxis] * across + np.arange(across)).reshape(-1)
+        done.tiles[: len(tiles)].set(tiles.astype(np.uint32))
+        self._lengths[self.generation : self.generation + 1].set(np.array([len(tiles)], np.uint32))
+        self._entered.set(np.full(len(filled), self.generation + 1, np.uint32))
 
     def _seed(self) -> None:
         self.generation = 0
         if not self._owns_seed:
             return
         # The seed's mix is zero: a linear form of (0, 0, 0), finalized.
-        for array in (*self._planes[0], self._births):  # copied, since CuPy would compile a kernel to store a 1
+        # Tile 0 is listed already, by its number.  Copied, since CuPy would compile a kernel to store a 1.
+        for array in (self._planes[0].words, self._planes[0].filled, self._lengths, self._births):
             array[:1].set(np.ones(1, array.dtype))
 
     @property
     def _owns_seed(self) -> bool:
         return bool(self._strips.owners[0] == self._ranks.rank)
 
-    def _cells(self, grid: int, shape: dict[str, int]) -> NDArray[np.int32]:
+    def _grid(self, launch: Launch) -> int:
+        """A warp for each tile, as far as they run at once."""
+        return launch.blocks(32 * len(self._entered))
+
+    def _cells(self, shape: dict[str, int]) -> NDArray[np.int32]:
         """Return the newborns of the launch just made, shape (sum of births, 3)."""
         xp, first, steps = self._launch.xp, shape["generation"] + 1, shape["steps"]
         births = to_host(self._births[first : first + steps])
         stops = np.cumsum(births)
         keys = xp.empty(int(stops[-1]), np.uint64)
         written = {"start": xp.asarray(stops - births), "cursor": xp.zeros(steps, np.uint64), "keys": keys}
-        before = {"from": self._planes[1].words, "filled_from": self._planes[1].filled, "strips": self._marked}
-        self._launch.bind("nim_cells", before | shape | written)(grid)
+        before = self._planes[1]
+        plane = {"from": before.words, "filled_from": before.filled, "tiles": before.tiles}
+        launch = self._launch.bind("nim_cells", plane | {"strips": self._marked, "lengths": self._lengths} | shape | written)
+        launch(self._grid(launch))
         keys.sort()
         sorted_keys = to_host(keys).astype(np.int64)
         n = first + (sorted_keys >> 2 * _FIELD)

@@ -18,7 +18,6 @@ __all__ = ["StripExchange", "Strips"]
 _CONSTANTS = read_constants("nim.cu")
 _OWNED, _REACH = _CONSTANTS["OWNED"], _CONSTANTS["REACH"]  # rows of a strip, and those of them that the strip below reads
 _HALO = 1 << 31
-_WARPS = _CONSTANTS["THREADS"] // 32
 _FIRST_WORDS = 1 << 10  # room for so many at first in what is sent
 
 
@@ -47,14 +46,9 @@ class Strips:
         count = len(self.numbers)
         self.rows = _OWNED * (count - 1) + min(_OWNED, rows - _OWNED * int(self.numbers[-1])) if count else 0
 
-    def reached(self, generation: int) -> int:
-        """Return how many of the strips may have a cell at a generation: the first ones."""
-        return int(np.searchsorted(self.numbers * _OWNED, generation, side="right"))
-
     def marked(self) -> NDArray[np.uint32]:
-        """Return the numbers as the kernels take them, and some that are no strip for the last block's warps."""
-        none = np.full(_WARPS, _HALO, np.int64)
-        return np.concatenate((np.where(self.own, self.numbers, self.numbers | _HALO), none)).astype(np.uint32)
+        """Return the numbers as the kernels take them, and one that is no strip below the last."""
+        return np.append(np.where(self.own, self.numbers, self.numbers | _HALO), _HALO).astype(np.uint32)
 
 
 class StripExchange:
@@ -64,12 +58,12 @@ class StripExchange:
         launcher: of the device.
         ranks: the ranks of the growth.
         strips: of this rank.
-        marked: `strips.marked()`, on the device.
+        listing: what the kernels take of `strips.marked()` and of lists, on the device, but for a list itself.
         row_words: the words of a row.
     """
 
-    def __init__(self, launcher: Launcher, ranks: Communicator, strips: Strips, marked: Any, row_words: int) -> None:
-        self._launch, self._ranks, self._marked, self._row_words = launcher, ranks, marked, row_words
+    def __init__(self, launcher: Launcher, ranks: Communicator, strips: Strips, listing: dict[str, Any], row_words: int) -> None:
+        self._launch, self._ranks, self._listing, self._row_words = launcher, ranks, listing, row_words
         below = np.append(strips.owners[1:], ranks.rank)[strips.numbers]
         border = np.flatnonzero(strips.own & (below != ranks.rank))
         xp = launcher.xp
@@ -80,17 +74,20 @@ class StripExchange:
         self._held: dict[int, Any] = {}
         """What is in the halo of each plane, by the address of the plane."""
 
-    def halo(self, words: Any, filled: Any) -> None:
-        """Put the rows of other ranks into the halo of a plane, in place of those that are there.
+    def halo(self, words: Any, filled: Any, tiles: Any, generation: int) -> None:
+        """Put the rows of other ranks into the halo of a plane, in place of those there, and list the tiles that hold them.
 
         Args:
             words: of the plane.
             filled: which of its tiles may have cells.
+            tiles: the list of those that are stepped.
+            generation: of the plane.
         """
+        into = {"tiles": tiles, "generation": generation}
         plane = {"plane": words, "filled": filled, "row_words": self._row_words}
         held = self._held.pop(words.data.ptr, None)
         if held is not None:
-            self._receive(plane, held, keep=0)
+            self._receive(plane | into, held, keep=0)
         counted = self._send(plane, writes=0)
         total = 2 * int(counted.sum())
         if total > len(self._sent):
@@ -102,11 +99,11 @@ class StripExchange:
         held, _ = exchange_parts(self._launch, self._ranks, self._sent, sizes)
         if len(held):
             self._held[words.data.ptr] = held
-            self._receive(plane, held, keep=1)
+            self._receive(plane | into, held, keep=1)
 
     def _send(self, plane: dict[str, Any], *, writes: int) -> NDArray[np.uint32]:
         """Count or write, and return the counts."""
-        borders = {"strips": self._marked, "borders": self._borders, "border_count": len(self._borders) // 2}
+        borders = {"strips": self._listing["strips"], "borders": self._borders, "border_count": len(self._borders) // 2}
         parts = {"starts": self._starts, "counted": self._counted, "parts": self._sent, "writes": writes}
         launch = self._launch.bind("nim_send", plane | borders | parts)
         launch(launch.blocks(len(self._borders) // 2 * _REACH * self._row_words))
@@ -115,5 +112,5 @@ class StripExchange:
 
     def _receive(self, plane: dict[str, Any], parts: Any, *, keep: int) -> None:
         arguments = {"places": self._places, "parts": parts, "count": len(parts) // 2, "keep": keep}
-        launch = self._launch.bind("nim_receive", plane | arguments)
+        launch = self._launch.bind("nim_receive", plane | self._listing | arguments)
         launch(launch.blocks(len(parts) // 2))
