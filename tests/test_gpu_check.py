@@ -96,8 +96,8 @@ def test_wrong_use(started: Started, arguments: list[str], said: str) -> None:
     assert process.returncode == 2
 
 
-def test_the_defaults_end_within_eight_minutes() -> None:
+def test_each_part_ends_within_ten_minutes() -> None:
     limits = [int(seconds) for seconds in re.findall(r"\[\w+\]=(\d+)", SCRIPT.read_text())]
     assert len(limits) == 5
-    ends = 2 * (1 + len(limits)) * 2  # for a killed process to be gone, and for nvidia-smi
-    assert sum(limits) + 20 + ends <= 8 * 60
+    ends = 2 * (1 + 1) * 2  # for a killed process to be gone, and for nvidia-smi
+    assert max(limits) + 20 + ends <= 10 * 60

@@ -5,8 +5,11 @@ Sanitizers run the kernels in other tests (`cuda_host`).
 
 import os
 import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,8 +26,6 @@ from scripts.lib import gpu_checks as checks
 from tests.cuda_host import HostLauncher, compiler
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
-
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -43,7 +44,11 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
     sizes = {
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),
         "ON_RANKS": (("edge", 12, 2),),
-        "LARGEST": (("edge", 15, 826),),
+        "LARGEST": (("nim", 40), ("edge", 15), ("fcc", 15)),
+        "NIM_STEP": 3,
+        "BY_DELAY": (("edge", 33), ("fcc", 20)),
+        "IN_MEMORY": (("edge", 15),),
+        "LONG_RANGE": 5000,
         "LARGE_CHOCOLATES": ((3, 31, 342), (4, 15, None)),
         "INDICES": 1000,
         "CHOCOLATE": 31,
@@ -52,6 +57,16 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
     for name, value in sizes.items():
         monkeypatch.setattr(checks, name, value)
     monkeypatch.setattr(checks, "find_spec", lambda name: None)  # no workers, which would find no GPU
+
+    @contextmanager
+    def capped(size: int) -> Iterator[None]:  # the process itself takes more than small growths
+        with monkeypatch.context() as patch:
+            patch.setattr(launcher, "free_memory", lambda: size)
+            yield
+
+    monkeypatch.setattr(checks, "capped", capped)
+    pool = SimpleNamespace(free_all_blocks=dict, total_bytes=int)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(get_default_memory_pool=lambda: pool))
     return checks
 
 
@@ -88,8 +103,17 @@ def test_checks_go_on_in_a_new_process_after_one_that_fails(
     ]
 
 
-def test_the_largest_growths(gpu_checks: ModuleType) -> None:
+def test_the_largest_growths(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert gpu_checks.main("large") == 0
+    text = capsys.readouterr().out
+    assert text.count("population: as published to generation 15\nsection z=0: as published to generation 15\n") == 3
+    assert re.search(r"resumed from generation 20: .*\nof 14 generations .* have other checksums: none\n", text)
+    assert "with less: a growth to generation 15 on kernels on the CPU needs 3,164 bytes, 2,847 are free\n" in text
+
+
+def test_all_digests_are_read() -> None:
+    assert list(checks.published_digests("edge")) == [512, 1024, 2048, 4096, 8192]
+    assert checks.published_digests("fcc")[1024][0] == 1435773241
 
 
 def test_every_kernel_is_launched(gpu_checks: ModuleType, launcher: HostLauncher) -> None:
@@ -103,8 +127,8 @@ def test_what_does_not_fit_is_not_run(
     def refuse(*_: object, **__: object) -> None:
         raise InsufficientMemoryError("it needs 7 bytes, 6 are free")
 
-    monkeypatch.setattr(gpu_checks, "grow", refuse)
-    assert gpu_checks.largest("edge", 15, 826)
+    monkeypatch.setattr(gpu_checks, "GrowthProcess", refuse)
+    assert gpu_checks.largest("edge", 15)
     assert capsys.readouterr().out == "not run: it needs 7 bytes, 6 are free\n"
 
 
@@ -129,12 +153,27 @@ def test_a_difference_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPa
     assert check() is False
 
 
-def test_another_number_than_the_known_one_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert gpu_checks.largest("edge", 15, 827) is False
-    assert gpu_checks.large_chocolate(3, 15, 86) is True
+@pytest.mark.parametrize(
+    ("known", "wrong", "check"),
+    [
+        ("published_digests", {7: (130, "0" * 64)}, lambda: checks.largest("edge", 15)),
+        ("checksum", 0, lambda: checks.largest("nim", 40)),
+        ("surface_births", 3, lambda: checks.by_delay("edge", 9)),
+        ("late_births", 0, lambda: checks.by_delay("fcc", 9)),
+        ("length_counts", {}, lambda: checks.long_range()),
+        ("chocolate_first_difference", (1, 1, 2), lambda: checks.large_chocolate(3, 15, 86)),
+    ],
+)
+def test_another_growth_or_count_than_the_known_one_fails(
+    gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch, known: str, wrong: object, check: Callable[[], bool]
+) -> None:
+    assert check() is True
+    monkeypatch.setattr(gpu_checks, known, lambda *_: wrong)
+    assert check() is False
+
+
+def test_another_number_than_the_known_one_fails(gpu_checks: ModuleType) -> None:
     assert gpu_checks.large_chocolate(3, 15, 85) is False
-    monkeypatch.setattr(gpu_checks, "chocolate_first_difference", lambda a: (1, 1, 2))
-    assert gpu_checks.large_chocolate(3, 15, 86) is False
 
 
 def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ for compute-sanitizer.
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,10 +19,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpu_nim import grow, solve
+from gpu_nim import Growth, grow, solve
+from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.availability import cuda_obstacle, driver_version
+from gpu_nim.backends.availability import cuda_obstacle, driver_version, import_cupy
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
@@ -31,10 +34,14 @@ from gpu_nim.bench.floors import Rates, measured_rates
 from gpu_nim.bench.harness import HEADER, PATIENCE, Clock, Work, race
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
+from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
 from gpu_nim.games.laws import chocolate_first_difference
+from gpu_nim.model.digest import checksum, digest
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.memory import capped
 from gpu_nim.model.tracing import Cones, NimScene, Rays
+from gpu_nim.papers.edge_growth import surface_births
 from tests.cuda_host import files_that_run_kernels
 from tests.open_mpi import OPEN_MPI
 from tests.threads import on_ranks
@@ -56,8 +63,18 @@ GROWTHS = (
 )
 # Automaton, generation, and how many ranks share the device.
 ON_RANKS = (("edge", 512, 2), ("fcc", 256, 3), ("nim", 8192, 2))
-# Automaton, generation, and its population at generation 1024, which NumPy reaches.
-LARGEST = (("edge", 8192, 179946835), ("fcc", 16384, 1435773241))
+LARGEST = (("nim", 65536), ("edge", 8192), ("fcc", 16384))  # automaton and generation
+SECTION = "section z=0"
+GROWTHS_PUBLISHED = ROOT / "docs" / "growth"
+# Of each automaton the columns that are there: the file, the place in a row, and the row of generation 0.
+PUBLISHED = {
+    "edge": {"population": ("edge.csv", 2, 1), SECTION: ("edge.csv", 3, 1)},
+    "fcc": {"population": ("b151776.txt", 1, 1), SECTION: ("b147552.txt", 1, 1)},
+}
+NIM_STEP, NIM_BITS = 31, 12  # every so many generations, those with so many ones at most in binary
+BY_DELAY = (("edge", 1024), ("fcc", 512))
+IN_MEMORY = (("edge", 8192),)  # which needs more than the process itself
+LONG_RANGE = 2**40
 # a, size and number of P-positions of a y <= x + z. For a = 3 and x, z < 2^m these are (4^m + 2) / 3 positions of nim-sum 0; for
 # a = 64 the first difference from Nim is only there, and the number is not known beforehand.
 LARGE_CHOCOLATES = ((3, 1023, 349_526), (3, 4095, 5_592_406), (64, 4096, None))
@@ -122,9 +139,17 @@ def compare_checks() -> Iterator[Check]:
 
 
 def large_checks() -> Iterator[Check]:
-    """Grow and solve what a GPU is for."""
-    for name, generations, known in LARGEST:
-        yield f"{name} to generation {generations}", partial(largest, name, generations, known)
+    """Grow, count and solve what a GPU is for, held by theorems and published terms, as NumPy does not reach it."""
+    for name, generations in LARGEST:
+        yield f"{name} to generation {generations}, and again from half-way", partial(largest, name, generations)
+    for name, generations in BY_DELAY:
+        yield (
+            f"{name} to generation {generations}, the surface and one late",
+            partial(by_delay, name, generations),
+        )
+    for name, generations in IN_MEMORY:
+        yield f"{name} to generation {generations} in the memory that is planned", partial(within_memory, name, generations)
+    yield f"D_3 over {LONG_RANGE:,} indices", long_range
     for a, size, count in LARGE_CHOCOLATES:
         yield f"Chocolate {a}y <= x + z to {size}", partial(large_chocolate, a, size, count)
 
@@ -137,8 +162,7 @@ def sanitizer_checks() -> Iterator[Check]:
 
 def benchmark_checks() -> Iterator[Check]:
     """Time every work on the device, a row of the part's table for each contender."""
-    import cupy
-
+    cupy = import_cupy()
     clock, rates = Clock(cupy), measured_rates(cupy)
     print(" | ".join(HEADER), flush=True)
     for work in works(select("cuda"), cupy):
@@ -261,17 +285,127 @@ def same_by_mpi(name: str, generations: int, ranks: int) -> bool:
     return bool(facts["digest"] == grow(name, generations, backend="numpy", verify=False).digest)
 
 
-def largest(name: str, generations: int, known: int) -> bool:
-    """Grow as far as the largest GPUs go; on the way it must pass the population that is known."""
+def largest(name: str, generations: int) -> bool:
+    """Grow as far as the largest GPUs go, and again from half-way: what is proved and published of it holds, and both are one."""
+    start, half = partial(GrowthProcess, name, generations, select("cuda"), columns=columns_of(name)), generations // 2
     try:
-        growth = grow(name, generations, backend="cuda")
+        growing = start(every=half)
+        snapshot = next(growing.snapshot() for _ in growing if growing.generation == half)
+        for _ in growing:
+            pass
+        growth = growing.growth()
+        growing.end()
+        print(f"{growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}; {growing.verdict}", flush=True)
+        resumed = start(resume=snapshot)
+        del snapshot
+        for _ in resumed:
+            pass
+        again = resumed.growth()
     except InsufficientMemoryError as refusal:
         print(f"not run: {refusal}")
         return True
-    there = sum(growth.births[:1025].tolist())
-    print(f"{growth.seconds:.3f} s, population {growth.population:,}, digest {growth.digest}")
-    print(f"population at 1024: {there:,}")
-    return bool(there == known)
+    print(f"resumed from generation {half}: {again.seconds:.3f} s in all, digest {again.digest}")
+    same = again.digest == growth.digest and again.table == growth.table
+    return same and growth.verified is not False and is_as_published(growth) and (name != "nim" or is_nim(growth))
+
+
+def columns_of(name: str) -> tuple[str, ...]:
+    """The columns of a growth that are published."""
+    return (*DEFAULT_COLUMNS, *([SECTION] if name in PUBLISHED else []))
+
+
+def published_digests(name: str) -> dict[int, tuple[int, str]]:
+    """The population and the digest of a growth to some generations, as docs/growth has them."""
+    text = (GROWTHS_PUBLISHED / "README.md").read_text()
+    rows = re.findall(rf"^\| `{name}` \| (\d+) \| (\d+) \| `(\w{{64}})` \|$", text, re.MULTILINE)
+    return {int(generation): (int(population), found) for generation, population, found in rows}
+
+
+def is_as_published(growth: Growth) -> bool:
+    """Whether a growth begins as docs/growth has it: by each digest, and by the population and the section of each generation."""
+    held = True
+    for last, published in published_digests(growth.automaton).items():
+        if last <= growth.generations:
+            population, found = int(growth.table["population"][last]), digest(growth.checksums[: last + 1])
+            held &= (population, found) == published
+            print(f"to generation {last}: population {population:,}, digest {found}, {'as' if held else 'NOT as'} published")
+    for column, (file, index, first) in PUBLISHED.get(growth.automaton, {}).items():
+        rows = [line.replace(",", " ").split() for line in (GROWTHS_PUBLISHED / file).read_text().splitlines()]
+        expected = [int(row[index]) for row in rows[first:]][: growth.generations + 1]
+        same = growth.table[column][: len(expected)].tolist() == expected
+        print(f"{column}: {'as' if same else 'NOT as'} published to generation {len(expected) - 1}")
+        held &= same
+    return held
+
+
+def is_nim(growth: Growth) -> bool:
+    """Whether the checksums of some generations are those of the P-positions: each power of two in n is in two of three piles."""
+    places = [n for n in range(growth.generations, 0, -NIM_STEP) if n.bit_count() <= NIM_BITS]
+    wrong = [n for n in places if checksum(p_positions(n)) != int(growth.checksums[n])]
+    print(f"of {len(places)} generations with up to 3^{NIM_BITS} P-positions these have other checksums: {wrong or 'none'}")
+    return not wrong
+
+
+def p_positions(n: int) -> NDArray[np.int64]:
+    """The P-positions (N, 3) of total 2n: 3^w of them."""
+    cells = np.zeros((1, 3), np.int64)
+    for bit in range(n.bit_length()):
+        if n >> bit & 1:
+            cells = (cells[:, None] + (1 - np.eye(3, dtype=np.int64) << bit)).reshape(-1, 3)
+    return cells
+
+
+def by_delay(name: str, generations: int) -> bool:
+    """Count births at the greatest distance and one generation late, of which docs/open-problems/edge-growth proves how many."""
+    growth = grow(name, generations, backend="cuda", columns=("delay 0", "delay 1"))
+    print(f"{growth.seconds:.3f} s, population {growth.population:,}")
+    numbers = range(generations + 1)
+    expected = [surface_births(name, n) for n in numbers], [late_births(name, n) for n in numbers]
+    return (growth.table["delay 0"].tolist(), growth.table["delay 1"].tolist()) == expected
+
+
+def late_births(name: str, n: int) -> int:
+    """The births at distance n - 1 in generation n, behind the squares and behind the triangles."""
+    if n % 2 or not n:
+        return 0
+    w, zeros, octants = n.bit_count(), (n & -n).bit_length() - 1, 8 if name == "fcc" else 1
+    squares, triangles = 3 * ((1 << w - 1) - 1 << w - 1 + zeros), 2 * (3**w - (3 << w) + 3)
+    births: int = octants * (squares + triangles)
+    return births
+
+
+def within_memory(name: str, generations: int) -> bool:
+    """Grow in the device memory that is planned, as `--memory` caps it, and be refused with less."""
+    import cupy
+
+    process = partial(GrowthProcess, name, generations, select("cuda"), columns=columns_of(name))
+    pool, planned = cupy.get_default_memory_pool(), process().planned_memory()
+    assert planned is not None
+    pool.free_all_blocks()
+    with capped(planned):
+        growing = process()
+        for _ in growing:
+            pass
+    growth, taken = growing.growth(), int(pool.total_bytes())
+    growing.end()
+    print(f"{planned:,} bytes planned, {taken:,} taken, digest {growth.digest}")
+    try:
+        with capped(planned * 9 // 10):
+            process().begin()
+    except InsufficientMemoryError as refusal:
+        print(f"with less: {refusal}")
+        return taken <= planned + (1 << 20) and is_as_published(growth)  # CuPy rounds small arrays up
+    return False
+
+
+def long_range() -> bool:
+    """Visit every value of D_3 over many indices: the sum of each piece and all lengths, as the digits of the indices give them."""
+    family = find_family("D", 3)
+    began = time.perf_counter()
+    scan = ValueScan(family, 0, LONG_RANGE, Reduction.parse("histogram"), select("cuda").counting())
+    found = scan.combine(map(scan.do, scan.chunks()))
+    print(f"{time.perf_counter() - began:.3f} s, {sum(found.values()):,} values, at most {max(found)} binary digits")
+    return found == length_counts(family, 0, LONG_RANGE)
 
 
 def large_chocolate(a: int, size: int, count: int | None) -> bool:
@@ -287,8 +421,7 @@ def large_chocolate(a: int, size: int, count: int | None) -> bool:
 
 def without_pool() -> None:
     """Have CuPy ask the driver for each array: in its pool, what lies beyond an array's end belongs to the pool, too."""
-    import cupy
-
+    cupy = import_cupy()
     cupy.cuda.set_allocator(None)
     cupy.cuda.set_pinned_memory_allocator(None)
 

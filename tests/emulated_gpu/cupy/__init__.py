@@ -8,8 +8,6 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from cupy import cuda as cuda
 from gpu_nim.backends.cuda.table import read_kernels
 from tests import strict_cupy
@@ -18,7 +16,6 @@ from tests.cuda_host.seeded import SOURCES, TABLE
 
 __version__ = "14.2.0"
 ndarray = strict_cupy.ndarray
-copyto = np.copyto
 
 
 def __getattr__(name: str) -> Any:
@@ -27,7 +24,7 @@ def __getattr__(name: str) -> Any:
 
 def get_default_memory_pool() -> Any:
     """A pool that holds nothing."""
-    return SimpleNamespace(free_bytes=lambda: 0, used_bytes=lambda: 0)
+    return SimpleNamespace(free_all_blocks=dict, free_bytes=int, total_bytes=int, used_bytes=int)
 
 
 class RawModule:

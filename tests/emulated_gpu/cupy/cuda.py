@@ -1,8 +1,7 @@
-"""The device, its streams and events: all is done at once, and in order."""
+"""The device and its streams: all is done at once, and in order."""
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import SimpleNamespace
@@ -22,22 +21,6 @@ def queue(launch: Callable[[], None]) -> None:
     launch() if captured is None else captured.append(launch)
 
 
-class Event:
-    """The moment at which it was recorded."""
-
-    def record(self) -> None:
-        """Note it."""
-        self.at = time.perf_counter()
-
-    def synchronize(self) -> None:
-        """Nothing is under way."""
-
-
-def get_elapsed_time(before: Event, after: Event) -> float:
-    """Milliseconds."""
-    return 1000 * (after.at - before.at)
-
-
 class Stream(ExitStack):
     """A stream, which can capture a graph."""
 
@@ -55,17 +38,14 @@ class Stream(ExitStack):
         self.close()
         return SimpleNamespace(launch=lambda: [launch() for launch in captured])
 
-    def wait_event(self, event: Event) -> None:
+    def record(self) -> "Stream":
+        """Return what stands for an event, too."""
+        return self
+
+    def synchronize(self, event: object = None) -> None:
         """Nothing is under way."""
 
-    def synchronize(self) -> None:
-        """Nothing is under way."""
-
-    def record(self) -> Event:
-        """An event of now."""
-        event = Event()
-        event.record()
-        return event
+    wait_event = synchronize
 
 
 class Device:
