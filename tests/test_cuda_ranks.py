@@ -49,6 +49,18 @@ def test_growths_over_many_bricks(rule, last):
     assert births(rule, last, 2) == expected(rule, last)
 
 
+@pytest.mark.parametrize("rule", [EDGE, FCC, KNIGHT], ids=["edge", "fcc", "knight"])
+def test_ranks_with_and_without_a_gpu_share_a_growth(rule):
+    from tests.compiled import CompiledBackend  # skips without numba
+
+    backends = [CudaBackend(HostLauncher()), NumpyBackend(threads=0), CompiledBackend(threads=3)]
+
+    def checksums(ranks):
+        return backends[ranks.rank].on_rank(ranks).automaton(rule, 40).advance(40).checksums.tolist()
+
+    assert on_ranks(3, checksums) == [NumpyBackend(threads=0).automaton(rule, 40).advance(40).checksums.tolist()] * 3
+
+
 @pytest.mark.parametrize(("rule", "last"), [(EDGE, 20), (None, 100)], ids=["edge", "nim"])
 def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch, rule, last):
     monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go to the host"))
