@@ -7,7 +7,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
@@ -65,6 +67,7 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
             yield
 
     monkeypatch.setattr(checks, "capped", capped)
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a check failed"))  # which replaces the process
     pool = SimpleNamespace(free_all_blocks=dict, total_bytes=int)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(get_default_memory_pool=lambda: pool))
     return checks
@@ -172,8 +175,26 @@ def test_another_growth_or_count_than_the_known_one_fails(
     assert check() is False
 
 
-def test_another_number_than_the_known_one_fails(gpu_checks: ModuleType) -> None:
+def test_another_number_than_the_known_one_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gpu_checks.large_chocolate(3, 15, 85) is False
+    honest = gpu_checks.GrowthProcess
+    monkeypatch.setattr(
+        gpu_checks, "GrowthProcess", lambda *given, resume=None, **named: honest(*given, resume=spoilt(resume), **named)
+    )
+    assert gpu_checks.largest("edge", 15) is False
+
+
+def spoilt(snapshot: Snapshot | None) -> Snapshot | None:
+    return snapshot and replace(snapshot, checksums=snapshot.checksums + np.uint64(1))
+
+
+def test_more_memory_than_planned_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gpu_checks.within_memory("edge", 15) is True
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["cupy"].get_default_memory_pool(), "total_bytes", lambda: 1 << 30)
+        assert gpu_checks.within_memory("edge", 15) is False
+    monkeypatch.setattr(gpu_checks, "capped", nullcontext)
+    assert gpu_checks.within_memory("edge", 15) is False
 
 
 def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
