@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -78,21 +78,47 @@ def test_columns_are_their_definitions(rule: Rule, generations: int, value: int,
     grown = literal(rule, generations)
     alive = [[cell for cells in grown[: n + 1] for cell in cells] for n in range(len(grown))]
     plane, power = f"section {'xyz'[axis]}={value}", f"population/n^{rule.dimension}"
-    found = table(rule, generations, "births", "population", plane, "boxes 1", "boxes 2", "boxes 8", "density", power)
+    delays = [f"delay {delay}" for delay in range(3)]
+    found = table(rule, generations, "births", "population", plane, "boxes 1", "boxes 2", "boxes 8", "density", power, *delays)
     assert found["births"] == [len(cells) for cells in grown]
     assert found["population"] == found["boxes 1"] == [len(cells) for cells in alive]
     assert found[plane] == [sum(cell[axis] == value for cell in cells) for cells in alive]
     for side in (2, 8):
         assert found[f"boxes {side}"] == [len({tuple(x // side for x in cell) for cell in cells}) for cells in alive]
+    ways = [way for way in product((-1, 0, 1), repeat=rule.dimension) if any(way)]
+    late = [Counter(n - _earliest(rule, ways, cell) for cell in cells) for n, cells in enumerate(grown)]
+    assert [found[name] for name in delays] == [[counted[delay] for counted in late] for delay in range(3)]
+    even = all(sum(cell) % 2 == 0 for cell in (*rule.seeds, *rule.offsets))
+    reached = [{seed[axis] for seed in rule.seeds} for axis in range(rule.dimension)]
     for n, cells in enumerate(alive):
-        lower, upper = rule.box(n)
-        room = [()]
-        for low, high in zip(lower, upper, strict=True):
-            room = [(*cell, x) for cell in room for x in range(low, high + 1)]
-        if rule.even_sum:
-            room = [cell for cell in room if sum(cell) % 2 == 0]
-        assert found["density"][n] == Fraction(len(cells), len(room))
+        sides = [range(max(0, min(xs)) if rule.octant else min(xs), max(xs) + 1) for xs in reached]
+        room = sum(not even or sum(cell) % 2 == 0 for cell in product(*sides))
+        assert found["density"][n] == Fraction(len(cells), room)
+        reached = [xs | {x + o[axis] for x in xs for o in rule.offsets} for axis, xs in enumerate(reached)]
         assert found[power][n] == (Fraction(len(cells), n**rule.dimension) if n else None)
+
+
+def _earliest(rule: Rule, ways: list[tuple[int, ...]], cell: tuple[int, ...]) -> int:
+    """The steps from the nearest seed to a cell, the most over the directions, in each of which the longest offset is taken."""
+
+    def along(way: tuple[int, ...], other: tuple[int, ...]) -> int:
+        return sum(w * x for w, x in zip(way, other, strict=True))
+
+    longest = [max(along(way, offset) for offset in rule.offsets) for way in ways]
+
+    def steps(seed: tuple[int, ...]) -> int:
+        far = [along(way, cell) - along(way, seed) for way in ways]
+        return max((math.ceil(Fraction(x, most)) for x, most in zip(far, longest, strict=True) if x > 0 < most), default=0)
+
+    def can_reach(seed: tuple[int, ...]) -> bool:
+        return all(most > 0 or along(way, cell) <= along(way, seed) for way, most in zip(ways, longest, strict=True))
+
+    return min(map(steps, filter(can_reach, rule.seeds)))
+
+
+def test_density_is_that_of_the_box_of_three_branches() -> None:
+    found = table("ulam-warburton-3", 12, "population", "density")
+    assert found["density"] == [Fraction(alive, (2 * n + 1) ** 2) for n, alive in enumerate(found["population"])]
 
 
 @pytest.mark.parametrize("stops", [(30,), (0, 1, 2, 17, 30), (29, 30)])
@@ -117,7 +143,7 @@ def test_edge_bears_each_p_position_on_time() -> None:
 
 
 @pytest.mark.parametrize("seeds", [None, ((0, 0, 0), (6, 0, 0)), ((0, 0, 0), (2, 2, 0), (3, 0, 5))])
-@pytest.mark.parametrize("name", ["edge", "fcc", "cubic18", "square8", "hexagonal", "nim"])
+@pytest.mark.parametrize("name", ["edge", "fcc", "cubic18", "square8", "hexagonal", "nim", "cubic6", "ulam-warburton"])
 def test_births_by_their_delay(name: str, seeds: tuple[tuple[int, ...], ...] | None) -> None:
     # A cell's earliest generation, by steps that ask for no neighbours.
     rule, last = find(name).rule, 9

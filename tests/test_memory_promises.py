@@ -25,7 +25,7 @@ pytestmark = [
 ]
 
 _MEASURED = """
-import json, sys
+import json, os, sys
 from pathlib import Path
 from gpu_nim.model import memory
 
@@ -37,6 +37,9 @@ def asked(needed, free, *words):
     planned = max(planned, held("VmRSS") + needed - before)
     require(needed, free, *words)
 
+def files():
+    return {str(path): path.stat().st_mtime_ns for path in Path().rglob("*")}
+
 def run(words):
     sys.argv[1:] = words
     try:
@@ -46,12 +49,15 @@ def run(words):
 
 require, memory.require_memory = memory.require_memory, asked  # before any module takes it
 from gpu_nim.__main__ import main
-small, large = json.loads(sys.argv[1])
+small, large, spare = json.loads(sys.argv[1])
 planned = before = 0
 run(small)
+there = files()
 Path("/proc/self/clear_refs").write_text("5")  # the most so far is forgotten
 planned, before = 0, held("VmRSS")
-print("\\n", json.dumps([run(large), planned, held("VmHWM") - before]), file=sys.stderr)
+if spare is not None:
+    os.environ["GPUNIM_MEMORY"] = str(before + spare)
+print("\\n", json.dumps([run(large), planned, held("VmHWM") - before, files() != there]), file=sys.stderr)
 """
 SMALL = 5e7
 """Bytes, up to which a plan may be too large by any factor."""
@@ -59,17 +65,23 @@ AROUND = 1.6e7
 """Bytes that a command may take around what it asks for: of its libraries, and of their threads."""
 
 
-def measured(small: str, large: str) -> tuple[int | None, int, int]:
-    """Run two commands: the exit status of the second one, the bytes that it asked for, and those that it took."""
-    words = json.dumps([small.split(), large.split()])
+def measured(small: str, large: str, spare: int | None = None) -> tuple[int | None, int, int, bool]:
+    """Run two commands: of the second one the exit status, the bytes asked for, the bytes taken, and whether files changed.
+
+    Args:
+        small: the first one.
+        large: the second one.
+        spare: the bytes that the user's cap leaves to the second one.
+    """
+    words = json.dumps([small.split(), large.split(), spare])
     done = subprocess.run([sys.executable, "-P", "-c", _MEASURED, words], capture_output=True, text=True, check=True)
-    status, planned, taken = json.loads(done.stderr.splitlines()[-1])
+    status, planned, taken, changed = json.loads(done.stderr.splitlines()[-1])
     print(f"planned {planned:,}, taken {taken:,}", *done.stderr.splitlines()[:-1])
-    return status, planned, taken
+    return status, planned, taken, changed
 
 
 def _keeps(small: str, large: str, loose: float = 1.25) -> None:
-    status, planned, taken = measured(small, large)
+    status, planned, taken, _ = measured(small, large)
     assert not status
     assert taken < 1.25 * planned + AROUND
     assert planned < loose * taken or planned < SMALL
@@ -125,6 +137,35 @@ def test_a_command_takes_what_it_asks_for(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     _keeps(words.format(small), words.format(large))
+
+
+LARGE = [
+    (f"{EDGE} --threads 0 --out a.zarr", 16, 640),
+    (f"{EDGE} --out a.npz", 16, 640),
+    *(
+        row
+        for row in PROMISES
+        if row[0].startswith((f"{NIM} --out a.csv", "solve wythoff", "evolution chocolate", "export edge:{} -o a.ply"))
+    ),
+    *(row for row in PROMISES if "residues:1000003" in row[0]),
+]
+
+
+@pytest.mark.parametrize(("words", "small", "large"), LARGE, ids=str)
+@pytest.mark.parametrize("factor", [1.05, 0.5])
+def test_under_a_cap_a_command_keeps_to_it_or_is_refused_before_it_begins(
+    words: str, small: object, large: object, factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = words.format(small), words.format(large)
+    spare = int(factor * measured(*lines)[2])
+    status, _, taken, changed = measured(*lines, spare)
+    assert taken < 1.2 * spare + AROUND
+    if status:
+        assert (status, changed) == (1, False)
+        assert taken < 0.3 * spare + AROUND
+    else:
+        assert factor > 1
 
 
 @pytest.mark.parametrize(
@@ -183,7 +224,7 @@ def test_a_file_without_end_is_refused_in_little_memory(name: str, tmp_path: Pat
         file.write(ENDLESS[name])
         file.truncate(4 << 30)
     words = f"info {name}" if name == "a.webp" else f"guess {name}"
-    status, _, taken = measured("info", words)
+    status, _, taken, _ = measured("info", words)
     assert status
     assert taken < 4e8
 

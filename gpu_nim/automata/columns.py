@@ -291,7 +291,7 @@ class _Dimension(_BoxCount):
 @COLUMNS.add
 class _Density(Column):
     name = "density"
-    summary = "population over the cells of the box that as many steps from the seeds reach; of those of even sum, where all are"
+    summary = "population over the cells of the box that as many free steps from seeds reach; of those of even sum, where all are"
     dtype = object
 
     def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
