@@ -10,9 +10,13 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from functools import partialmethod
+from importlib import import_module
 from inspect import signature
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -66,6 +70,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if deselected:
         items[:] = [item for item in items if not left_out(item)]
         config.hook.pytest_deselected(items=deselected)
+
+
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """The CuPy of `tests/emulated_gpu`, for what imports CuPy in this test."""
+    monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path))
+    monkeypatch.syspath_prepend(Path(__file__).parent / "emulated_gpu")
+    for name in {"cupy", "cupy.cuda", *(name for name in sys.modules if name.startswith("cupy."))}:
+        monkeypatch.setitem(sys.modules, name, None)  # so that what is imported now is removed in the end
+        del sys.modules[name]
+    return import_module("cupy")
 
 
 def _launcher(engine: tuple[Any, ...]) -> Any:

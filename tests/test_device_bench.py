@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -31,31 +32,17 @@ needs_compiler = pytest.mark.skipif(compiler() is None, reason="kernels cannot r
 RATES = Rates(fill=4e12, copy=4e12, operations=1.7e13)
 
 
-class Event:
-    """A CUDA event: the moment at which it was recorded."""
-
-    def record(self) -> None:
-        self.at = time.perf_counter()
-
-    def synchronize(self) -> None:
-        pass
+@pytest.fixture
+def ranges(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The NVTX ranges that were begun."""
+    begun: list[str] = []
+    monkeypatch.setattr(cupy.cuda.nvtx, "RangePush", begun.append)
+    return begun
 
 
 @pytest.fixture
-def ranges() -> list[str]:
-    """The NVTX ranges that were begun and ended."""
-    return []
-
-
-@pytest.fixture
-def clock(ranges: list[str]) -> Clock:
-    cuda = SimpleNamespace(
-        Event=Event,
-        get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None),
-        get_elapsed_time=lambda before, after: 1000 * (after.at - before.at),
-        nvtx=SimpleNamespace(RangePush=ranges.append, RangePop=lambda: ranges.append("")),
-    )
-    return Clock(SimpleNamespace(cuda=cuda))
+def clock(cupy: Any) -> Clock:
+    return Clock(cupy)
 
 
 @pytest.fixture
@@ -143,23 +130,18 @@ def test_floors_are_what_is_known_of_the_algorithms() -> None:
     assert Floor(filled=4e12, operations=1e20).seconds(Rates(4e12, 4e12, None)) == (1.0, "bytes filled")
 
 
-def test_rates_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.bench.floors._DEVICE_BYTES", 1 << 16)
-    attributes = {"ClockRate": 1_980_000, "MultiProcessorCount": 132}
-    stream = SimpleNamespace(synchronize=lambda: None)
+def test_rates_of_a_device(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     filled: list[int] = []
-
-    def ones(size: int, dtype: type) -> SimpleNamespace:
-        return SimpleNamespace(nbytes=8 * size, data=SimpleNamespace(memset_async=lambda value, size: filled.append(size)))
-
-    cuda = SimpleNamespace(Device=lambda: SimpleNamespace(attributes=attributes), get_current_stream=lambda: stream)
-    xp = SimpleNamespace(cuda=cuda, ones=ones, ones_like=lambda array: array, copyto=lambda target, source: None)
-    rates = measured_rates(xp, runs=2)
+    monkeypatch.setattr("gpu_nim.bench.floors._DEVICE_BYTES", 1 << 16)
+    monkeypatch.setattr("tests.strict_cupy.array._Memory.memset_async", lambda array, value, size: filled.append(size))
+    monkeypatch.setattr(cupy, "copyto", lambda target, source: None, raising=False)
+    assert measured_rates(cupy).operations is None
+    filled.clear()
+    monkeypatch.setitem(cupy.cuda.Device.attributes, "ClockRate", 1_980_000)
+    rates = measured_rates(cupy, runs=2)
     assert filled == [1 << 16] * 3
     assert min(rates.fill, rates.copy) > 0
-    assert rates.operations == 132 * 64 * 1.98e9
-    del attributes["ClockRate"]
-    assert measured_rates(xp).operations is None
+    assert rates.operations == cupy.cuda.host.multiprocessors * 64 * 1.98e9
 
 
 def work_of(*rivals: Contender, ours: object = lambda: 7) -> Work:
@@ -192,8 +174,8 @@ def test_a_long_first_run_is_the_only_one(clock: Clock) -> None:
     assert (len(row.seconds), row.remark) == (5, "")
 
 
-def test_the_command(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=clock._cuda))
+@pytest.mark.usefixtures("cupy")
+def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.backends.selection.select", lambda name: SimpleNamespace(device="a stand-in"))
     monkeypatch.setattr("gpu_nim.backends.availability.cuda_obstacle", lambda number=0: None)
     monkeypatch.setattr("gpu_nim.bench.floors.measured_rates", lambda xp: RATES)

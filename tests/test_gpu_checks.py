@@ -5,12 +5,11 @@ Sanitizers run the kernels in other tests (`cuda_host`).
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ def launcher() -> HostLauncher:
 
 
 @pytest.fixture
-def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> ModuleType:
+def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> ModuleType:
     """The checks, on small growths."""
     backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
     monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
@@ -68,8 +67,6 @@ def gpu_checks(monkeypatch: pytest.MonkeyPatch, launcher: HostLauncher) -> Modul
 
     monkeypatch.setattr(checks, "capped", capped)
     monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a check failed"))  # which replaces the process
-    pool = SimpleNamespace(free_all_blocks=dict, total_bytes=int)
-    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(get_default_memory_pool=lambda: pool))
     return checks
 
 
@@ -188,10 +185,10 @@ def spoilt(snapshot: Snapshot | None) -> Snapshot | None:
     return snapshot and replace(snapshot, checksums=snapshot.checksums + np.uint64(1))
 
 
-def test_more_memory_than_planned_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_memory_than_planned_fails(gpu_checks: ModuleType, cupy: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gpu_checks.within_memory("edge", 15) is True
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["cupy"].get_default_memory_pool(), "total_bytes", lambda: 1 << 30)
+        patch.setattr(cupy.get_default_memory_pool(), "total_bytes", lambda: 1 << 30)
         assert gpu_checks.within_memory("edge", 15) is False
     monkeypatch.setattr(gpu_checks, "capped", nullcontext)
     assert gpu_checks.within_memory("edge", 15) is False

@@ -2,9 +2,8 @@
 
 import json
 import os
-import sys
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -134,20 +133,10 @@ def test_a_device_whose_memory_others_took_after_the_plan(name: str, tmp_path: P
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
 
 
-def test_a_device_s_memory_within_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Device:
-        id, attributes = 0, {"MaxSharedMemoryPerBlockOptin": 1, "MultiProcessorCount": 1}
-
-        def __enter__(self) -> None:
-            pass
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-    pool = SimpleNamespace(free_bytes=lambda: 2 * GiB, used_bytes=lambda: 3 * GiB)
-    cuda = SimpleNamespace(Device=Device, runtime=SimpleNamespace(memGetInfo=lambda: (70 * GiB, 140 * GiB)))
-    cupy = SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool)
-    monkeypatch.setitem(sys.modules, "cupy", cupy)
+def test_a_device_s_memory_within_the_cap(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (70 * GiB, 140 * GiB))
+    for name, size in (("free_bytes", 2 * GiB), ("used_bytes", 3 * GiB)):
+        monkeypatch.setattr(cupy.get_default_memory_pool(), name, lambda size=size: size)
     launcher = CupyLauncher()
     assert launcher.free_memory() == 72 * GiB
     for cap, free in ((100, 72), (8, 5), (3, 0), (1, 0)):

@@ -71,7 +71,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
 
     # To the host and back.
 
-    def get(self, stream: object = None, order: str = "C", out: np.ndarray | None = None, blocking: bool = True) -> np.ndarray:
+    def get(self, stream: Any = None, order: str = "C", out: np.ndarray | None = None, blocking: bool = True) -> np.ndarray:
         if out is None:
             note("ndarray.get", Need.MEMORY if self.flags.c_contiguous else Need.KERNEL)
             return np.array(self._host, order=order)  # type: ignore[no-any-return]
@@ -79,7 +79,10 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
         if not out.flags.c_contiguous and not out.flags.f_contiguous:
             raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")
         note("ndarray.get", Need.MEMORY if self.flags.c_contiguous and out.flags.c_contiguous else Need.KERNEL)
-        out[...] = self._host
+        if blocking:
+            out[...] = self._host
+        else:
+            stream.copy(self, out)
         return out
 
     def set(self, arr: np.ndarray, stream: object = None) -> None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from cupy import cuda as cuda
+from gpu_nim.backends.cuda.sources import OPTIONS
 from gpu_nim.backends.cuda.table import read_kernels
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher
@@ -16,25 +17,31 @@ from tests.cuda_host.seeded import SOURCES, TABLE
 
 __version__ = "14.2.0"
 ndarray = strict_cupy.ndarray
+of_tests = HostLauncher(sources=SOURCES, table={**read_kernels(SOURCES), **TABLE})
 
 
 def __getattr__(name: str) -> Any:
     return getattr(strict_cupy, name)
 
 
+_POOL = SimpleNamespace(free_all_blocks=dict, free_bytes=int, total_bytes=int, used_bytes=int)
+
+
 def get_default_memory_pool() -> Any:
     """A pool that holds nothing."""
-    return SimpleNamespace(free_all_blocks=dict, free_bytes=int, total_bytes=int, used_bytes=int)
+    return _POOL
 
 
 class RawModule:
     """A `.cu` file, told by the first line of its text."""
 
     def __init__(self, code: str, options: tuple[str, ...]) -> None:
+        assert options[: len(OPTIONS)] == OPTIONS
+        assert '#line 1 "cuda/common.cuh"' in code, "local includes are pasted in"
         self._source = code.partition('#line 1 "cuda/')[2].partition('"')[0]
         self._host = cuda.host
         if (SOURCES / self._source).exists():
-            self._host = HostLauncher(sources=SOURCES, table={**read_kernels(SOURCES), **TABLE})
+            self._host = of_tests
 
     def compile(self) -> None:
         """Build it with the host's compiler, once and for all defines."""

@@ -1,51 +1,111 @@
-"""The device and its streams: all is done at once, and in order."""
+"""The device and its streams: kernels run at once, copies to the host when they are waited for."""
 
 import os
 import threading
+import time
+import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from tests.cuda_host import HostLauncher
 from tests.strict_cupy import capturing
 
 os.makedirs(os.environ.get("CUPY_CACHE_DIR") or os.path.expanduser("~/.cupy/kernel_cache"), exist_ok=True)  # as CuPy does
 host = HostLauncher()
-_thread = threading.local()
+
+
+class _Thread(threading.local):
+    """What a thread has done: its current stream, None where that is the default one, and how many kernels it has launched."""
+
+    stream: "Stream | None" = None
+    launched = 0
+
+
+_thread = _Thread()
 
 
 def queue(launch: Callable[[], None]) -> None:
-    """Launch, or note a launch of the graph that this thread captures."""
-    captured = getattr(_thread, "captured", None)
-    launch() if captured is None else captured.append(launch)
+    """Launch on the default stream, or note a launch of the graph that the current stream captures."""
+    if _thread.stream is not None:
+        assert _thread.stream.captured is not None, "a kernel that would not wait for those of the default stream"
+        _thread.stream.captured.append(launch)
+    else:
+        _thread.launched += 1
+        launch()
 
 
-class Stream(ExitStack):
-    """A stream, which can capture a graph."""
+class Stream:
+    """A stream, which captures a graph, or copies to the host."""
 
     def __init__(self, *, non_blocking: bool = False) -> None:
-        super().__init__()
+        self._non_blocking, self._scope, self._copies, self._after = non_blocking, ExitStack(), [], 0
+        self.captured: list[Callable[[], None]] | None = None
+
+    def __enter__(self) -> None:
+        _thread.stream = self
+
+    def __exit__(self, *_: object) -> None:
+        _thread.stream = None
 
     def begin_capture(self) -> None:
-        """From here on launches of this thread are noted."""
-        self.enter_context(capturing())
-        _thread.captured = []
+        """From here on launches on this stream are noted."""
+        assert self._non_blocking, "the default stream cannot be captured"
+        self._scope.enter_context(capturing())
+        self.captured = []
 
     def end_capture(self) -> Any:
         """Return the graph."""
-        captured, _thread.captured = _thread.captured, None
-        self.close()
-        return SimpleNamespace(launch=lambda: [launch() for launch in captured])
+        captured, self.captured = self.captured, None
+        self._scope.close()
+        return SimpleNamespace(launch=lambda: [queue(launch) for launch in captured])
 
-    def record(self) -> "Stream":
-        """Return what stands for an event, too."""
-        return self
+    def record(self) -> "Event":
+        """Return an event after all that is queued."""
+        event = Event()
+        event.record(self)
+        return event
 
-    def synchronize(self, event: object = None) -> None:
-        """Nothing is under way."""
+    def wait_event(self, event: "Event") -> None:
+        """What is queued from here on waits for the event."""
+        self._after = event.launched
 
-    wait_event = synchronize
+    def copy(self, array: Any, out: np.ndarray) -> None:
+        """Queue a copy to the host, which does not keep the array's memory."""
+        assert self._after == _thread.launched, "a copy that would not wait for the kernels"
+        source = weakref.ref(array)
+
+        def copy() -> None:
+            held = source()
+            assert held is not None, "its memory may be another's by now"
+            held.get(out=out)
+
+        self._copies.append(copy)
+
+    def synchronize(self) -> None:
+        """Do what is queued."""
+        while self._copies:
+            self._copies.pop(0)()
+
+
+class Event:
+    """A moment, of the default stream or another one."""
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Take this moment."""
+        self._stream, self.launched, self.at = stream or Stream(), _thread.launched, time.perf_counter()
+
+    def synchronize(self) -> None:
+        """Wait for it."""
+        self._stream.synchronize()
+
+
+def get_elapsed_time(before: Event, after: Event) -> float:
+    """Milliseconds."""
+    return 1000 * (after.at - before.at)
 
 
 class Device:
@@ -74,9 +134,12 @@ def set_allocator(allocator: object) -> None:
 
 set_pinned_memory_allocator = set_allocator
 alloc_pinned_memory = type("PinnedMemory", (bytearray,), {})
-compiler = SimpleNamespace(CompileException=RuntimeError)
-driver = SimpleNamespace(occupancyMaxActiveBlocksPerMultiprocessor=lambda *_: host.resident // host.multiprocessors)
+compiler = SimpleNamespace(CompileException=type("CompileException", (Exception,), {}))
+driver = SimpleNamespace(
+    occupancyMaxActiveBlocksPerMultiprocessor=lambda pointer, threads, shared_bytes: host.resident // host.multiprocessors
+)
 nvrtc = SimpleNamespace(getVersion=lambda: (13, 0))
+nvtx = SimpleNamespace(RangePush=lambda name: None, RangePop=lambda: None)
 _PROPERTIES = {"name": b"kernels on the CPU", "uuid": bytes(16), "multiProcessorCount": host.multiprocessors}
 runtime = SimpleNamespace(
     driverGetVersion=lambda: 13000,
