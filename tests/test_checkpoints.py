@@ -20,7 +20,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.arrays import checksum_of
@@ -327,25 +327,6 @@ def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
         assert opened.grow().population == 76
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "run"]
     assert resuming.grow().population == 76
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"every": 0, "checkpoint": "run"}, "every must be an integer of at least 1, got 0"),
-        ({"every": 5}, "every needs checkpoint or resume, the folder of the checkpoints"),
-        ({"ranks": 0}, "ranks must be an integer from 1 to 16384, got 0"),
-        ({"ranks": 2**62}, "ranks must be an integer from 1 to 16384, got 4611686018427387904"),
-        ({"ranks": 2}, "ranks is for a plan: mpirun starts ranks, and has started 1, got 2"),
-        ({"threads": 1}, "threads must be left out with a backend object"),
-        ({"out": "a.zarr", "voxels": "./x/../a.zarr"}, "each file must have a name of its own, got a.zarr, x/../a.zarr"),
-        ({"parents": True}, "parents are saved in the .zarr file of the growth, got no file"),
-        ({"checkpoint": "run", "resume": "run"}, "checkpoint must be given without resume"),
-    ],
-)
-def test_python_is_refused_what_the_command_is(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        GrowthJob("nim", 9, backend=NUMPY, **options).grow()
 
 
 def test_a_plan_is_of_a_growth_from_its_seed(tmp_path: Path) -> None:

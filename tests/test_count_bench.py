@@ -6,11 +6,9 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from gpu_nim.bench.count import longest, pari, plain_formula, works
-from gpu_nim.bench.harness import race
+from gpu_nim.bench.count import longest, pari, plain_formula
 from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
-from gpu_nim.model.errors import VerificationError
 
 pytestmark = pytest.mark.thorough
 
@@ -40,11 +38,3 @@ def test_bench_count(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {row["contender"] for row in facts["rows"]}
     assert {"gpunim numpy", "numpy, plain formula"} <= names
     assert all(row["result"] in (100, 1 << 9, 1 << 10) for row in facts["rows"])
-
-
-def test_a_wrong_contender_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.bench.count._RANGES", ())
-    monkeypatch.setattr("gpu_nim.bench.count._BY_FORMULA", 1 << 9)
-    monkeypatch.setattr("gpu_nim.bench.count.plain_formula", lambda counts, size: plain_formula(counts, size) + 1)
-    with pytest.raises(VerificationError, match="the contenders disagree"):
-        race(next(works(None)), 1)

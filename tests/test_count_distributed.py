@@ -247,10 +247,3 @@ def test_another_gpunim_over_there_is_refused(workers: Cluster, monkeypatch: pyt
     monkeypatch.setattr("gpu_nim.jobs.clusters._version", unknown)
     with pytest.raises(BackendError, match=r"or a worker lacks gpunim: install 0\.0\.1 there"), cluster(address):
         pass
-
-
-def test_wrong_clusters() -> None:
-    with pytest.raises(UsageError, match="either a scheduler's address or a number"), cluster():
-        pass
-    with pytest.raises(UsageError, match="workers must be an integer from 1 to 256, got 0"), cluster(workers=0):
-        pass

@@ -6,7 +6,6 @@ import pytest
 
 from gpu_nim.games import Comparison, compare
 from gpu_nim.games.inequality import InequalityGame, bar, chocolate, parse_game
-from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import inequality_values
 
 
@@ -56,8 +55,3 @@ def test_the_search_ends_at_the_first_difference() -> None:
     found = compare("chocolate", "nim", 64, until_difference=True, a=8)
     assert (found.size, found.first_difference, found.p_in_first) == (64, (25, 7, 32), True)
     assert compare("chocolate", "nim", 20, until_difference=True).equal
-
-
-def test_unequal_coordinates() -> None:
-    with pytest.raises(UsageError, match="game of 3 coordinates, as chocolate, 3y <= x \\+ z is, got 2 of wythoff"):
-        compare("chocolate", "wythoff", 7)

@@ -22,7 +22,7 @@ from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_m
 from gpu_nim.guessing.matches import find_known
 from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
-from gpu_nim.model.errors import MissingDependency, UsageError
+from gpu_nim.model.errors import MissingDependency
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
 from tests.lattices import published
 
@@ -399,19 +399,6 @@ def test_terms_with_a_frequent_value_must_confirm_more():
     assert needed_confirmations([*range(50)]) == 8
     assert needed_confirmations([0, 1] * 50) == 20
     assert needed_confirmations([0] * 99 + [1]) == needed_confirmations([7] * 9) == 32
-
-
-@pytest.mark.parametrize(
-    ("terms", "kinds", "message"),
-    [
-        ([1, 2, 3, 4.5], None, "terms must be an integer, got 4.5"),
-        ("1,2,3,4", None, "terms must hold integers, got '1,2,3,4'"),
-        ([1, 2, 3, 4], "recurrence", "kinds must hold kinds of laws, got 'recurrence'"),
-    ],
-)
-def test_what_the_command_line_cannot_say_is_refused(terms, kinds, message):
-    with pytest.raises(UsageError, match=message):
-        guess(terms, kinds=kinds)
 
 
 def test_without_flint_known_sequences_are_looked_up_and_the_rest_names_the_package(monkeypatch):

@@ -84,7 +84,6 @@ def test_a_bound_launch_changes_its_scalars(launcher: CupyLauncher) -> None:
         ({"x": 0}, f"{FIRST} takes x, out, n, got x"),
         ({**arguments(), "more": 2}, f"{FIRST} takes x, out, n, got x, out, n, more"),
         ({**arguments(), "out": strict_cupy.zeros(1, np.int64)}, "argument 1: expected an array of uint64, got int64"),
-        (arguments(2**32), "argument 2: expected 0 to 4294967295"),
     ],
 )
 def test_arguments_are_checked_where_they_are_bound(launcher: CupyLauncher, args: dict[str, object], message: str) -> None:

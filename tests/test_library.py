@@ -11,14 +11,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import ismodule
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 import pytest
 
 import gpu_nim
-from gpu_nim import Growth, Solution, count, grow, load, render, save, solve
+from gpu_nim import Growth, Solution, grow, load, render, save, solve
 from gpu_nim.automata import cell_sources, formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
@@ -169,15 +168,6 @@ def test_a_file_is_loaded_as_what_it_holds(tmp_path) -> None:
         load(tmp_path / "nim.npz", "growth")
 
 
-@pytest.mark.parametrize(
-    "option", [{"reduce": "sum"}, {"method": "enumerate"}, {"workers": 1}, {"scheduler": "tcp://x:1"}, {"device": True}]
-)
-def test_what_is_for_ranges_of_families_is_refused_elsewhere(option: dict[str, object]) -> None:
-    for sequence, n in (("A151776", range(1, 5)), ("A237711", 5)):
-        with pytest.raises(UsageError, match=f"{next(iter(option))} is for a range of D, A, d or a .* got {sequence}"):
-            count(sequence, n, **option)
-
-
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
     batches: list[Batch] = []
@@ -318,19 +308,6 @@ def test_integers_of_numpy_are_integers(generations: object) -> None:
     assert growth.population == 28
     assert growth.newborns(np.int64(2)).shape == (3, 3)
     assert len(growth.cells(np.uint8(1), np.int16(3))) == 6
-
-
-@pytest.mark.parametrize("backend", ["gpu", "", None, 5, ["numpy"], np.array(["numpy"])])
-def test_unknown_backends_are_refused_with_the_known(backend: object) -> None:
-    given: dict[str, Any] = {"backend": backend}
-    for call in (
-        lambda: grow("nim", 5, **given),
-        lambda: solve("kayles", 7, **given),
-        lambda: count("D", 5, piles=3, **given),
-        lambda: count("A151776", range(5), **given),
-    ):
-        with pytest.raises(UsageError, match="backend must be one of auto, cuda, numpy, got "):
-            call()
 
 
 @pytest.mark.parametrize(

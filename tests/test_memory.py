@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.memory import host_memory
 
 GB = 10**9
 AVAILABLE = 64 * 1024**3
@@ -133,9 +132,3 @@ def test_where_there_is_no_proc_it_is_half_of_the_memory(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(os, "sysconf", sysconf)
     assert host_memory(tmp_path) == 1000 * 4096 // 2
-
-
-def test_the_refusal_is_a_sentence_that_says_what_to_do() -> None:
-    require_memory(5, 5, "drawing", "draw it smaller")
-    with pytest.raises(InsufficientMemoryError, match=r"^drawing needs 1,234 bytes, 999 are free; draw it smaller$"):
-        require_memory(1234, 999, "drawing", "draw it smaller")

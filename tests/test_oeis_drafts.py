@@ -17,7 +17,6 @@ import pytest
 from gpu_nim import Growth, grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
-from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS, entries, find, resolve
 from gpu_nim.oeis.correction import CORRECTIONS, Change
 from gpu_nim.oeis.draft import DRAFTS, SOURCES, Claim, Draft, data_lines, data_terms
@@ -341,5 +340,3 @@ def test_wrong_use(tmp_path: Path) -> None:
     assert "it is a file, not a folder" in refused("oeis", "chocolate-2", "-o", tmp_path / "file", status=1)
     assert "cannot write into" in refused("oeis", "chocolate-2", "-o", tmp_path / "none" / "below", status=1)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    with pytest.raises(UsageError, match="begins, got 0"):
-        find("cubic18-births").terms(0)

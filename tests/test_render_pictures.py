@@ -153,18 +153,6 @@ def test_a_level_of_detail_is_stated():
     assert (len(blocks), blocks.note) == (4096, "drawn as 4,096 blocks of 16384x16384x16384 cells")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"quality": "best"}, "quality must be one of .*, got 'best'"),
-        ({"engine": "best"}, "engine must be one of .*, got 'best'"),
-    ],
-)
-def test_a_look_that_is_none_is_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        Look(**options)
-
-
 def test_sections_are_the_cells_at_their_height():
     blocks = blocks_of("edge:11")
     colours = np.ones((len(blocks), 3), np.float32)

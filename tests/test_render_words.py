@@ -176,11 +176,6 @@ def test_a_title_is_above_the_body_at_every_size(style):
 def test_a_title_too_long_for_its_picture_is_refused():
     with pytest.raises(UsageError, match=r"title must fit the picture .* these 2,000 characters .* draw a larger picture"):
         render("nim:3", resolution=(64, 48), engine="numpy", title="long " * 400)
-    with pytest.raises(UsageError, match=r"title must be printable text, got 'a\\x1b\[2J'"):
-        Look(title="a\x1b[2J")
-    for hidden in ("\u202e", "\u2028", "\ue000", "\x00"):
-        with pytest.raises(UsageError, match="caption must be printable text"):
-            Look(caption=f"a{hidden}b")
     assert Look(title="\u0646\u200c\u0645", caption="👨\u200d👩").caption
 
 

@@ -235,12 +235,6 @@ def test_an_interrupted_report_leaves_the_old_one(tmp_path: Path, monkeypatch: p
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["report"]
 
 
-def test_upto_is_checked() -> None:
-    assert "expected an integer of at least 1, got 0" in refused("reproduce", "--upto", "0")
-    with pytest.raises(ValueError, match="upto must be at least 1, got 0"):
-        next(reproduce(PAPERS, upto=0))
-
-
 def test_a_report_links_to_the_page_that_it_belongs_to(tmp_path: Path) -> None:
     for home in ("", "../results.html?a=1&b"):
         save_report([], 1, tmp_path / "report", home=home)

@@ -116,13 +116,6 @@ def test_ranges_of_any_size() -> None:
         values.values()
 
 
-@pytest.mark.parametrize(("sequence", "piles"), [("D", 3), ("a", 4), ("A147562", None), ("A151776", None)])
-@pytest.mark.parametrize("stop", [10**12, 10**30])
-def test_ranges_that_do_not_fit_are_refused(sequence: str, piles: int | None, stop: int) -> None:
-    with pytest.raises(InsufficientMemoryError, match=r"needs [\d,]+ bytes, [\d,]+ are free"):
-        count(sequence, range(1, stop), piles=piles)
-
-
 @pytest.mark.parametrize("sequence", ["A048833", "A372967"])
 def test_entries_without_a_formula_end_somewhere(sequence: str) -> None:
     assert count(sequence, 3) > 1
