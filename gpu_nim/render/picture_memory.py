@@ -5,9 +5,8 @@ the memory taken.
 """
 
 import os
-from importlib.util import find_spec
 
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.model.memory import address_space, host_memory, require_memory
 from gpu_nim.render.look import Look
 from gpu_nim.render.shading import MANY
@@ -27,7 +26,7 @@ def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     drawn = style.drawn_pixels(look, engine)
     kept = _KEPT_BY_OPENGL * drawn if engine == "opengl" else 0
     body = max(cost.block * min(blocks, MANY), cost.block_of_many * blocks)
-    loops = LOADED_BYTES if engine == "trace" and find_spec("numba") else 0
+    loops = LOADED_BYTES if engine == "trace" and installed() else 0
     return cost.fixed + loops + max(cost.pixel * drawn, _FINISHED * look.resolution[0] * look.resolution[1] + kept) + body
 
 

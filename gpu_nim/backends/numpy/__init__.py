@@ -1,13 +1,12 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
-from importlib.util import find_spec
 from platform import node
 
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator, free_share
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes, supports
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine
@@ -66,7 +65,7 @@ class NumpyBackend:
 
     def lacks_numba(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""
-        wanted = self.threads > 0 and not general and find_spec("numba") is None
+        wanted = self.threads > 0 and not general and not installed()
         return wanted and (last >= COMPILED_FROM if nim else gains_by_loops(rule, last))
 
     def nim(self, last: int, state: State | None = None) -> Engine:

@@ -8,13 +8,18 @@ LOADED_BYTES = 145 << 20
 """Of numba and the loops, which stay until the process ends."""
 
 
+def installed() -> bool:
+    """Return whether numba is installed."""
+    return find_spec("numba") is not None
+
+
 def gains(work: int, least: int) -> bool:
     """Return whether so much work, of any unit, gains by compiled loops: at least `least`, and numba is installed.
 
     >>> gains(10, 20)
     False
     """
-    return work >= least and find_spec("numba") is not None
+    return work >= least and installed()
 
 
 def compiled(function: Callable[..., Any]) -> Any:

@@ -19,7 +19,6 @@ Cells outside of the universe are touched like others, and discarded when they w
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from platform import node
 
 import numpy as np
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
@@ -81,7 +80,7 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
 
 def compiled(rule: Rule, last: int, threads: int = 1) -> bool:
     """Return whether compiled loops grow it: there are threads for them, and numba."""
-    return threads > 0 and find_spec("numba") is not None and gains_by_loops(rule, last)
+    return threads > 0 and installed() and gains_by_loops(rule, last)
 
 
 def planned_newborns(bricks: Bricks) -> int:
