@@ -6,6 +6,7 @@ every engine: reduction, the background, conversion to bytes.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from gpu_nim.render.geometry import Quads
 from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import Camera
 
-_SAMPLES = 1 << 21  # pixels tried at once
+_SAMPLES = 1 << 19  # pixels tried at once
 
 
 def draw_quads(quads: Iterator[Quads], camera: Camera, width: int, height: int) -> NDArray[np.uint8]:
@@ -59,10 +60,11 @@ def _splat(nearest: NDArray[np.uint64], seen: NDArray[np.float32], first: int, c
     for size_class in np.unique(classes[keep]):
         chosen = np.flatnonzero(keep & (classes == size_class))
         side = 1 << int(size_class)
-        dx, dy = (part.ravel().astype(np.int32) for part in np.meshgrid(np.arange(side), np.arange(side)))
+        rows = min(side, max(1, _SAMPLES // side))
         stride = max(1, _SAMPLES // (side * side))
-        for start in range(0, len(chosen), stride):
+        for start, row in product(range(0, len(chosen), stride), range(0, side, rows)):
             c = chosen[start : start + stride]
+            dx, dy = (part.ravel().astype(np.int32) for part in np.meshgrid(np.arange(side), np.arange(row, row + rows)))
             px, py = left[c, None] + dx, top[c, None] + dy
             inside = (px <= right[c, None]) & (py <= bottom[c, None])
             fx, fy = px + np.float32(0.5), py + np.float32(0.5)

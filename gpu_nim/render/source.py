@@ -135,7 +135,7 @@ def blocks_of(
     if automaton.grows_nim:
         blocks = _nim(name, generation, nims_level(generation, limit))
     else:
-        blocks = _gather(name, automaton.lattice, newborns(automaton.name, generation, on_step), None, limit, merge)
+        blocks = _gather(name, automaton.lattice, newborns(growth_of(automaton.name, generation), on_step), None, limit, merge)
     return _by_rule(blocks, colouring, automaton.rule)
 
 
@@ -199,12 +199,16 @@ def _blocks(
     return in_space(blocks) if dimension > 3 else blocks
 
 
-def newborns(name: str, last: int, on_step: OnStep) -> Iterator["Newborns"]:
-    """Grow an automaton to a generation, and yield the newborns of each."""
-    growing = GrowthProcess(name, last, select("numpy"), cells=True, verify=False)
-    for batch in growing:
+def growth_of(name: str, last: int) -> GrowthProcess:
+    """Return the growth of an automaton to a generation, for its cells, before it begins."""
+    return GrowthProcess(name, last, select("numpy"), cells=True, verify=False)
+
+
+def newborns(growth: GrowthProcess, on_step: OnStep) -> Iterator["Newborns"]:
+    """Grow, and yield the newborns of each generation."""
+    for batch in growth:
         yield from split(batch)
-        on_step("generation", growing.generation, last)
+        on_step("generation", growth.generation, growth.generations)
 
 
 def _gather(

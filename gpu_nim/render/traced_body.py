@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
@@ -40,7 +41,7 @@ from gpu_nim.render.geometry import (
 )
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import one_at_each_place
-from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, newborns
+from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, growth_of, name_of, newborns
 from gpu_nim.storage.save_load import load
 
 Colours = NDArray[np.float32]
@@ -53,8 +54,8 @@ _LARGEST_PALETTE = (1 << _PALETTE) - 1
 BY_GENERATION = (None, "rank", "generation")
 """The colourings that need no more than a cell's generation; None is rank."""
 
-_KEPT_BYTES = 10  # of a cell, while a growth is packed: its key and its generation
-_CHECKED = 1 << 20  # memory is checked above this mean number of cells per generation
+_CHECKED = 1 << 20  # memory is checked whenever so many cells more are kept
+_LESS = "an earlier generation takes less"
 _LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
 _NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
 MOST_BLOCKS = 1 << 17
@@ -258,11 +259,6 @@ class PackedGrowth:
         for generation in reversed(range(len(births))):
             self._earliest[self._born(generation) >> 6] = generation
 
-    @staticmethod
-    def required_bytes(shape: tuple[int, int, int]) -> int:
-        """Return the bytes of memory that a body of that shape takes, in addition to its keys."""
-        return BrickPacker.required_bytes(shape) * 9 // 8
-
     def scene(self, generation: int) -> BrickScene:
         """Return the scene of the cells to a generation."""
         count = self._count(generation)
@@ -303,7 +299,8 @@ def _growth(source: Source, on_step: OnStep) -> "_Cells | None":
     name, last, rule = found.automaton.name, found.generation, found.automaton.rule
     if not 0 <= last <= _LATEST:
         raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {source!r}")
-    return _Cells(newborns(name, last, on_step), *rule.box(last), rule.symmetry)
+    growth = growth_of(name, last)
+    return _Cells(newborns(growth, on_step), *rule.box(last), rule.symmetry, growth.planned_memory() or 0)
 
 
 def _saved(growth: Growth) -> "_Cells":
@@ -316,12 +313,13 @@ def _saved(growth: Growth) -> "_Cells":
 
 @dataclass(frozen=True)
 class _Cells:
-    """Newborns, the corners, both included, of a box that holds them, and a group that maps each generation to itself."""
+    """Newborns, the corners of a box round them, a group that maps each generation to itself, and the memory of growing them."""
 
     newborns: Iterable[Newborns]
     low: tuple[int, ...]
     high: tuple[int, ...]
     symmetry: Symmetry
+    memory: int = 0
 
     @property
     def coordinates(self) -> tuple[str, str, str]:
@@ -333,8 +331,9 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
     """Pack a growth: its bits, and the generation of each cell of the fundamental domain."""
     corner, shape = _box(cells.low, cells.high)
     work = f"tracing {name}"
-    needed = BrickPacker.required_bytes(shape) + (PackedGrowth.required_bytes(shape) if growing else 0)
-    require_memory(needed, host_memory(), work, "an earlier generation takes less")
+    packing = BrickPacker.required_bytes(shape)
+    whole = packing + growing * packing * 9 // 8  # what grows has a packer again, and the earliest generation of each brick
+    require_memory(whole + max(cells.memory, LOADED_BYTES * installed()), host_memory(), work, _LESS)  # tracers have loops
     symmetry = Symmetry.NONE if growing else cells.symmetry  # what grows has keys of all cells, for each generation's scene
     packer = BrickPacker(corner, shape, symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
@@ -348,8 +347,9 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
             keys[generation] = packer.add(symmetry.representatives(born))
             births[generation] = len(born)
             kept += len(keys[generation])
-            if kept > _CHECKED * len(keys):  # now and then
-                require_memory(_KEPT_BYTES * kept, host_memory(), work, "an earlier generation takes less")
+            if kept // _CHECKED > (kept - len(keys[generation])) // _CHECKED:
+                more = 2 + growing * keys[generation].itemsize  # a generation for each key, and of what grows all keys at once
+                require_memory(whole - packing // 2 + more * kept, host_memory(), work, _LESS)  # half is taken
     if not keys:
         raise no_cells(name, first, stop, generation)
     scene = packer.scene()

@@ -23,7 +23,7 @@ class Cubes(CameraStyle):
     name = "cubes"
     summary = "lit cubes; the cells of flat bodies as tiles"
     costs: ClassVar = {
-        "numpy": Cost(80 << 20, 30, 700, 300),
+        "numpy": Cost(16 << 20, 28, 700, 300),
         "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000),
         "trace": Cost((24 << 20) * (1 + cores()), 24, 0, 0),
     }
