@@ -56,7 +56,7 @@ def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypat
 
 
 def test_blocks_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_memory, "host_memory", lambda: 9 * 10**7)
+    monkeypatch.setattr(picture_memory, "host_memory", lambda: 23 * 10**6)
     assert render("nim:15", resolution=(64, 64), engine="numpy").drawn == 256
     with pytest.raises(InsufficientMemoryError, match="drawing nim:127 at 64x64 needs "):
         render("nim:127", resolution=(64, 64), engine="numpy")
