@@ -150,11 +150,11 @@ class NimEngine:
         own = self._strips.owners[strip] == self._ranks.rank
         row, word = (self._strips.places[strip] * _OWNED + within)[own], word[own]
         plane[row * self._row_words + word] = state["words"][own]
-        filled[row // _OWNED * -(-self._row_words // _WORDS) + word // _WORDS] = 1
+        across = -(-self._row_words // _WORDS)
+        filled[row // _OWNED * across + word // _WORDS] = 1
         done.words.set(plane)
         done.filled.set(filled)
         # All of them are listed: those without a cell are left out from the next launch on.
-        across = -(-self._row_words // _WORDS)
         tiles = (np.flatnonzero(self._strips.own)[:, np.newaxis] * across + np.arange(across)).reshape(-1)
         done.tiles[: len(tiles)].set(tiles.astype(np.uint32))
         self._lengths[self.generation : self.generation + 1].set(np.array([len(tiles)], np.uint32))
