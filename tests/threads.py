@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
+from gpu_nim.model.errors import GpunimError
 from tests.helpers import PATIENCE
+
+
+class _Stopped(GpunimError):
+    """Another rank failed first; an error of gpunim, so that no engine takes it for its device's."""
 
 
 class Threads:
@@ -45,9 +50,9 @@ class Threads:
             self._barrier.wait()
             found = read(list(self._places))
             self._barrier.wait()  # nobody changes a value, or puts down another one, before all have read it
-        except threading.BrokenBarrierError:
+        except threading.BrokenBarrierError as error:
             self._stopped[self.rank].set()
-            raise
+            raise _Stopped from error
         return found
 
 
@@ -69,7 +74,7 @@ def on_ranks(size: int, work: Callable[[Communicator], Any]) -> list[Any]:
         futures = [pool.submit(run, rank) for rank in range(size)]
         errors = [error for future in futures if (error := future.exception()) is not None]
     if errors:
-        raise next((error for error in errors if not isinstance(error, threading.BrokenBarrierError)), errors[0])
+        raise next((error for error in errors if not isinstance(error, _Stopped)), errors[0])
     return [future.result() for future in futures]
 
 
