@@ -150,6 +150,62 @@ _FALLING = [
 ]
 """The cells where a >= b, and where b >= c, of bricks whose own a is less than b, equal or greater; and so for b and c."""
 
+
+@dataclass(frozen=True, eq=False)
+class TreeScene(ArrayValue):
+    """Any set of cells of the plane or of space, as a tree of halves in which equal blocks are stored once.
+
+    A block of a level has a row: the numbers of its halves along each axis, four or eight, one level below. Half (x, y) of the
+    plane is number x + 2y, and half (a, b, c) of space number 4a + 2b + c. Row 0 of each level is the empty block, whose halves
+    are 0. Sides are powers of two, so that the whole is one block.
+
+    Attributes:
+        leaves: the distinct blocks of 64 cells, uint64 (n,), the empty one first: 8 x 8 in the plane, where cell (x, y) is bit
+            x + 8y, or 4 x 4 x 4 in space, where (a, b, c) is bit 16a + 4b + c.
+        levels: the rows of each level, int32 (n, 4) or (n, 8), finest first: the numbers in the first one are of leaves.
+        root: the number of the whole in the last level.
+        corner: the least coordinates of the whole, two or three.
+
+    >>> square = TreeScene(np.array([0, 0b1], np.uint64), (np.array([[0] * 4, [1, 1, 0, 1]], np.int32),), 1, (-8, -8))
+    >>> square.side, square.population
+    (16, 3)
+    """
+
+    leaves: NDArray[np.uint64] = field(repr=False)
+    levels: tuple[NDArray[np.int32], ...] = field(repr=False)
+    root: int
+    corner: tuple[int, ...]
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates, 2 or 3."""
+        return len(self.corner)
+
+    @property
+    def side(self) -> int:
+        """The number of cells along each axis."""
+        return (8 if self.dimension == 2 else 4) << len(self.levels)
+
+    @property
+    def shape(self) -> Triple:
+        """The number of cells along each axis; a set of the plane is one cell thick."""
+        return self.side, self.side, self.side if self.dimension == 3 else 1
+
+    @property
+    def populations(self) -> tuple[NDArray[Any], ...]:
+        """The exact numbers of cells of the leaves and of the rows of each level: int64, or Python integers where large."""
+        found = [np.bitwise_count(self.leaves).astype(np.int64)]
+        for level, rows in enumerate(self.levels):
+            below = found[-1] if 6 + self.dimension * (level + 1) < 63 else found[-1].astype(object)
+            found.append(below[rows].sum(axis=1))
+        return tuple(found)
+
+    @property
+    def population(self) -> int:
+        """The number of cells."""
+        return int(self.populations[-1][self.root])
+
+
 Scene = NimScene | BrickScene
 
 
