@@ -21,14 +21,14 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule, Symmetry
 
+#: How the cells of a plane are drawn; cells in space are cubes.
 Lattice = Literal["square", "hexagonal", "triangular"]
-"""How the cells of a plane are drawn; cells in space are cubes."""
 
+#: What is grown by default, and to which generation.
 AUTOMATON, GENERATIONS = "nim", 1024
-"""What is grown by default, and to which generation."""
 
+#: The name of an automaton that is not in the catalogue.
 OWN = "own"
-"""The name of an automaton that is not in the catalogue."""
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,19 @@ from gpu_nim.backends.shared.cells import coordinate_dtype
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells
 
+#: A generation's number and the cells born in it, shape (births, d), in lexicographic order.
+#:
+#: Cells are int32, or int64 where sums or differences of coordinates need it; sources may give shorter integers.
 Newborns = tuple[int, NDArray[np.integer]]
-"""A generation's number and the cells born in it, shape (births, d), in lexicographic order.
 
-Cells are int32, or int64 where sums or differences of coordinates need it; sources may give shorter integers."""
-
+#: Yields the newborns of generations first to stop - 1, one generation after the other.
 CellSource = Callable[[int, int], Iterator[Newborns]]
-"""Yields the newborns of generations first to stop - 1, one generation after the other."""
 
+#: Yields (n, parents) for such a range: each newborn's parent as its index among all cells in order of birth, -1 for seeds.
 ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
-"""Yields (n, parents) for such a range: each newborn's parent as its index among all cells in order of birth, -1 for seeds."""
 
+#: Takes the newborns of generations 0, 1, ..., and yields their parents as such indices: `gpu_nim.automata.ancestry` for a rule.
 Ancestry = Callable[[Iterator[Newborns]], Iterator[tuple[int, NDArray[np.integer]]]]
-"""Takes the newborns of generations 0, 1, ..., and yields their parents as such indices: `gpu_nim.automata.ancestry` for a rule."""
 
 
 def by_generation(cells: NDArray[np.integer], births: NDArray[np.uint64]) -> list[NDArray[np.integer]]:

@@ -156,8 +156,8 @@ def _check_kept(entry: type[Column]) -> None:
             )
 
 
+#: The columns by their names, of which numbers are examples.
 COLUMNS = Registry[type[Column]]("column", check=_check_kept)
-"""The columns by their names, of which numbers are examples."""
 
 
 @COLUMNS.add

@@ -13,8 +13,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
+#: Sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes.
 LEVELS = 32
-"""Sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes."""
 _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
 _MAX_DIMENSION = 4  # 3^d directions are tried
 

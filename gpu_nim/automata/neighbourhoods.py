@@ -17,11 +17,11 @@ def steps(dimension: int, *changed: int) -> Offsets:
     return tuple(o for o in product((-1, 0, 1), repeat=dimension) if sum(map(abs, o)) in changed)
 
 
+#: The six neighbours in the hexagonal lattice, whose cell (x, y) stands for x (1, 0) + y (1/2, sqrt(3)/2).
 HEXAGON: Offsets = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, -1), (-1, 1))
-"""The six neighbours in the hexagonal lattice, whose cell (x, y) stands for x (1, 0) + y (1/2, sqrt(3)/2)."""
 
+#: The eight moves of a knight.
 KNIGHT: Offsets = tuple(o for o in product((-2, -1, 1, 2), repeat=2) if abs(o[0]) != abs(o[1]))
-"""The eight moves of a knight."""
 
 
 def triangles(cells: NDArray[np.integer]) -> NDArray[np.bool_]:

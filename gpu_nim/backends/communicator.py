@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
+#: Why a growth is refused on several ranks.
 NOT_ON_RANKS = (
     "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, with short offsets, or nim, and not "
     "by the general engine"
 )
-"""Why a growth is refused on several ranks."""
 
 
 class Communicator(Protocol):
@@ -88,8 +88,8 @@ class Alone:
         """Do nothing: there are no other ranks."""
 
 
+#: What a growth has for a communicator unless it is given one.
 ALONE = Alone()
-"""What a growth has for a communicator unless it is given one."""
 
 
 def share(communicator: Communicator, value: T) -> list[T]:

@@ -24,8 +24,8 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 from gpu_nim.model.work import OnStep, unreported
 
+#: A growth's state as named host arrays, from which either backend can resume.
 State = dict[str, NDArray[np.generic]]
-"""A growth's state as named host arrays, from which either backend can resume."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +48,8 @@ class Batch(ArrayValue):
     section: NDArray[np.uint64] | None = None
 
 
+#: (axis, value): the plane in which coordinate `axis` equals `value`.
 Section = tuple[int, int]
-"""(axis, value): the plane in which coordinate `axis` equals `value`."""
 
 
 def count_in_section(cells: NDArray[np.integer], births: NDArray[np.uint64], section: Section) -> NDArray[np.uint64]:
@@ -91,8 +91,8 @@ class LinearBounds(NamedTuple):
 class Engine(Protocol):
     """A growth in progress on a device."""
 
+    #: The last generation done; -1 before the seed.
     generation: int
-    """The last generation done; -1 before the seed."""
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and return the results of each generation since the last one done.

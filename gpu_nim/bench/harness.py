@@ -17,12 +17,12 @@ from gpu_nim.bench.floors import Floor, Rates
 from gpu_nim.model.errors import InsufficientMemoryError, VerificationError
 from gpu_nim.model.work import OnStep, unreported
 
+#: Starts the command line, with no module of the working directory in place of Python's own or a package's.
 GPUNIM = (sys.executable, "-P", "-m", "gpu_nim")
-"""Starts the command line, with no module of the working directory in place of Python's own or a package's."""
 
 
+#: The patience with works on the host and on a GPU: seconds of warm runs.
 PATIENCE, DEVICE_PATIENCE = 20.0, 1.0
-"""The patience with works on the host and on a GPU: seconds of warm runs."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from gpu_nim.model.files import COMMAND
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+#: The commands with their summaries by theme, for the first page of the help, which loads none of them.
 THEMES = {
     "Automata": {
         "grow": "Grow an automaton, check it against its theorem, save it.",
@@ -62,13 +63,12 @@ THEMES = {
         "info": "Print versions and devices, or what made a file.",
     },
 }
-"""The commands with their summaries by theme, for the first page of the help, which loads none of them."""
 
+#: The summaries of all commands.
 COMMANDS = {name: summary for commands in THEMES.values() for name, summary in commands.items()}
-"""The summaries of all commands."""
 
+#: The command that divides its work among ranks.
 _ON_RANKS = "grow"
-"""The command that divides its work among ranks."""
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255

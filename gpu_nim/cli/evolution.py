@@ -19,8 +19,8 @@ from gpu_nim.model.registry import one_of
 if TYPE_CHECKING:
     from gpu_nim.games.evolution import GameEvolution
 
+#: Rows and their header.
 _Table = tuple[Sequence[tuple[object, ...]], Sequence[str]]
-"""Rows and their header."""
 
 _EXAMPLES = {
     "gpunim evolution --piles 4 --gen 15": "Count the kinds of P-positions of four piles.",

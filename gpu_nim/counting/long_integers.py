@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
+#: An integer of Python, or of FLINT where it is long and FLINT is installed.
 Long: TypeAlias = Any
-"""An integer of Python, or of FLINT where it is long and FLINT is installed."""
 
 _LONG = 1 << 14  # bits of a result from which on FLINT is faster
 

@@ -15,8 +15,8 @@ from gpu_nim.model.arrays import U64, to_limbs
 from gpu_nim.model.errors import VerificationError
 from gpu_nim.model.memory import host_memory, require_memory
 
+#: Values in a chunk of a stream: 32 MiB of uint64.
 CHUNK = 1 << 22
-"""Values in a chunk of a stream: 32 MiB of uint64."""
 
 _SAMPLE = 1 << 18
 _LEADING, _SAMPLED = 4, 0.2  # binary digits of the first index that is tried, and seconds of the last one

@@ -40,8 +40,8 @@ _MAX_CHUNKS = 1 << 16
 _CLOSE = 8  # places between records that are searched together
 _MAX_TOGETHER = 1 << 14  # values that are searched for records at once
 
+#: The value of a reduction: a value or an index, the number of values by class, or records.
 Reduced: TypeAlias = int | dict[int, int] | list[tuple[int, int]]
-"""The value of a reduction: a value or an index, the number of values by class, or records."""
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ from gpu_nim.model.memory import host_memory, require_memory
 
 Flags = NDArray[np.bool_]
 
+#: Bits of a digit: the heap may be left as so many heaps.
 ONE, TWO, THREE = 2, 4, 8
-"""Bits of a digit: the heap may be left as so many heaps."""
 
 _MASK_BITS = 12  # of the values that a mask is chosen for
 _FIRST_SCAN = 64  # options looked at first for rare values

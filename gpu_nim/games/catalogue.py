@@ -22,10 +22,10 @@ from gpu_nim.model.arguments import argument, arguments_written, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
+#: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
 RESERVED = frozenset(
     {"game", "against", "size", "grundy", "until_difference", "backend", "on_step", "out", "json", "as_json", "memory", "help"}
 )
-"""Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them."""
 
 _PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
 

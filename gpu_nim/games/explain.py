@@ -14,8 +14,8 @@ from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import unreported
 
+#: The most moves from a position that are listed.
 MAX_OPTIONS = 100_000
-"""The most moves from a position that are listed."""
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 
+#: The greatest size of a box, the most cells in one, and the most counters in a heap.
 MAX_SIZE = 2**62
-"""The greatest size of a box, the most cells in one, and the most counters in a heap."""
+#: The most coordinates of a position: one bit each in a word of the solvers, and one axis each of NumPy's arrays.
 MAX_COORDINATES = 32
-"""The most coordinates of a position: one bit each in a word of the solvers, and one axis each of NumPy's arrays."""
 
 _BYTES = 520  # of a position: a tuple, its index, its numbers, its node of the graph
 _MOVE_BYTES = 18  # of a move: an index in two lists

@@ -18,8 +18,8 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 
+#: The coordinates of a position: the size of its heap.
 HEAP = ("n",)
-"""The coordinates of a position: the size of its heap."""
 
 _STAGES = (256, 1024, 4096)  # heaps that are solved before a period is looked for
 _HEAP_BYTES = 48  # of a heap: its value, and what is found out of it

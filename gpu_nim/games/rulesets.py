@@ -24,8 +24,8 @@ from gpu_nim.games.solvers import BoxGame, evolved, of_grundy, solve_inequalitie
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep
 
+#: The most moves that are listed to find what plays from a position can reach.
 MAX_MOVES = 200_000
-"""The most moves that are listed to find what plays from a position can reach."""
 
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
 _MANY_CELLS = 1 << 24  # of a box: their graph takes tens of gigabytes

@@ -17,8 +17,8 @@ from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.presentation import Presentable, dataset
 
+#: Cells of the box that are processed at once.
 CHUNK = 1 << 16
-"""Cells of the box that are processed at once."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,8 +20,8 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 
+#: What `solve` takes for a game.
 Solvable = InequalityGame | Ruleset | str
-"""What `solve` takes for a game."""
 
 _FIRST_SIZE = 15
 _Found = TypeVar("_Found", Solution, "Comparison")

@@ -1,10 +1,10 @@
 """Limits that the command line names, without importing what they limit."""
 
+#: The most terms that laws are guessed from.
 MAX_TERMS = 10_000_000
-"""The most terms that laws are guessed from."""
 
+#: Terms of a formula, where no other number is wanted.
 COUNTED = 1000
-"""Terms of a formula, where no other number is wanted."""
 
+#: Generations of an automaton, where no other number is wanted, and the most terms of an entry without a formula.
 GROWN = 128
-"""Generations of an automaton, where no other number is wanted, and the most terms of an entry without a formula."""

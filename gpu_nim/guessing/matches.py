@@ -95,6 +95,7 @@ def _sums(terms: Sequence[int]) -> Sequence[int]:
     return [*accumulate(terms)]
 
 
+#: The simplest first.
 _RELATIONS = (
     _Relation("f(n) = {}", 0),
     _Relation("f(n) = {}", 1),
@@ -102,7 +103,6 @@ _RELATIONS = (
     _Relation("f(n+1) - f(n) = {}", 1, _differences),
     _Relation("f(0) + ... + f(n) = {}", 1, _sums),
 )
-"""The simplest first."""
 
 
 def find_known(terms: Sequence[int]) -> list[Match]:

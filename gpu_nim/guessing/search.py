@@ -27,8 +27,8 @@ from gpu_nim.model.registry import Registry
 
 _OF_A_TERM = 2  # numbers chosen to fit: the index of the term that is wrong, and what it should be
 
+#: The fewest terms from which anything is guessed.
 FEWEST = 4
-"""The fewest terms from which anything is guessed."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ class Kind:
     search: Callable[[Question, list[Law]], Answer]
 
 
+#: The kinds of laws, in the order in which they are searched.
 KINDS = Registry[Kind]("kind of law")
-"""The kinds of laws, in the order in which they are searched."""
 
 
 def _kind(name: str, summary: str) -> Callable[[Callable[[Question, list[Law]], Answer]], Callable[[Question, list[Law]], Answer]]:

@@ -37,12 +37,12 @@ from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.storage.tables import TABLE_FORMATS, TableWriter, check_table, endings, open_table
 
+#: Exact values of a range: uint64, or Python integers where those may not fit.
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
-"""Exact values of a range: uint64, or Python integers where those may not fit."""
 
 Method: TypeAlias = Literal["formula", "enumerate"]
+#: A chunk of work for a worker: the class of the whole work, its arguments but for the engine, the backend, and the chunk.
 Task: TypeAlias = tuple[Callable[..., "Work"], tuple[Any, ...], str, tuple[int, int]]
-"""A chunk of work for a worker: the class of the whole work, its arguments but for the engine, the backend, and the chunk."""
 
 Work: TypeAlias = Range | ValueScan | Enumeration
 

@@ -51,8 +51,8 @@ _PARENT_BYTES = 180  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 _MESSAGE_BYTES = 9  # of its own, for each rank
 _FILES = ("out", "voxels", "bfile")
+#: The options that a checkpoint keeps for the growth that resumes.
 _STORED = (*_FILES, "parents", "every", "columns")
-"""The options that a checkpoint keeps for the growth that resumes."""
 _APART: Apart = {"checkpoint": ("resume",), "offsets": ("automaton",)}
 _OWN = ("offsets",), "which describes an automaton of your own"
 _NEEDS: Needs = {

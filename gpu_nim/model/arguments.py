@@ -16,12 +16,12 @@ from typing import Any, SupportsIndex, TypeAlias
 
 from gpu_nim.model.errors import UsageError
 
+#: An integer of Python or of NumPy.
 Whole: TypeAlias = int | SupportsIndex
-"""An integer of Python or of NumPy."""
 
 Apart: TypeAlias = Mapping[str, Collection[str]]
+#: What goes with what; see `check_together`.
 Needs: TypeAlias = Mapping[str, tuple[Collection[str], str]]
-"""What goes with what; see `check_together`."""
 
 _SHOWN = 80  # characters of an argument that a message quotes
 
@@ -149,8 +149,8 @@ def items(name: str, values: object, what: str) -> list[object]:
     raise UsageError(f"{argument(name)} must hold {what}, got {shown(values)}")
 
 
+#: The most decimal digits of an integer that is read or printed.
 LONGEST_DIGITS = 1_000_000
-"""The most decimal digits of an integer that is read or printed."""
 
 _LONGEST_BITS = 3_321_925  # those of 10^999999
 

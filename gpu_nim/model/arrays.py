@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 U64 = NDArray[np.uint64]
 Ints = NDArray[np.int64]
+#: uint64, or object holding non-negative Python integers.
 Integers = NDArray[Any]
-"""uint64, or object holding non-negative Python integers."""
 
 
 def to_limbs(values: Sequence[int] | Integers, limbs: int) -> U64:

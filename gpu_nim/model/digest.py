@@ -30,8 +30,8 @@ COEFFICIENTS: tuple[int, ...] = (
     0xC584133AC916AB3D,
 )
 
+#: The shifts by which a word is combined with itself, and the factors after each.
 FINALIZER = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
-"""The shifts by which a word is combined with itself, and the factors after each."""
 
 _BLOCK = 1 << 15  # 256 KB of 64-bit words: two of these stay in a core's second-level cache
 

@@ -20,8 +20,8 @@ from gpu_nim.model.arguments import escaped
 from gpu_nim.model.errors import FileError
 
 _LONGEST = 8192  # characters of a command: JPEG holds 65,533 bytes
+#: The command line that runs, which files are made by.
 COMMAND: ContextVar[str] = ContextVar("command", default="")
-"""The command line that runs, which files are made by."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ MAX_DIMENSION = 8
 _NEAR = 1 << 20  # cells near the seeds, in which the symmetry of a universe is checked
 
 Cell: TypeAlias = tuple[int, ...]
+#: Cells as rows of a signed integer array of shape (N, dimension).
 Cells: TypeAlias = NDArray[Any]
-"""Cells as rows of a signed integer array of shape (N, dimension)."""
 Universe: TypeAlias = Callable[[Cells], NDArray[np.bool_]]
 Touches: TypeAlias = Callable[[Cells, Cell], NDArray[np.bool_]]
 

@@ -17,11 +17,11 @@ Doubles = NDArray[np.float64]
 Triple = tuple[int, int, int]
 
 LARGEST_BITS = 60
+#: The largest coordinate of a scene; an eye may be at 2^61, so that differences and multiples of them fit 64 bits.
 LARGEST = 1 << LARGEST_BITS
-"""The largest coordinate of a scene; an eye may be at 2^61, so that differences and multiples of them fit 64 bits."""
 
+#: Faces of `Hits` that are no axis: the ray starts inside, or hits nothing.
 START, MISS = 3, -1
-"""Faces of `Hits` that are no axis: the ray starts inside, or hits nothing."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +144,11 @@ class BrickScene(ArrayValue):
 
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+#: The cells where a >= b, and where b >= c, of bricks whose own a is less than b, equal or greater; and so for b and c.
 _FALLING = [
     np.array([0, sum(1 << bit for bit in range(64) if bit >> first & 3 >= bit >> first - 2 & 3), _ALL], np.uint64)
     for first in (4, 2)
 ]
-"""The cells where a >= b, and where b >= c, of bricks whose own a is less than b, equal or greater; and so for b and c."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,11 +283,11 @@ class Cones(ArrayValue):
         return len(self.levels)
 
 
+#: How many cubes are looked up along a cone.
 CONE_CUBES = 9
-"""How many cubes are looked up along a cone."""
 
+#: Cubes of this level and higher are looked up at its distance: there are no cells farther out.
 CONE_FARTHEST = LARGEST_BITS + 1
-"""Cubes of this level and higher are looked up at its distance: there are no cells farther out."""
 
 
 def surface(rays: Rays, hits: Hits, which: Any) -> tuple[NDArray[np.int64], Doubles]:

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+#: The most processes that work is divided among on this machine: they start one after the other, a second or so each.
 MOST_PROCESSES = 256
-"""The most processes that work is divided among on this machine: they start one after the other, a second or so each."""
 
+#: Called with the name of a step, the amount done, and the total.
 OnStep = Callable[[str, int, int], None]
-"""Called with the name of a step, the amount done, and the total."""
 
 
 def unreported(what: str, done: int, total: int) -> None:

@@ -81,8 +81,8 @@ class Correction:
         return [*removed, f"+%{tag} {self.name} {proposed}", f"# {reason}"]
 
 
+#: The corrections, by A-number.
 CORRECTIONS = Registry[Correction]("correction")
-"""The corrections, by A-number."""
 
 for _fields in read_entries("corrections"):
     CORRECTIONS.add(Correction(**_fields | {"changes": tuple(Change(**change) for change in _fields.get("changes", ()))}))

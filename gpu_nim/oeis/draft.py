@@ -19,10 +19,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.entry import OeisEntry
 
+#: Stands for the A-number until the OEIS has allocated one.
 UNNUMBERED = "Axxxxxx"
-"""Stands for the A-number until the OEIS has allocated one."""
+#: Stands for the name under which the contributor is registered.
 CONTRIBUTOR = "YOUR NAME"
-"""Stands for the name under which the contributor is registered."""
 
 _DATA = 260  # characters of the terms, with a comma and a space between two
 _LINE = 80  # characters of a line of terms
@@ -191,11 +191,11 @@ def read_entries(folder: str) -> Iterator[dict[str, Any]]:
 
 
 _HERE = Path(__file__).parent
+#: Papers and pages, each with its link, by the names that drafts give them.
 SOURCES: dict[str, str] = tomllib.loads((_HERE / "sources.toml").read_text(encoding="utf-8"))
-"""Papers and pages, each with its link, by the names that drafts give them."""
 
+#: The drafts, by the name of the entry that each describes.
 DRAFTS = Registry[Draft]("draft")
-"""The drafts, by the name of the entry that each describes."""
 
 for _fields in read_entries("drafts"):
     DRAFTS.add(Draft(**_fields | {"claims": tuple(Claim(**claim) for claim in _fields.get("claims", ()))}))

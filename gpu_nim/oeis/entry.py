@@ -9,8 +9,8 @@ from gpu_nim.counting.family import Family
 from gpu_nim.model.arguments import argument, integer, shown
 from gpu_nim.model.errors import UsageError
 
+#: Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None.
 Terms = Callable[[int, int | None], Iterator[int]]
-"""Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,8 +14,8 @@ from gpu_nim.oeis.correction import CORRECTIONS, Correction
 from gpu_nim.oeis.draft import DRAFTS, Draft
 from gpu_nim.oeis.entry import OeisEntry
 
+#: The last index of a b-file by default, for an entry that neither a draft nor a correction gives one.
 _REACH = 1000
-"""The last index of a b-file by default, for an entry that neither a draft nor a correction gives one."""
 
 
 @dataclass(frozen=True)

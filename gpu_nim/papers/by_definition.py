@@ -37,8 +37,8 @@ class _Affordable(NamedTuple):
 _TUPLES = _Affordable(1 << 23, 1 << 30)  # a second or less, and seconds
 _POSITIONS = _Affordable(1 << 18, 1 << 21)
 _MAX_INDEX = 1 << 16
+#: The reach of a statement on counts or positions that are enumerated, which is done once for all of them.
 ENUMERATED = Reach(far=1024)
-"""The reach of a statement on counts or positions that are enumerated, which is done once for all of them."""
 
 
 def max_index(piles: int, upto: int, affordable: _Affordable = _TUPLES) -> int:

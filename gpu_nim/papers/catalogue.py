@@ -22,8 +22,8 @@ import numpy as np
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.registry import Registry
 
+#: The usual reach.
 REACH = 64
-"""The usual reach."""
 ALL = "all"
 P = ParamSpec("P")
 
@@ -76,10 +76,10 @@ class Printed:
         return Verdict.AGREEMENT if self.right is None else Verdict.SLIP
 
 
+#: A comparison of a check: its description, the value found, and the value stated.
 Case = tuple[str, object, object]
-"""A comparison of a check: its description, the value found, and the value stated."""
+#: What an entry compares: first what is printed, then in words what the check covers, and its cases.
 Cases = Iterator[Printed | str | Case]
-"""What an entry compares: first what is printed, then in words what the check covers, and its cases."""
 
 
 class Reach(NamedTuple):
@@ -168,10 +168,10 @@ class Paper:
         return [entry for entry in ENTRIES.values() if entry.paper is self]
 
 
+#: The papers and the subjects, from the first to read to the last.
 SOURCES = Registry[Paper]("source")
-"""The papers and the subjects, from the first to read to the last."""
+#: The papers that `gpunim reproduce` shows.
 PAPERS = Registry[Paper]("paper", also=f", or {ALL}")
-"""The papers that `gpunim reproduce` shows."""
 
 
 @dataclass(eq=False)
@@ -301,8 +301,8 @@ class Entry:
         return CheckResult(_counted(count, scope))
 
 
+#: The entries that were imported, by name; `load` imports all.
 ENTRIES = Registry[Entry]("statement")
-"""The entries that were imported, by name; `load` imports all."""
 
 F, NF, B, V, BARS, WYTHOFF, CHOCOLATES, EDGE, MORE_PILES, GPUNIM = (
     Paper(**words) for words in tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).values()

@@ -15,8 +15,8 @@ from gpu_nim.render.drawing import DROP, RISE, Drawing
 from gpu_nim.render.geometry import Blocks, corners_between
 from gpu_nim.render.words import number, text_width
 
+#: Maps points (N, 3) to the drawing: to the right and downwards from its upper left corner, (N, 2).
 Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
-"""Maps points (N, 3) to the drawing: to the right and downwards from its upper left corner, (N, 2)."""
 
 TICK = 0.45  # of the size of letters: the length of a tick
 _GAP = 0.25  # of the size: between a tick and its label

@@ -25,8 +25,8 @@ from gpu_nim.render.trace import Eye, Linear, Traced, ahead, depths_of, primary_
 from gpu_nim.render.views import Camera
 
 SAMPLES = 16
+#: How often light is reflected from one cell to another before it reaches the eye.
 BOUNCES = 2
-"""How often light is reflected from one cell to another before it reaches the eye."""
 
 _FINENESS = SAMPLES**0.25  # how many cells side by side a sample resolves in a pixel
 _SUN = 0.035  # the radius of the sun at distance 1

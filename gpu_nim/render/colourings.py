@@ -85,11 +85,11 @@ def generation_bar(births: NDArray[np.integer], colours: NDArray[np.float32], le
     return Bar("generation", tuple(values), colours[born])
 
 
+#: Returns a value of each block, (N,).
 Values = Callable[[Blocks], NDArray[np.integer]]
-"""Returns a value of each block, (N,)."""
 
+#: Returns the colours under a theme, sRGB float32 (K, 3) in 0 to 1, of values, ascending, and the areas of their blocks, (K,).
 Colours = Callable[[NDArray[np.integer], NDArray[np.float64], Theme], NDArray[np.float32]]
-"""Returns the colours under a theme, sRGB float32 (K, 3) in 0 to 1, of values, ascending, and the areas of their blocks, (K,)."""
 
 
 @dataclass(frozen=True)

@@ -142,8 +142,8 @@ def nims_generation(source: object) -> int | None:
     return None if scene is None or any(scene.inequality) else scene.last
 
 
+#: The binary digits of one value in the piles of a P-position.
 _DIGITS = ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0))
-"""The binary digits of one value in the piles of a P-position."""
 
 _STEEPEST = 1 << 10  # the work of `population` grows with it
 

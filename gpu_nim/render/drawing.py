@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Point = tuple[float, float]
+#: Left, top, right and bottom.
 Rectangle = tuple[float, float, float, float]
-"""Left, top, right and bottom."""
 
 SUFFIXES = (".pdf", ".svg")
+#: Of the size of labels: how far they reach above and below the line.
 RISE, DROP = 0.78, 0.24
-"""Of the size of labels: how far they reach above and below the line."""
 
+#: Points: the height of a figure's caption with the space around it.
 FOOT = 56.0
-"""Points: the height of a figure's caption with the space around it."""
 
 _CAPTION = 20.0  # points
 _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them

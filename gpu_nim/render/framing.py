@@ -24,8 +24,8 @@ _ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since t
 _STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fraction(17, 20), Fraction(3, 4), Fraction(1, 4))
 
 
+#: What is drawn as blocks, or traced.
 Body = TypeVar("Body", Blocks, TracedBody, Blocks | TracedBody)
-"""What is drawn as blocks, or traced."""
 
 
 def view_of(blocks: Blocks, look: Look) -> View:

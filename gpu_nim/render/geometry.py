@@ -17,6 +17,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.views import Camera
 
+#: The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside.
 SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
     (0, -1): ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0)),
     (0, 1): ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
@@ -25,19 +26,18 @@ SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
     (2, -1): ((0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)),
     (2, 1): ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
 }
-"""The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside."""
 
+#: The corners of the unit cube, (8, 3): the last coordinate changes first.
 CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
-"""The corners of the unit cube, (8, 3): the last coordinate changes first."""
 
 SPACE = ("x", "y", "z")
+#: The names of coordinates: of any body, and of positions of Nim.
 PILES = ("a", "b", "c")
-"""The names of coordinates: of any body, and of positions of Nim."""
 
 
 AnyInt = TypeVar("AnyInt", bound=np.integer)
+#: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3).
 Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
-"""Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3)."""
 
 
 @dataclass(frozen=True)

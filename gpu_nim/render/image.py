@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+#: A picture of a movie.
 Frame: TypeAlias = "Image"
-"""A picture of a movie."""
 
 _LARGEST_WEBP = 16383  # pixels along a side: the format's own
 _COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth

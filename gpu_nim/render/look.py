@@ -29,11 +29,11 @@ ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 _UNPRINTED = dict.fromkeys(map(ord, f"\n{JOINERS}"))
 
+#: The most pixels along a side of a picture, OpenGL's limit.
 LARGEST_SIDE = 16384
-"""The most pixels along a side of a picture, OpenGL's limit."""
 
+#: Memory of VTK and its driver.
 OPENGL_BYTES = 380 << 20
-"""Memory of VTK and its driver."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Style(ABC):
         return 2 if look.quality == "final" and cls.has_edges and max(look.resolution) * 2 <= LARGEST_SIDE else 1
 
 
+#: The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look.
 STYLES = Registry[type[Style]]("style")
-"""The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -302,14 +302,14 @@ class LaidOutStyle(Style):
         """
 
 
+#: The names of all options of a look.
 OPTIONS = frozenset(field.name for field in fields(Look))
-"""The names of all options of a look."""
 
+#: Those that change a body, in any format.
 SHAPE_OPTIONS = frozenset(("generations", "cut"))
-"""Those that change a body, in any format."""
 
+#: Those that change a mesh.
 MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "colour"}
-"""Those that change a mesh."""
 
 
 def require_effect(what: str, takes: Collection[str], look: Look, given: Collection[str] = ()) -> None:

@@ -29,11 +29,11 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
+#: The endings of pictures.
 IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
-"""The endings of pictures."""
 
+#: Bytes before the number of triangles.
 STL_HEAD = 80
-"""Bytes before the number of triangles."""
 
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
 _MOST = 1 << 26  # bytes at the beginning of a file, or at the end of a .gif, that have what is looked for
@@ -179,6 +179,7 @@ def _line(text: bytes) -> str:
 
 
 _PDF_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+#: How a field of each format is read, and the patterns of the fields with the software and the command.
 _FIELDS: dict[str, tuple[Callable[[bytes], str], bytes, bytes]] = {
     **dict.fromkeys((".ply", ".obj", ".stl", ".gif"), (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")),
     ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]*)<", rb"<dc:description>([^<]*)<"),
@@ -188,4 +189,3 @@ _FIELDS: dict[str, tuple[Callable[[bytes], str], bytes, bytes]] = {
     ".3mf": (_html, rb'name="Application">([^<]*)<', rb'name="Description">([^<]*)<'),
     ".html": (_html, rb'<meta name="generator" content="([^"]*)">', rb'<meta name="description" content="([^"]*)">'),
 }
-"""How a field of each format is read, and the patterns of the fields with the software and the command."""

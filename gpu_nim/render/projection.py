@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.geometry import Blocks, first_of_each
 
+#: Parts of the side of a cell in which places are rounded that are not on a lattice.
 FINE = 16
-"""Parts of the side of a cell in which places are rounded that are not on a lattice."""
 
 _NAMES = ("a+b−c−d", "a−b+c−d", "a−b−c+d")
 

@@ -20,11 +20,11 @@ from gpu_nim.render.themes import Theme, to_linear, to_srgb
 from gpu_nim.render.views import Camera, basis_of
 
 _GRID_LIMIT = 1 << 24
+#: The number of blocks beyond which each is about a pixel, and light is computed once a side.
 MANY = 1 << 18
-"""The number of blocks beyond which each is about a pixel, and light is computed once a side."""
 
+#: Radians from each point of a disc to the next, by which they cover it evenly (Vogel 1979).
 GOLDEN_ANGLE = 2.399963
-"""Radians from each point of a disc to the next, by which they cover it evenly (Vogel 1979)."""
 
 _CHUNK = 1 << 17  # sides that are lit at once
 _SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most

@@ -58,11 +58,11 @@ from gpu_nim.storage.solutions import digest
 if TYPE_CHECKING:
     from gpu_nim.model.rule import Rule
 
+#: A text as above, or an object that it would name.
 Source = str | Blocks | Growth | Solution
-"""A text as above, or an object that it would name."""
 
+#: The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB.
 CELLS_LIMIT = 1 << 21
-"""The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB."""
 
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
 _KEPT_BYTES = 32  # a cell that is collected, and copied meanwhile

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 
+#: Red, green and blue, sRGB, 0 to 1.
 Colour = tuple[float, float, float]
-"""Red, green and blue, sRGB, 0 to 1."""
 
 
 def hexadecimal(text: str) -> Colour:
@@ -104,8 +104,8 @@ def _encode(values: NDArray[np.float64]) -> NDArray[np.float32]:
 _ENCODED = _encode(np.linspace(0, 1, 1 << 16))
 
 
+#: The least distance in Oklab of two colours with different meanings.
 TOLD_APART = 0.1
-"""The least distance in Oklab of two colours with different meanings."""
 
 
 @dataclass(frozen=True)

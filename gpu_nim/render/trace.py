@@ -29,8 +29,8 @@ from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 
+#: Linear light, (n, 3).
 Linear = NDArray[np.float32]
-"""Linear light, (n, 3)."""
 
 Part = float | NDArray[np.float64]
 

@@ -51,18 +51,18 @@ _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
 _PALETTE = 10  # bits of a generation that has a colour of its own
 _PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every frame of a movie
 _LARGEST_PALETTE = (1 << _PALETTE) - 1
+#: The colourings that need no more than a cell's generation; None is rank.
 BY_GENERATION = (None, "rank", "generation")
-"""The colourings that need no more than a cell's generation; None is rank."""
 
 _CHECKED = 1 << 20  # memory is checked whenever so many cells more are kept
 _LESS = "an earlier generation takes less"
 _LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
 _NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
+#: The most cubes that are to hold a body, about.
 MOST_BLOCKS = 1 << 17
-"""The most cubes that are to hold a body, about."""
 
+#: Cubes of one side that hold a body: their corners (M, 3), the side, and the generations of their earliest cells, (M,).
 Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
-"""Cubes of one side that hold a body: their corners (M, 3), the side, and the generations of their earliest cells, (M,)."""
 
 
 def _whole_alone(generation: int) -> "TracedBody":

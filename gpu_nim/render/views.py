@@ -76,14 +76,14 @@ class NamedView:
 
 ANGLES = "AZIM,ELEV"
 
+#: The views by name; any other is AZIM,ELEV.
 VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
-"""The views by name; any other is AZIM,ELEV."""
 
+#: The view from a place inside (see `gpu_nim.render.framing`).
 INSIDE = "inside"
-"""The view from a place inside (see `gpu_nim.render.framing`)."""
 
+#: Exact coordinates, in cells: an eye can stand between two cells of a body of 2^60, which doubles would not hold.
 Place = tuple[Fraction, Fraction, Fraction]
-"""Exact coordinates, in cells: an eye can stand between two cells of a body of 2^60, which doubles would not hold."""
 
 
 def parse_place(name: str, text: str) -> Place:
@@ -117,8 +117,8 @@ _add_fixed("isometric", "parallel, along (1, -1, 1)", View((1, -1, 1), parallel=
 _add_fixed("axis", "parallel, from above", View((0, 0, 1), up=(0, 1, 0), parallel=True))
 _add_fixed("diagonal", "parallel, along (1, 1, 1)", View((1, 1, 1), parallel=True))
 
+#: The views of bodies in space and of flat ones, where none is named.
 DEFAULT_VIEW, FLAT_VIEW = "hero", "axis"
-"""The views of bodies in space and of flat ones, where none is named."""
 
 
 def find_view(name: str, cells: NDArray[np.integer]) -> View:
@@ -273,8 +273,8 @@ class Camera:
         return 2 * self.scale / height * (np.ones_like(distance) if self.parallel else distance)
 
 
+#: The part of width and height that a picture leaves free on each side.
 MARGIN = 0.06
-"""The part of width and height that a picture leaves free on each side."""
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from gpu_nim.model.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.font_manager import FontProperties
 
+#: Pixels: smaller letters cannot be read.
 LEAST = 7.0
-"""Pixels: smaller letters cannot be read."""
 
+#: The font that sets all characters that it has.
 FONT = "DejaVu Sans"
-"""The font that sets all characters that it has."""
 
+#: Characters without a glyph: between letters, and for directions.
 JOINERS = "\u200c\u200d\u200e\u200f"
-"""Characters without a glyph: between letters, and for directions."""
 
 _LAST_RESORT = "Last Resort High-Efficiency"  # of matplotlib: a box for every character
 _SELECTORS = "\ufe0e\ufe0f"
@@ -33,9 +33,9 @@ _LEADING = 1.2  # of the size: from one line to the next, or more where letters 
 _RISE, _DROP = 0.8, 0.25  # of the size: the extent of letters above and below the line, at least
 _SMALLER = 0.94  # sizes are tried in these steps
 _SHRUNK = 0.85  # of the requested size: text is set in more lines rather than smaller than this
+#: Of words on a picture: their size in units, of which a picture is 1080 high, the least in pixels, and the part of the height that
+#: they may take; a 36th of the height is legible on a slide.
 _KINDS = {"title": (54.0, 14.0, 0.4), "caption": (36.0, 12.0, 0.3), "words": (30.0, 12.0, 0.2)}
-"""Of words on a picture: their size in units, of which a picture is 1080 high, the least in pixels, and the part of the height that
-they may take; a 36th of the height is legible on a slide."""
 
 # Of Chinese, Japanese and Korean: what lines are broken between, but not before the second or after the third of these.
 _WIDE = r"[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd]"

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     import zarr
     from zarr.storage import LocalStore
 
+#: The most bytes of a file's attributes, or of an array's metadata.
 MAX_TEXT = 1 << 23
-"""The most bytes of a file's attributes, or of an array's metadata."""
 
 
 def store_of(kind: str) -> Callable[[Path], bool]:
@@ -103,8 +103,8 @@ def check_kind(attributes: Mapping[str, Any], kind: str, what: str, versions: tu
         raise Damaged(f"its format is {found}, this version reads {read}")
 
 
+#: The attributes of every result in a file.
 PROVENANCE = ("kind", "format", "version", "backend", "device", "seconds")
-"""The attributes of every result in a file."""
 
 
 def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,8 +203,8 @@ class ZarrArrays:
             require_memory(size, host_memory() // 2, f"reading {what} of {self._path}")
 
 
+#: How arrays are written in which a missing chunk is to be detected.
 EVERY_CHUNK: Any = {"write_empty_chunks": True}
-"""How arrays are written in which a missing chunk is to be detected."""
 
 
 def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:

@@ -181,8 +181,8 @@ def _growth(
     return growth
 
 
+#: Whether a folder is a growth that gpunim wrote, and may therefore be replaced.
 is_growth_store = store_of(KIND)
-"""Whether a folder is a growth that gpunim wrote, and may therefore be replaced."""
 
 
 def with_checked_cells(

@@ -144,10 +144,10 @@ for _format in (
 ):
     GROWTH_FORMATS.add(_format)
 
+#: The voxels of a growth, which no other format has the ending of.
 VOXELS = GrowthFormat(
     ".zarr", "of voxels", write_voxels, dimensions=(2, 3), side=2**31 - 1, memory=partial(slab_memory, axis=0), is_ours=is_voxels
 )
-"""The voxels of a growth, which no other format has the ending of."""
 
 
 def readable_suffixes() -> tuple[str, ...]:

@@ -18,11 +18,11 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.storage.voxels import Slabs
 
 _LINE = 70  # characters of a line
+#: Cells a side of .rle3, the limit of 3D.lua.
 GRID = 100
-"""Cells a side of .rle3, the limit of 3D.lua."""
 _AT_ONCE = 1 << 14  # runs that are written at a time
+#: Bytes in memory of a cell while it is sorted.
 CELL = 64
-"""Bytes in memory of a cell while it is sorted."""
 # Neighbourhoods by the letter that ends a rule.
 _PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
 _SPACE = {

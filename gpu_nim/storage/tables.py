@@ -51,19 +51,19 @@ from gpu_nim.oeis.entry import OeisEntry
 from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, created, raised_as_damage, store_of
 from gpu_nim.storage.atomic import check_output, make_folder, replacing, resumable
 
+#: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
-"""The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis."""
 Columns = Mapping[str, Column]
 
 KIND = "gpunim table"
 FORMAT = 1
+#: Whether a folder is a table that gpunim wrote, and may therefore be replaced.
 is_table = store_of(KIND)
-"""Whether a folder is a table that gpunim wrote, and may therefore be replaced."""
+#: The columns of a sequence.
 SEQUENCE = ("n", "value")
-"""The columns of a sequence."""
 Reader = Callable[[Path, int | None], Columns]
+#: The column that is read where none is named.
 MAIN = "births"
-"""The column that is read where none is named."""
 _READ = 1 << 20  # bytes of a file digested at a time
 _Row = TypeVar("_Row")
 _TERM = 100  # bytes in memory of a term, short ones

@@ -25,16 +25,16 @@ from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zs
 
 KIND = "gpunim voxels"
 FORMAT = 1
+#: The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16.
 SIDE = 64
-"""The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16."""
+#: Bytes in memory of a slab at most, unless a layer takes more.
 SLAB_BYTES = 36 << 20
-"""Bytes in memory of a slab at most, unless a layer takes more."""
+#: Bytes in memory while cells are dealt to slabs, or read back from them.
 SPLIT_BYTES = 6 << 20
-"""Bytes in memory while cells are dealt to slabs, or read back from them."""
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
+#: Whether a folder holds voxels that gpunim wrote, and may therefore be replaced.
 is_voxels = store_of(KIND)
-"""Whether a folder holds voxels that gpunim wrote, and may therefore be replaced."""
 
 
 def voxel_dtype(generations: int) -> np.dtype[Any]:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 __all__ = ["OPTIONS", "cuda_directory", "cuda_source"]
 
+#: The options of NVRTC in addition to CuPy's own.
 OPTIONS = ("--std=c++17", "--device-int128")
-"""The options of NVRTC in addition to CuPy's own."""
 
 _LOCAL_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"[^\n]*$', re.MULTILINE)
 _PRAGMA_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[^\n]*$", re.MULTILINE)

@@ -140,5 +140,5 @@ def _evaluate(expression: str, known: dict[str, int]) -> int | None:
         return None
 
 
+#: gpunim's own kernels; only the CUDA backend imports this module, which reads the files.
 KERNELS: dict[str, Kernel] = read_kernels(cuda_directory())
-"""gpunim's own kernels; only the CUDA backend imports this module, which reads the files."""

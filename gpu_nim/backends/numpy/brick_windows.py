@@ -23,8 +23,8 @@ from gpu_nim.backends.shared.bricks import BITS, ROWS, BrickGrid, Bricks
 from gpu_nim.model.rule import Symmetry
 
 AROUND, ITSELF = 27, 13
+#: Bits of a window on either side of its word.
 MARGIN = 16
-"""Bits of a window on either side of its word."""
 
 
 class Windows(NamedTuple):

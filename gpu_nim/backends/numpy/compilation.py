@@ -4,8 +4,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+#: Of numba and the loops, which stay until the process ends.
 LOADED_BYTES = 145 << 20
-"""Of numba and the loops, which stay until the process ends."""
 
 
 def installed() -> bool:

@@ -31,8 +31,8 @@ from gpu_nim.backends.shared.cells import check_request
 from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import finalize, nim_plane_mix
 
+#: Generations, from which on compiled loops gain more than it takes to load them.
 COMPILED_FROM = 1 << 12
-"""Generations, from which on compiled loops gain more than it takes to load them."""
 BLOCKS = 128  # of rows, for each rank: a halo costs little
 _WORD_BYTES, _COMPILED_WORD_BYTES = 110, 40  # of the arrays of a step, for a word that holds newborns: measured
 _NEWBORNS_A_WORD = 11

@@ -30,15 +30,15 @@ from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cell, Cells, Rule, Symmetry
 
+#: Of a brick: its rows, and the bits of each.
 ROWS = BITS = 32
-"""Of a brick: its rows, and the bits of each."""
 _LOG_CELLS = 10
+#: The cells of a brick.
 CELLS = 1 << _LOG_CELLS
-"""The cells of a brick."""
+#: Bits of a brick's coordinate in a list, as in `cuda/exactly_one.cu`.
 FIELD = 21
-"""Bits of a brick's coordinate in a list, as in `cuda/exactly_one.cu`."""
+#: Numbers by which ranks tell each other of a brick (`gpu_nim.backends.shared.brick_parts`).
 ENTRY = 4
-"""Numbers by which ranks tell each other of a brick (`gpu_nim.backends.shared.brick_parts`)."""
 _SLICE = 1 << 12  # bricks of a state that are read at a time
 _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
 _LONGEST = 4  # rows in u of a brick in space: a touch goes no further in loops and kernels that know no others

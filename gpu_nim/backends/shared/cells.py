@@ -15,8 +15,8 @@ from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
 
+#: Added, in states, to the touches of a cell that is alive, or outside of the universe.
 CLOSED = np.uint16(1 << 15)
-"""Added, in states, to the touches of a cell that is alive, or outside of the universe."""
 
 
 def coordinate_dtype(lower: tuple[int, ...], upper: tuple[int, ...]) -> np.dtype[np.signedinteger[Any]]:

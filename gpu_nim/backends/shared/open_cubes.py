@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene
 
+#: Of a direction's components, so that none is 0.
 LEAST = 1e-200
-"""Of a direction's components, so that none is 0."""
+#: The level of the largest cube.
 TOP = 62
-"""The level of the largest cube."""
 _EXPONENT, _BIAS = 52, 1023  # of a double
 
 

@@ -10,8 +10,8 @@ is more even. docs/scaling.md has the figures.
 import numpy as np
 from numpy.typing import NDArray
 
+#: The slabs are cut into at least so many blocks for each rank: fewer send less, more are spread more evenly.
 BLOCKS = 32
-"""The slabs are cut into at least so many blocks for each rank: fewer send less, more are spread more evenly."""
 
 
 def owners(slabs: int, narrowest: int, ranks: int, blocks: int = BLOCKS) -> NDArray[np.int64]:

@@ -17,11 +17,11 @@ from gpu_nim.model.work import OnStep, unreported
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 
+#: (number of parents, number of children).
 Kind = tuple[int, int]
-"""(number of parents, number of children)."""
 
+#: For each kind, the number of its positions, and the first of them.
 KindTable = dict[Kind, tuple[int, Position]]
-"""For each kind, the number of its positions, and the first of them."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,8 +292,8 @@ class GraphFormat(NamedTuple):
 
 
 # Lines are made of Python's strings and numbers, and GraphML by networkx.
+#: The formats by their endings.
 GRAPH_FORMATS = {
     ".graphml": GraphFormat(graphml, lambda piles: 2700 + 300 * piles),
     ".dot": GraphFormat(dot, lambda piles: 500 + 50 * piles),
 }
-"""The formats by their endings."""

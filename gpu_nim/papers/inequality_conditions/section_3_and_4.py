@@ -19,18 +19,18 @@ from gpu_nim.papers.inequality_conditions.section_2 import binary_rows
 _SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
 _MOVED = Reach(15, 47, 8)  # the largest coordinate with which every move is tried in a second or so
 
+#: The positions of Example 3.4 and the options to which it moves from them.
 EXAMPLE_3_4: dict[Vector, Vector] = {
     (53, 27, 59): (53, 14, 59),
     (61, 23, 33): (54, 23, 33),
     (38, 10, 4): (7, 3, 4),
     (36, 5, 14): (11, 5, 14),
 }
-"""The positions of Example 3.4 and the options to which it moves from them."""
 
 _LISTED = ((0, 0, 24), (1, 2, 23), (2, 4, 25))  # the parts of the list of section 4: y, the first and the last x
 
+#: The list of P-positions in section 4 and the list Data, as they are printed.
 _PRINTED = tomllib.loads(Path(__file__).with_name("section_4.toml").read_text(encoding="utf-8"))
-"""The list of P-positions in section 4 and the list Data, as they are printed."""
 
 
 def _winning_options(*position: int) -> list[Vector]:

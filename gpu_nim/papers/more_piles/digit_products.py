@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.counting.digit_matrices import by_total
 
+#: Of Python integers.
 Matrix = NDArray[np.object_]
-"""Of Python integers."""
 
 _POWERS = 64  # of B, before a row is given up
 
@@ -52,8 +52,8 @@ _CERTIFICATES = {
     for piles, fields in tomllib.loads(Path(__file__).with_name("certificates.toml").read_text(encoding="utf-8")).items()
 }
 
+#: The numbers of piles that have a certificate.
 CERTIFIED = tuple(_CERTIFICATES)
-"""The numbers of piles that have a certificate."""
 
 
 def failures(piles: int) -> list[str]:

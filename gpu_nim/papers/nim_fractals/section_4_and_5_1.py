@@ -17,10 +17,10 @@ from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope,
 from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
 from gpu_nim.papers.nim_fractals.section_2_and_3 import first_terms, sequence, split
 
+#: Gives the value of k piles at n = 2^b - 1 + c, of k, b and c.
 Formula = Callable[[int, int, int], int]
-"""Gives the value of k piles at n = 2^b - 1 + c, of k, b and c."""
+#: Gives the value of k piles at 2n + odd, of k, the values by their index, 0 below index 0, n and odd.
 Recursion = Callable[[int, Counter[int], int, int], int]
-"""Gives the value of k piles at 2n + odd, of k, the values by their index, 0 below index 0, n and odd."""
 
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
 

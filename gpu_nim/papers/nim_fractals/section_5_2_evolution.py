@@ -31,8 +31,8 @@ _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
 _THREE_PILES = Reach(1024, 1024, 13)
 _DIRECTIONS: tuple[Position, ...] = ((0, 1), (1, 0), (-1, 0), (0, -1))  # south comes last
 
+#: The P-positions of generation 1, by the direction in which the walk begins.
 _WEST, _NORTH, _EAST = (0, 1, 1), (1, 0, 1), (1, 1, 0)
-"""The P-positions of generation 1, by the direction in which the walk begins."""
 
 # The examples of [NF] Table 1.  For two parents and one child it has (0,1,4,5), an error: that position has one parent and two
 # children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.

@@ -22,15 +22,15 @@ from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT
 
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
+#: Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside.
 _TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVES].reshape(-1, 3).astype(np.int32)
-"""Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside."""
 
 _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
 _PLATE = 2.0  # millimetres: the thickness of a stand
 
+#: The measure of a print that is asked for by default and the largest one, in millimetres.
 PRINT_SIZE, _MAX_PRINT = 100.0, 10_000
-"""The measure of a print that is asked for by default and the largest one, in millimetres."""
 
 
 @dataclass(frozen=True)
@@ -184,8 +184,8 @@ class ExportedBody:
         return Mesh(*cubes(self.blocks), np.repeat(colour_bytes(self.blocks, self.look), 8, axis=0), facts)
 
 
+#: The most blocks that are written as text, a minute's work, or for programs that hold no more.
 TEXT_LIMIT = 1 << 18
-"""The most blocks that are written as text, a minute's work, or for programs that hold no more."""
 
 _SAID_WITH_A_VOWEL = "aefhilmnorsx"  # letters
 
@@ -224,8 +224,8 @@ class ExportFormat:
         return f"a{'n' * (self.name[1] in _SAID_WITH_A_VOWEL)} {self.name} file"
 
 
+#: The export formats, by ending.
 EXPORTS = Registry[ExportFormat]("export")
-"""The export formats, by ending."""
 
 
 def export_format(name: str, summary: str, memory: Callable[[int], int], **facts: Any) -> Callable[[Writer], Writer]:

@@ -18,8 +18,8 @@ from gpu_nim.render.themes import Colour, Theme, one_colour, to_linear
 from gpu_nim.render.views import from_angles
 
 _GENERATIONS = 6
+#: Azimuth and elevation from which no cell of the first generations of Nim is before another or before an edge.
 _FACING = (285.0, 14.0)
-"""Azimuth and elevation from which no cell of the first generations of Nim is before another or before an edge."""
 
 _LABEL = 17.0  # points: the size of the coordinates
 _ROWS = 5  # of 1, 2, 4, 8 and 16 numbers, as in the paper

@@ -22,14 +22,14 @@ from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import Camera, View
 
 _SIZE = 127  # x, z <= this
+#: Along the first axis, the gasket standing upright: z - x to the right, y downwards.
 _ALONG = View((1, 0, 0), up=(0, -1, 0), parallel=True)
-"""Along the first axis, the gasket standing upright: z - x to the right, y downwards."""
 
+#: Degrees from there, of the three graphs.
 _TURNED = (56.0, 28.0, 0.0)
-"""Degrees from there, of the three graphs."""
 
+#: The line that the body is turned about: to the right, up and toward the eye.
 _LINE = (0.35, 1.0, 0.0)
-"""The line that the body is turned about: to the right, up and toward the eye."""
 
 _FINE = 3  # pixels a point, by which polygons are told to be in sight
 _WIDTH, _HEIGHT, _CLEAR = 720, 460, 44.0  # points: of the picture, and of the space around the body

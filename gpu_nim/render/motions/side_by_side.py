@@ -24,8 +24,8 @@ from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, p
 from gpu_nim.render.themes import distinct_colours
 from gpu_nim.render.views import View
 
+#: Along (1, 1, 1), where no two P-positions are in line: their three branches set out as east, north and west do in the plane.
 _FROM_THE_SEED = View((-1, -1, -1), up=(1, 0, 1), parallel=True)
-"""Along (1, 1, 1), where no two P-positions are in line: their three branches set out as east, north and west do in the plane."""
 
 
 class Panels:

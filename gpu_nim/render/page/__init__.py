@@ -29,11 +29,11 @@ from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
 __all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "page", "play_page", "solid"]
 
+#: The most cells of a page; larger bodies are merged to blocks.
 PAGE_LIMIT = 1 << 22
-"""The most cells of a page; larger bodies are merged to blocks."""
 
+#: The name of a page in messages, and the options that it takes.
 PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
-"""The name of a page in messages, and the options that it takes."""
 
 _FILES = files("gpu_nim.render.page")
 _SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input")
