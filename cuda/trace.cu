@@ -19,7 +19,7 @@
 // Layout.  Coordinates of n rays or places are three rows of n: neighbouring threads read neighbouring words.
 //
 // Bytes.  A ray is 73 bytes in and 34 out, and in between nothing for Nim; for bricks one word of 8 bytes a step and stage that it
-// asks. A place is 49 bytes in and one a cone out.
+// asks; for a tree 4 bytes a level that it descends, and then a word. A place is 49 bytes in and one a cone out.
 #include "common.cuh"
 
 namespace {
@@ -61,6 +61,13 @@ struct Nim {
     __device__ __forceinline__ static i64 corner(i64 x, i64 n, i64 side) { return n < 0 ? x | side : x & ~side; }
 };
 
+// The level of the largest empty cube round a cell of a brick of 4 x 4 x 4 bits that is not empty: -1, 0 or 1.
+__device__ __forceinline__ i64 open_in_word(u64 word, i64 a, i64 b, i64 c) {
+    const u32 bit = static_cast<u32>((a & 3) << 4 | (b & 3) << 2 | (c & 3));
+    if ((word >> bit & 1) != 0) return -1;
+    return (word >> (bit & 0x2au) & 0x330033u) == 0;
+}
+
 // A pyramid of bricks of 4 x 4 x 4 bits: see `BrickScene` in gpu_nim/model/tracing.py.
 struct Bricks {
     const u64* words;
@@ -72,15 +79,34 @@ struct Bricks {
         i64 high = (side[1] + 3) / 4, deep = (side[2] + 3) / 4;
         for (u32 stage = 0; stage < stages; ++stage) {
             const u64 word = words[starts[stage] + static_cast<u64>(((a >> 2) * high + (b >> 2)) * deep + (c >> 2))];
-            const u32 bit = static_cast<u32>((a & 3) << 4 | (b & 3) << 2 | (c & 3));
             if (word != 0) {
-                if (stage == 0 && (word >> bit & 1) != 0) return -1;
-                return 2 * stage + ((word >> (bit & 0x2au) & 0x330033u) == 0);
+                if (stage == 0) return open_in_word(word, a, b, c);
+                return 2 * stage + max(open_in_word(word, a, b, c), 0ll);
             }
             a >>= 2, b >>= 2, c >>= 2;
             high = (high + 3) / 4, deep = (deep + 3) / 4;
         }
         return static_cast<i64>(2 * stages);
+    }
+
+    __device__ __forceinline__ bool excluded(i64, i64, i64, i64) const { return false; }
+};
+
+// A tree of halves in which equal blocks are stored once: see `TreeScene` in gpu_nim/model/tracing.py. The rows of all levels are in
+// one array, eight halves each, whose numbers are those of rows but in the first level, where they are of leaves.
+struct Tree {
+    const u64* leaves;
+    const i32* rows;
+    u32 root, level;
+
+    __device__ __forceinline__ i64 open(i64 a, i64 b, i64 c) const {
+        u64 block = root;
+        for (u32 bit = level - 1; bit > 1; --bit) {
+            const u32 half = static_cast<u32>((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1));
+            block = static_cast<u64>(rows[8 * block + half]);
+            if (block == 0) return bit;
+        }
+        return open_in_word(leaves[block], a, b, c);
     }
 
     __device__ __forceinline__ bool excluded(i64, i64, i64, i64) const { return false; }
@@ -238,6 +264,19 @@ trace_bricks(const i64* __restrict__ cells, const f64* __restrict__ fractions, c
     trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
 }
 
+// Trace rays through a tree of blocks (`TreeScene`). What misses is not written.
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
+trace_tree(const i64* __restrict__ cells, const f64* __restrict__ fractions, const f64* __restrict__ directions,
+           const u8* __restrict__ levels, u32 count, u64 spread, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b,
+           i64 corner_c, const u64* __restrict__ leaves, const i32* __restrict__ rows, u32 root, u32 level, f64* distances,
+           i64* hit_cells, u8* hit_levels, u8* faces) {
+    const u64 ray = global_thread();
+    if (ray >= count) return;
+    const Tree scene{leaves, rows, root, level};
+    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
+    trace(scene, {cells, fractions, directions, levels, count, spread, distances, hit_cells, hit_levels, faces}, corner, side, ray);
+}
+
 // Look along cones in the P-positions of Nim (`Cones`).
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
 look_nim(const i64* __restrict__ cells, const f64* __restrict__ fractions, const u8* __restrict__ levels, u32 count,
@@ -260,6 +299,20 @@ look_bricks(const i64* __restrict__ cells, const f64* __restrict__ fractions, co
     const u64 place = global_thread();
     if (place >= count) return;
     const Bricks scene{words, starts, stages, {side_a, side_b, side_c}};
+    const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
+    look(scene, {cells, fractions, levels, count, steps, cones, cubes, farthest, {hole_a, hole_b, hole_c}, {stop_a, stop_b, stop_c},
+                 blocked}, corner, side, place);
+}
+
+// Look along cones in a tree of blocks.
+extern "C" __global__ void __launch_bounds__(THREADS, 4)
+look_tree(const i64* __restrict__ cells, const f64* __restrict__ fractions, const u8* __restrict__ levels, u32 count,
+          const f64* __restrict__ steps, u32 cones, u32 cubes, u32 farthest, i64 hole_a, i64 hole_b, i64 hole_c, i64 stop_a, i64 stop_b,
+          i64 stop_c, i64 side_a, i64 side_b, i64 side_c, i64 corner_a, i64 corner_b, i64 corner_c, const u64* __restrict__ leaves,
+          const i32* __restrict__ rows, u32 root, u32 level, u8* blocked) {
+    const u64 place = global_thread();
+    if (place >= count) return;
+    const Tree scene{leaves, rows, root, level};
     const i64 corner[3] = {corner_a, corner_b, corner_c}, side[3] = {side_a, side_b, side_c};
     look(scene, {cells, fractions, levels, count, steps, cones, cubes, farthest, {hole_a, hole_b, hole_c}, {stop_a, stop_b, stop_c},
                  blocked}, corner, side, place);

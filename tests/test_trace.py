@@ -14,6 +14,7 @@ from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.backends.shared.open_cubes import highest_bit, open_levels
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, NimScene, Rays, surface
+from tests.helpers import tree
 
 # Literal
 
@@ -75,6 +76,10 @@ def packed(is_full, corner, shape):
     return packer.scene()
 
 
+def dense(is_full, corner, side):
+    return is_full(np.indices((side,) * 3) + np.reshape(corner, (3, 1, 1, 1)))
+
+
 SCENES = {
     "nim": (NimScene(31), nim(31), (0, 0, 0), (32, 32, 32)),
     "nim to no power of two": (NimScene(21), nim(21), (0, 0, 0), (22, 22, 22)),
@@ -87,6 +92,8 @@ SCENES = {
         (25, 21, 25),
     ),
     "bricks": (packed(speckled, (-5, -9, 2), (21, 17, 23)), speckled, (-5, -9, 2), (21, 17, 23)),
+    "tree": (tree(dense(speckled, (-5, -9, 2), 32), (-5, -9, 2)), speckled, (-5, -9, 2), (32, 32, 32)),
+    "tree of nim": (tree(dense(nim(63), (0, 0, 0), 64), (0, 0, 0)), nim(63), (0, 0, 0), (64, 64, 64)),
     "bricks of nim": (packed(nim(63), (0, 0, 0), (64, 64, 64)), nim(63), (0, 0, 0), (64, 64, 64)),
 }
 

@@ -5,6 +5,7 @@ tells the largest aligned cube round a cell that is empty: level h is the cube o
 """
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ class TreeScene(ArrayValue):
     Attributes:
         leaves: the distinct blocks of 64 cells, uint64 (n,), the empty one first: 8 x 8 in the plane, where cell (x, y) is bit
             x + 8y, or 4 x 4 x 4 in space, where (a, b, c) is bit 16a + 4b + c.
-        levels: the rows of each level, int32 (n, 4) or (n, 8), finest first: the numbers in the first one are of leaves.
+        levels: the rows of each level, one or more, int32 (n, 4) or (n, 8), finest first: the numbers in the first are of leaves.
         root: the number of the whole in the last level.
         corner: the least coordinates of the whole, two or three.
 
@@ -192,6 +193,13 @@ class TreeScene(ArrayValue):
         return self.side, self.side, self.side if self.dimension == 3 else 1
 
     @property
+    def flattened(self) -> tuple[NDArray[np.int32], int]:
+        """The rows of all levels in one array, finest first, and the whole's place in it: a half is its row's place, 0 if empty."""
+        starts = [0, 0, *accumulate(map(len, self.levels))]
+        rows = [np.where(halves, halves + np.int32(below), 0) for halves, below in zip(self.levels, starts, strict=False)]
+        return np.concatenate(rows), starts[-2] + self.root
+
+    @property
     def populations(self) -> tuple[NDArray[Any], ...]:
         """The exact numbers of cells of the leaves and of the rows of each level: int64, or Python integers where large."""
         found = [np.bitwise_count(self.leaves).astype(np.int64)]
@@ -206,7 +214,7 @@ class TreeScene(ArrayValue):
         return int(self.populations[-1][self.root])
 
 
-Scene = NimScene | BrickScene
+Scene = NimScene | BrickScene | TreeScene
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,7 @@ from gpu_nim.games.laws import chocolate_first_difference
 from gpu_nim.model.digest import checksum, digest
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import capped
-from gpu_nim.model.tracing import Cones, NimScene, Rays
+from gpu_nim.model.tracing import Cones, NimScene, Rays, TreeScene
 from gpu_nim.papers.edge_growth import surface_births
 from tests.cuda_host import files_that_run_kernels
 from tests.open_mpi import OPEN_MPI
@@ -454,7 +454,8 @@ def every_kernel() -> None:
     packer = BrickPacker((0, 0, 0), (32, 32, 32))
     packer.add(grow("nim", 31, backend=device, cells=True).cells())
     rays = Rays(np.full((3, 999), 40), np.zeros((3, 999)), np.full((3, 999), -(3**-0.5)), np.zeros(999, np.int8))
-    for scene in (NimScene(31), packer.scene()):
+    corners = TreeScene(np.array([0, 1], np.uint64), (np.array([[0] * 8, [1] * 8], np.int32),), 1, (0, 0, 0))
+    for scene in (NimScene(31), packer.scene(), corners):
         tracer = device.tracer(scene)
         tracer.trace(rays)
         tracer.blocked(Cones(rays.cells, rays.fractions, rays.levels, rays.directions[:, :5].T))

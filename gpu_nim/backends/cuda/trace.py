@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.model.memory import require_memory
-from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, BrickScene, Cones, Hits, NimScene, Rays, Scene
+from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, BrickScene, Cones, Hits, NimScene, Rays, Scene, TreeScene
 
 _BATCH = 1 << 20  # rays at once
 _RAY_BYTES = 107
@@ -28,16 +28,24 @@ class CudaTracer:
             self._kernels = "trace_nim", "look_nim"
             self._scene = sides | {"first": scene.first, "last": scene.last} | dict(zip("pqr", scene.inequality, strict=True))
         else:
-            self._kernels = "trace_bricks", "look_bricks"
-            self._scene = sides | self._bricks(scene)
+            kind = "tree" if isinstance(scene, TreeScene) else "bricks"
+            self._kernels = f"trace_{kind}", f"look_{kind}"
+            corner = dict(zip(("corner_a", "corner_b", "corner_c"), scene.corner, strict=True))
+            self._scene = sides | corner | (self._tree(scene) if isinstance(scene, TreeScene) else self._bricks(scene))
 
     def _bricks(self, scene: BrickScene) -> dict[str, Any]:
+        return self._held(words=scene.words, starts=np.array(scene.starts, np.uint64)) | {"stages": len(scene.starts)}
+
+    def _tree(self, scene: TreeScene) -> dict[str, Any]:
+        rows, root = scene.flattened
+        return self._held(leaves=scene.leaves, rows=rows) | {"root": root, "level": scene.side.bit_length() - 1}
+
+    def _held(self, **arrays: NDArray[Any]) -> dict[str, Any]:
+        """Copy the arrays of a scene to the device."""
         work = f"a scene on {self._launch.device}"
-        require_memory(scene.words.nbytes, self._launch.free_memory(), work)
-        corner = dict(zip(("corner_a", "corner_b", "corner_c"), scene.corner, strict=True))
+        require_memory(sum(array.nbytes for array in arrays.values()), self._launch.free_memory(), work)
         with device_memory_errors(work):
-            pyramid = self._upload(words=scene.words, starts=np.array(scene.starts, np.uint64))
-        return corner | pyramid | {"stages": len(scene.starts)}
+            return self._upload(**arrays)
 
     @property
     def batch(self) -> int:

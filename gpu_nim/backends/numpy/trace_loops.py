@@ -9,11 +9,13 @@ import numpy as np
 
 from gpu_nim.backends.numpy.compilation import compiled
 from gpu_nim.backends.shared.open_cubes import LEAST, TOP
-from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Hits, NimScene, Rays, Scene
+from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Hits, NimScene, Rays, Scene, TreeScene
 
 
 class _Space(NamedTuple):
-    """A scene as loops read it: a `NimScene`, or with stages, (start, bricks along b, bricks along c) each, a `BrickScene`."""
+    """A scene as loops read it: a `NimScene`; with stages, (start, bricks along b, bricks along c) each, a `BrickScene`; with rows
+    and the level of the root, a `TreeScene`.
+    """
 
     corner: Any
     shape: Any
@@ -22,15 +24,21 @@ class _Space(NamedTuple):
     inequality: tuple[int, int, int]
     words: Any
     stages: Any
+    rows: Any
+    root: int = 0
+    level: int = 0
 
 
 def space(scene: Scene) -> _Space:
     """Return a scene as `walk` and `look` take it."""
     box = np.array(scene.corner, np.int64), np.array(scene.shape, np.int64)
+    no_stages, no_rows = np.zeros((0, 3), np.int64), np.zeros((0, 8), np.int32)
     if isinstance(scene, NimScene):
-        return _Space(*box, scene.first, scene.last, scene.inequality, np.zeros(0, np.uint64), np.zeros((0, 3), np.int64))
+        return _Space(*box, scene.first, scene.last, scene.inequality, np.zeros(0, np.uint64), no_stages, no_rows)
+    if isinstance(scene, TreeScene):
+        return _Space(*box, 0, 0, (0, 0, 0), scene.leaves, no_stages, *scene.flattened, scene.side.bit_length() - 1)
     stages = [(start, *scene.stage_shape(stage)[1:]) for stage, start in enumerate(scene.starts)]
-    return _Space(*box, 0, 0, (0, 0, 0), scene.words, np.array(stages, np.int64))
+    return _Space(*box, 0, 0, (0, 0, 0), scene.words, np.array(stages, np.int64), no_rows)
 
 
 def trace(space: _Space, rays: Rays, hits: Hits) -> None:
@@ -56,9 +64,26 @@ def _highest(value: Any) -> Any:
 
 
 @compiled
+def _open_in_word(word: Any, a: Any, b: Any, c: Any) -> Any:
+    """The same for a cell of a brick that is not empty: -1, 0 or 1."""
+    bit = np.uint64((a & 3) << 4 | (b & 3) << 2 | c & 3)
+    if word >> bit & np.uint64(1):
+        return -1
+    beside = word >> (bit & np.uint64(0b101010)) & np.uint64(0x330033)  # the cube of the next level
+    return int(beside == 0)
+
+
+@compiled
 def _open(space: _Space, a: Any, b: Any, c: Any) -> Any:
     """The level of the largest empty cube round a cell of the box, below 0 for a cell of the set."""
     stages = len(space.stages)
+    if space.level > 0:
+        block = space.root
+        for bit in range(space.level - 1, 1, -1):
+            block = space.rows[block, (a >> bit & 1) << 2 | (b >> bit & 1) << 1 | c >> bit & 1]
+            if block == 0:
+                return bit
+        return _open_in_word(space.words[block], a, b, c)
     if stages == 0:
         wrong, union = a ^ b ^ c, a | b | c
         if union > space.last:
@@ -72,11 +97,7 @@ def _open(space: _Space, a: Any, b: Any, c: Any) -> Any:
         start, wide, deep = space.stages[stage]
         word = space.words[start + ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)]
         if word != 0:
-            bit = np.uint64((a & 3) << 4 | (b & 3) << 2 | c & 3)
-            if word >> bit & np.uint64(1):
-                return 2 * stage - 1
-            beside = word >> (bit & np.uint64(0b101010)) & np.uint64(0x330033)  # the cube of the next level
-            return 2 * stage + (beside == 0)
+            return 2 * stage + _open_in_word(word, a, b, c)
         a, b, c = a >> 2, b >> 2, c >> 2
     return 2 * stages
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.tracing import BrickScene, NimScene, Scene
+from gpu_nim.model.tracing import BrickScene, NimScene, Scene, TreeScene
 
 #: Of a direction's components, so that none is 0.
 LEAST = 1e-200
@@ -38,7 +38,9 @@ def _highest_of_doubles(values: Ints) -> Ints:
 
 def open_levels(scene: Scene) -> Callable[[Ints], Ints]:
     """Return what gives the level of the largest empty cube round each cell (3, n), below 0 for a cell of the set."""
-    return _open_nim(scene) if isinstance(scene, NimScene) else _open_bricks(scene)
+    if isinstance(scene, NimScene):
+        return _open_nim(scene)
+    return _open_tree(scene) if isinstance(scene, TreeScene) else _open_bricks(scene)
 
 
 def _open_nim(scene: NimScene) -> Callable[[Ints], Ints]:
@@ -81,16 +83,38 @@ def _open_bricks(scene: BrickScene) -> Callable[[Ints], Ints]:
         for stage, (start, wide, deep) in enumerate(stages):
             a, b, c = cells >> 2 * stage
             word = scene.words[start + ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)]
-            bit = ((a & 3) << 4 | (b & 3) << 2 | c & 3).astype(np.uint64)
-            here = (word >> bit & np.uint64(1)) != 0
-            # The eight bits of the cube of the next level, from the first of them.
-            beside = (word >> (bit & np.uint64(0b101010)) & np.uint64(0x330033)) != 0
             some = word != 0
             known = left[some]
-            found[known] = (2 * stage + np.where(here, -1, np.where(beside, 0, 1)))[some]
+            found[known] = (2 * stage + _open_in_word(word, a, b, c))[some]
             left, cells = left[~some], cells[:, ~some]
             if not len(left):
                 break
+        return found
+
+    return level
+
+
+def _open_in_word(word: NDArray[np.uint64], a: Ints, b: Ints, c: Ints) -> Ints:
+    """Return the level of the largest empty cube round cells in their bricks that are not empty: -1, 0 or 1."""
+    bit = ((a & 3) << 4 | (b & 3) << 2 | c & 3).astype(np.uint64)
+    here = (word >> bit & np.uint64(1)) != 0
+    # The eight bits of the cube of the next level, from the first of them.
+    beside = (word >> (bit & np.uint64(0b101010)) & np.uint64(0x330033)) != 0
+    return np.where(here, -1, np.where(beside, 0, 1))
+
+
+def _open_tree(scene: TreeScene) -> Callable[[Ints], Ints]:
+    def level(cells: Ints) -> Ints:
+        found = np.empty(cells.shape[1], np.int64)
+        left, block = np.arange(cells.shape[1]), np.full(cells.shape[1], scene.root)
+        cells = np.minimum(np.maximum(cells, 0), scene.side - 1)  # rays that have left
+        for bit, rows in zip(reversed(range(2, 2 + len(scene.levels))), reversed(scene.levels), strict=True):
+            a, b, c = cells >> bit & 1
+            block = rows[block, a << 2 | b << 1 | c]
+            some = block != 0
+            found[left[~some]] = bit
+            left, block, cells = left[some], block[some], cells[:, some]
+        found[left] = _open_in_word(scene.leaves[block], *cells)
         return found
 
     return level
