@@ -17,9 +17,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import Pullback, grown_caption, growth_stops
 from gpu_nim.render.motions.motion import pause, places
-from gpu_nim.render.motions.side_by_side import Panels, SideBySide, Walk, image_of, path_to
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES, distinct_colours
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 
@@ -124,76 +122,3 @@ def test_a_frame_does_not_depend_on_the_frames_before_it():
     numbers = (29, 3, 16, 0)
     drawn = {number: np.asarray(one.frame(number)) for number in numbers}
     assert all(np.array_equal(other.frame(number), drawn[number]) for number in reversed(numbers))
-
-
-def test_the_sides_are_equal_generation_by_generation_and_the_other_is_the_automaton():
-    nim, grown = blocks_of("nim:20"), grow("ulam-warburton-3", 20, backend="numpy", cells=True)
-    image = image_of(nim)
-    for generation, newborns in grown:
-        cells = image.corners[image.generations == generation, :2]
-        assert sorted(map(tuple, cells.tolist())) == sorted(map(tuple, newborns.tolist()))
-
-
-@pytest.mark.parametrize("size", [(160, 80), (60, 150)])
-def test_panels_are_beside_or_above_each_other_and_show_the_same_generation(size):
-    movie = Movie("nim:7", "side-by-side", 40, look=replace(LOOK, resolution=size, colour="branch"))
-    motion = SideBySide(movie)
-    for number in range(40):
-        (one, _), (other, _) = (body.pullback.frame(number) for body in motion.bodies)
-        assert one == other
-    picture = np.asarray(motion.frame(39)).astype(int)
-    assert picture.shape == (*size[::-1], 3)
-    halves = (picture[:, :80], picture[:, 80:]) if size[0] > size[1] else (picture[:75], picture[75:])
-    for half in halves:  # the three branches, each in its colour
-        spread = half - half.mean(axis=2, keepdims=True)
-        assert (spread[..., 0] > 40).any()
-        assert (spread[..., 2] > 40).any()
-        assert (np.ptp(half, axis=2) < 40).any()
-    assert (
-        Panels(replace(LOOK, resolution=size, title="Nim")).look.resolution[1]
-        < Panels(replace(LOOK, resolution=size)).look.resolution[1]
-    )
-
-
-def test_a_walk_goes_from_child_to_child_to_its_position():
-    assert path_to((14, 11, 5))[[0, 8, 12, 14, 15]].tolist() == [[0, 0, 0], [8, 8, 0], [12, 8, 4], [14, 10, 4], [14, 11, 5]]  # [NF]
-    for position in ((14, 11, 5), (1, 2, 3), (0, 21, 21), (52, 22, 34)):
-        path = path_to(position)
-        assert tuple(path[-1].tolist()) == position
-        assert (np.bitwise_xor.reduce(path, axis=1) == 0).all()
-        for before, after in pairwise(path.tolist()):  # the child has one more in two piles with equally many trailing 1 bits
-            grown = [pile for pile, then in zip(before, after, strict=True) if then == pile + 1]
-            assert (len(grown), sum(after) - sum(before)) == (2, 2)
-            assert len({pile ^ (pile + 1) for pile in grown}) == 1
-
-
-def test_a_walk_pauses_at_the_end_of_each_leg_and_names_where_it_is():
-    motion = Walk(Movie("nim:15", "walk", 45, options={"hold": "3"}, look=LOOK))
-    steps = [motion.step(number) for number in range(45)]
-    assert steps == sorted(steps)
-    assert (steps[0], steps[-1]) == ((0, 0), (3, 15))
-    assert {step for _, step in steps} == set(range(16))
-    for end in (8, 12, 14, 15):
-        assert [step for _, step in steps].count(end) >= 3
-    assert motion._captions(0, 0) == ("(0, 0, 0)    step 0 of 15 to (14, 11, 5)", "(0, 0)    ")
-    said = motion._captions(3, 15)
-    assert said == ("(14, 11, 5)    step 15 of 15 to (14, 11, 5)", "(10, -3)    8 east, 4 south, 2 east, 1 north")
-
-
-def test_a_walk_shows_each_leg_in_its_colour_among_all_cells():
-    look = replace(LOOK, resolution=(800, 400))
-    theme = THEMES[look.theme]
-    motion = Walk(Movie("nim:15", "walk", 45, look=look))
-    seed, end = (np.asarray(motion.frame(number)).astype(int)[:, 400:] for number in (0, 44))
-
-    def pixels(picture, colour):
-        return int((np.abs(picture - np.array(colour) * 255).max(axis=2) < 2).sum())
-
-    tile = pixels(seed, theme.text)
-    assert tile > 80
-    for steps, colour in zip((8, 4, 2, 1), distinct_colours(theme, 4), strict=True):
-        assert pixels(seed, colour) == 0
-        assert pixels(end, colour) == pytest.approx(steps * tile, rel=0.25)
-    # Each of the 15 cells was a tile of half the width before it was reached.
-    assert pixels(seed, theme.dim) == pytest.approx(255 * tile / 4, rel=0.2)
-    assert pixels(seed, theme.dim) - pixels(end, theme.dim) == pytest.approx(15 * tile / 4, rel=0.2)

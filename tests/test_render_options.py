@@ -100,10 +100,9 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
     motions = MOTIONS[motion]
     looks: dict[str, Any] = {name: True if value is None else value for name, value in OPTIONS.items() if name != "transparent"}
     looks |= {"resolution": (80, 56), "colour": "generation", "generations": (0, 3)}
-    size = {"side-by-side": (400, 200), "zoom": (200, 150)}.get(motion, (280, 210))
+    size = (200, 150) if motion == "zoom" else (280, 210)
     common = {"resolution": size, "engine": "numpy" if motions.draws_blocks else "auto", "quality": "draft"}
     source = {"nim:63": "edge:5", "nim-4:15": "nim-4:3"}.get(motions.example, motions.example)  # smaller ones
-    source = {"walk": "nim:15", "side-by-side": "nim:7"}.get(motion, source)
 
     def drawn(**look):
         renderer = motion_of(Movie(source, motion, 8, look=Look(**{**common, **look})))

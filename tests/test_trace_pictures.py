@@ -301,7 +301,7 @@ def test_a_movie_of_a_body_of_any_size_is_traced():
     movie = Movie("nim:2^31-1", "growth", frames=32, options={"hold": "1"}, look=Look(**SMALL))
     growth = GrowthInTime(movie)
     assert growth.engine == "trace"
-    generations = [growth.body.pullback.frame(number)[0] for number in range(32)]
+    generations = [growth.pullback.frame(number)[0] for number in range(32)]
     one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))
     assert (np.abs(one - other).max(axis=2) > 3).mean() < 0.01
 

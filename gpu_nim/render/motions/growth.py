@@ -1,9 +1,7 @@
 """Growth in time, with a camera that goes out as the body grows."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +18,6 @@ from gpu_nim.render.words import power_of_two
 
 _NEAREST = 3  # generations of the body that the camera keeps in view, as if they were there from the beginning
 _SPHERE = 0.87  # of a side: the radius of the sphere around a cube
-
-HOLD = hold_option("at generations 2^m - 1")
 
 
 class Pullback:
@@ -147,56 +143,30 @@ def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
     return "    ".join(words)
 
 
-class GrowingBody:
-    """A body that grows, in its colours.
-
-    Args:
-        motion: a motion with the option `HOLD`.
-        body: the body; one that is traced with `TracedBody.until`.
-        look: its appearance.
-        caption: returns the caption of a generation.
-        base: the colour of each block of a body that is not cut open; None for those of the look.
-    """
-
-    def __init__(
-        self,
-        motion: Motion,
-        body: Blocks | TracedBody,
-        look: Look,
-        caption: Callable[[Any, int], str] = grown_caption,
-        base: NDArray[np.float32] | None = None,
-    ) -> None:
-        self._whole, self._look, self._caption = body, look, caption
-        self._longest = max((caption(body, generation) for generation in growth_stops(*body.span)), key=len)
-        self.pullback = Pullback(body, look, motion.movie.frames, motion.movie.values["hold"], self._longest)
-        self._toward = self.pullback.frame(0)[1].basis[2]
-        self._drawn: DrawnBody | None = None
-        if isinstance(body, Blocks):
-            self._drawn = DrawnBody(cut_open(body, look, self._toward), look, motion.engine, base, running=self._longest)
-
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
-        """Return one frame, as `Motion.frame` does."""
-        generation, camera = self.pullback.frame(number)
-        words = self._caption(self._whole, generation)
-        if self._drawn is not None:
-            return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
-        part = cut_open(self._whole.until(generation), self._look, self._toward)
-        return DrawnBody(part, self._look, "trace", running=self._longest).frame(camera, None, words, on_step=on_step)
-
-
 @MOTIONS.add
 class GrowthInTime(Motion):
     """The body grows, generation by generation, and the camera moves back."""
 
     name = "growth"
     summary = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
-    options = (HOLD,)
+    options = (hold_option("at generations 0, 1, 3, 7 and so on"),)
     traces = True
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self.body = GrowingBody(self, self.body_of(movie.source, growing=True), self.look)
+        self._whole = body = self.body_of(movie.source, growing=True)
+        self._longest = max((grown_caption(body, generation) for generation in growth_stops(*body.span)), key=len)
+        self.pullback = Pullback(body, self.look, movie.frames, movie.values["hold"], self._longest)
+        self._toward = self.pullback.frame(0)[1].basis[2]
+        self._drawn: DrawnBody | None = None
+        if isinstance(body, Blocks):
+            self._drawn = DrawnBody(cut_open(body, self.look, self._toward), self.look, self.engine, running=self._longest)
 
     def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
-        return self.body.frame(number, on_step)
+        generation, camera = self.pullback.frame(number)
+        words = grown_caption(self._whole, generation)
+        if self._drawn is not None:
+            return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
+        part = cut_open(self._whole.until(generation), self.look, self._toward)
+        return DrawnBody(part, self.look, "trace", running=self._longest).frame(camera, None, words, on_step=on_step)
