@@ -15,7 +15,7 @@ import pytest
 from gpu_nim import count
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting.families import find_family
-from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError
+from gpu_nim.model.errors import BackendError, UsageError
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -103,28 +103,6 @@ def test_a_piece_that_kills_every_worker_is_one_sentence(monkeypatch: pytest.Mon
     monkeypatch.setattr("gpu_nim.jobs.clusters._LOSSES", 0)
     with cluster(workers=1) as started, pytest.raises(BackendError, match="several workers were lost with one chunk"):
         list(started.map(_die, [0]))
-
-
-@pytest.mark.parametrize(
-    ("options", "advice"),
-    [
-        (("--reduce", "histogram"), "run this command again"),
-        (("--out", "{folder}/a.npy"), "resume with --resume"),
-        (("--out", "{folder}/a.npy", "--method", "enumerate"), "run this command again"),
-    ],
-)
-def test_advice_after_a_lost_scheduler_fits_the_command(
-    workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], advice: str
-) -> None:
-    def lost(*_: object) -> Iterator[object]:
-        raise SchedulerLost("the Dask scheduler was lost: start it again")
-        yield
-
-    monkeypatch.setattr(Cluster, "map", lost)
-    monkeypatch.setattr("gpu_nim.jobs.count.cluster", lambda *_, **__: contextlib.nullcontext(workers))
-    args = ["count", "D", "--piles", "4", "--range", "0:2000", "--backend", "numpy", "--quiet", "--workers", "2"]
-    said = refused(*args, *(option.format(folder=tmp_path) for option in options), status=1)
-    assert said == f"gpunim: the Dask scheduler was lost: start it again, then {advice}\n"
 
 
 def test_ctrl_c_at_a_terminal_is_one_word(tmp_path: Path) -> None:

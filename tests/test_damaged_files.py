@@ -32,8 +32,9 @@ from gpu_nim.model.files import Damaged, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
-from gpu_nim.storage.arrays import NpzArrays, ZarrArrays, sizes_of_blosc, sizes_of_zstd
-from gpu_nim.storage.tables import open_table
+from gpu_nim.storage.arrays import NpzArrays, sizes_of_blosc, sizes_of_zstd
+from gpu_nim.storage.save_load import read_terms
+from gpu_nim.storage.tables import reserved_table
 from tests.damage import damaged
 from tests.helpers import interrupt
 
@@ -72,16 +73,6 @@ def _resumed(folder: Path) -> Any:
     return facts, growth.table, saved.digest, saved.cells().tolist()
 
 
-def _table(folder: Path) -> Any:
-    name = folder.name
-    with open_table(folder / name, TABLE, 1, resume=True) as table:
-        table.append(VALUES[table.next - 10 :])
-    if name.endswith(".zarr"):
-        stored = ZarrArrays(folder / name)
-        return stored.read().tolist(), stored.attributes
-    return (folder / name).read_bytes()
-
-
 def _make(kind: str, place: Path) -> None:
     if kind == "nim.npz":
         save(grow("nim", 31, backend=NUMPY, cells=True), place)
@@ -95,10 +86,8 @@ def _make(kind: str, place: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             begun.grow(lambda batch: interrupt(batch.first + len(batch.births) > 13))
     else:
-        place.mkdir()
-        with pytest.raises(KeyboardInterrupt), open_table(place / kind, TABLE, 1) as table:  # noqa: PT012
-            table.append(VALUES[:32])
-            raise KeyboardInterrupt
+        with reserved_table(place, TABLE, 1) as save_values:
+            save_values([(10, VALUES)])
 
 
 KINDS: dict[str, tuple[Callable[[Path], Any], int]] = {
@@ -109,9 +98,7 @@ KINDS: dict[str, tuple[Callable[[Path], Any], int]] = {
     "solved.zarr": (_solution, 60),
     "run-nim": (_resumed, 10),
     "run-edge": (_resumed, 20),
-    "t.npy": (_table, 40),
-    "t.zarr": (_table, 40),
-    "t.txt": (_table, 40),
+    "t.zarr": (lambda path: read_terms(path).values, 40),
 }
 
 

@@ -1,4 +1,4 @@
-"""Tables in files of every format: atomic, resumable, refused if they do not match, and read by other programs."""
+"""Tables in files of every format: atomic, refused if they were changed, and read by other programs."""
 
 import csv
 import hashlib
@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import tracemalloc
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, MissingDependency, UsageError
 from gpu_nim.storage import tables
 from gpu_nim.storage.save_load import read_terms
-from gpu_nim.storage.tables import TABLE_FORMATS, AppendedFile, TableFormat, endings, open_table, save_table
+from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, reserved_table, save_table
 from tests.helpers import printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
@@ -52,21 +53,17 @@ def read(path: Path) -> list[int]:
     return [value for _, value in pairs]
 
 
-def write(path: Path, limbs: int = 1, *, resume: bool = False, stop_after: int | None = None, **changed: object) -> int:
-    """Write the table, or the first pieces of it; return the index it began at."""
-    with open_table(path, {**ATTRIBUTES, **changed}, limbs, resume=resume) as table:
-        first = table.next
-        for done, piece in enumerate(pieces(limbs, first)):
-            if done == stop_after:
+def write(path: Path, limbs: int = 1, *, stop_after: int | None = None, **changed: int) -> None:
+    """Write the table, or the first pieces of it."""
+
+    def parts() -> Iterator[tuple[int, Any]]:
+        for number, piece in enumerate(pieces(limbs)):
+            if number == stop_after:
                 raise KeyboardInterrupt
-            table.append(piece)
-    return first
+            yield 10 + 7 * number, piece
 
-
-def half(path: Path) -> Path:
-    """The folder of an interrupted table."""
-    (folder,) = path.parent.glob(f".{path.name}.*.partial")
-    return folder
+    with reserved_table(path, {**ATTRIBUTES, **changed}, limbs) as save:
+        save(parts())
 
 
 @pytest.mark.parametrize("limbs", [1, 2])
@@ -74,7 +71,7 @@ def half(path: Path) -> Path:
 def test_whole_tables(tmp_path: Path, ending: str, limbs: int) -> None:
     name, values = f"t{ending}", VALUES if limbs == 1 else [value << 70 for value in VALUES]
     _require(ending)
-    assert write(tmp_path / name, limbs) == 10
+    write(tmp_path / name, limbs)
     assert read(tmp_path / name) == values
     found = read_terms(tmp_path / name)
     assert (found.first, found.values) == (0 if ending == ".npy" else 10, tuple(values))
@@ -84,119 +81,16 @@ def test_whole_tables(tmp_path: Path, ending: str, limbs: int) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("limbs", [1, 2])
-@pytest.mark.parametrize("ending", endings(resumable=True))
-def test_half_written_tables_are_gone_on_with(tmp_path: Path, ending: str, limbs: int) -> None:
-    name = f"t{ending}"
-    path = tmp_path / name
-    with pytest.raises(KeyboardInterrupt):
-        write(path, limbs, stop_after=2)
-    assert not path.exists()
-    with pytest.raises(KeyboardInterrupt):
-        write(path, limbs, resume=True, stop_after=1)
-    assert write(path, limbs, resume=True) == 10 + 7 * 3
-    assert read(path) == (VALUES if limbs == 1 else [value << 70 for value in VALUES])
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_text_written_after_the_last_note_is_cut_off(tmp_path: Path) -> None:
-    path = tmp_path / "t.txt"
-    with pytest.raises(KeyboardInterrupt):
-        write(path, stop_after=2)
-    with (half(tmp_path / "t.txt") / "t.txt").open("a") as file:
-        file.write("24 9\n25 2")
-    assert write(path, resume=True) == 24
-    assert read(path) == VALUES
-
-
-def test_without_resume_a_half_written_table_is_begun_anew(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "t.npy", stop_after=2)
-    assert write(tmp_path / "t.npy") == 10
-    assert read(tmp_path / "t.npy") == VALUES
-
-
-def test_nothing_to_resume_is_a_beginning(tmp_path: Path) -> None:
-    assert write(tmp_path / "t.npy", resume=True) == 10
-
-
-@pytest.mark.parametrize(("changed", "words"), [({"piles": 4}, "piles 3, not 4"), ({"stop": 41}, "stop 40, not 41")])
-def test_another_table_is_not_gone_on_with(tmp_path: Path, changed: dict[str, int], words: str) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "t.npy", stop_after=1)
-    with pytest.raises(FileError, match=f"cannot resume .*: the interrupted table has {words}"):
-        write(tmp_path / "t.npy", resume=True, **changed)
-
-
-def test_damaged_halves(tmp_path: Path) -> None:
-    path = tmp_path / "t.txt"
-    with pytest.raises(KeyboardInterrupt):
-        write(path, stop_after=2)
-    folder = half(path)
-    (folder / "t.txt").write_text("10 9\n")
-    with pytest.raises(FileError, match="is not what was written"):
-        write(path, resume=True)
-    (folder / "job.json").write_text("{")
-    with pytest.raises(FileError, match=r"job\.json is damaged"):
-        write(path, resume=True)
-
-
-@pytest.mark.parametrize("name", ["t.npy", "t.csv", "t.txt", "t.json"])
-def test_a_half_that_was_changed_is_not_gone_on_with(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    with pytest.raises(KeyboardInterrupt):
-        write(path, stop_after=2)
-    data = half(tmp_path / name) / name
-    whole = data.read_bytes()
-    for at in {0, 7, len(whole) // 2, len(whole) - 2}:
-        data.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        with pytest.raises(FileError, match=r"is not what was written; remove .* to start over"):
-            write(path, resume=True)
-    data.write_bytes(whole)
-    note = half(tmp_path / name) / "job.json"
-    noted = note.read_text()
-    for old, new in (('"done": 14', '"done": 7'), ('"sequence": "D"', '"sequence": "A"'), ("{", "[" * 10**5)):
-        note.write_text(noted.replace(old, new, 1))
-        with pytest.raises(FileError, match=r"job\.json is damaged"):
-            write(path, resume=True)
-    note.unlink()
-    os.mkfifo(note)
-    with pytest.raises(FileError, match=r"job\.json is damaged"):
-        write(path, resume=True)
-    note.unlink()
-    note.write_text(noted)
-    secret = tmp_path / "secret"
-    secret.write_bytes(whole)
-    data.unlink()
-    data.symlink_to(secret)
-    with pytest.raises(FileError, match="is a link that leads out of it"):
-        write(path, resume=True)
-    assert secret.read_bytes() == whole
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (lambda store: (store / "c" / "0").write_bytes(b"x"), "a chunk of t.zarr was truncated"),
-        (lambda store: (store / "c" / "0").unlink(), "is not what was written"),
-        (lambda store: _replace(store / "zarr.json", '"sequence": "D"', '"sequence": "A"'), "is not what was written"),
-        (lambda store: _replace(store / "zarr.json", '"uint64"', '"int64"'), "is not what was written"),
-        (lambda store: _replace(store / "zarr.json", '"zstd"', '"gzip"'), "the metadata of t.zarr are damaged"),
-        (lambda store: _replace(store / "zarr.json", '"fill_value": 0', '"fill_value": 1'), "is not what was written"),
-    ],
-)
-def test_a_half_written_store_that_was_changed_is_not_gone_on_with(tmp_path: Path, damage: Any, words: str) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path / "t.zarr", stop_after=2)
-    damage(half(tmp_path / "t.zarr") / "t.zarr")
-    with pytest.raises(FileError, match=f"cannot resume .*{words}"):
-        write(tmp_path / "t.zarr", resume=True)
-
-
-def _replace(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
+@pytest.mark.parametrize("ending", endings())
+def test_an_interrupted_table_leaves_the_one_before(tmp_path: Path, ending: str) -> None:
+    _require(ending)
+    path = tmp_path / f"t{ending}"
+    for there in ([], [path.name]):
+        with pytest.raises(KeyboardInterrupt):
+            write(path, stop_after=2)
+        assert os.listdir(tmp_path) == there
+        write(path)
+        assert read(path) == VALUES
 
 
 def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
@@ -222,8 +116,6 @@ def test_a_store_of_exchanged_chunks_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=re.escape(f"must end in {', '.join(endings())}, got")):
         write(tmp_path / "t.xlsx")
-    with pytest.raises(UsageError, match=re.escape(f"must end in {', '.join(endings(resumable=True))}, got")):
-        write(tmp_path / "t.parquet", resume=True)
     with pytest.raises(FileError, match="there is no folder"):
         write(tmp_path / "none" / "t.npy")
     (tmp_path / "t.zarr").mkdir()
@@ -277,9 +169,8 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
 def test_parquet_holds_indices_of_any_size(tmp_path: Path) -> None:
     _require(".parquet")
     start = 2**63 - 3
-    with open_table(tmp_path / "t.parquet", {"start": start, "stop": start + 6}, 1) as table:
-        for values in ([1, 2, 3], [4, 5, 6]):
-            table.append(np.array(values, np.uint64))
+    with reserved_table(tmp_path / "t.parquet", {"start": start, "stop": start + 6}, 1) as save:
+        save((start + first - 1, np.array([first, first + 1, first + 2], np.uint64)) for first in (1, 4))
     found = read_terms(tmp_path / "t.parquet")
     assert (found.first, found.values) == (start, (1, 2, 3, 4, 5, 6))
 
@@ -294,16 +185,14 @@ def test_parquet_without_its_package_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines with tabs, written by every command that writes a table, named in refusals, and read back."""
 
-    def encode(columns: Any, _: bool) -> list[bytes]:
-        return ["\t".join(map(str, row)).encode() + b"\n" for row in zip(*columns.values(), strict=True)]
-
-    def made(path: Path, heading: Any, done: int, size: int) -> AppendedFile:
-        return AppendedFile(path, size, b"made\n", encode)
+    def write_made(path: Path, heading: Any, parts: Any) -> None:
+        rows = (row for columns in parts for row in zip(*columns.values(), strict=True))
+        path.write_text("made\n" + "".join("\t".join(map(str, row)) + "\n" for row in rows))
 
     def read_made(path: Path, most: int | None) -> dict[str, list[str]]:
         return {"value": [line.split()[1] for line in path.read_text().splitlines()[1:][:most]]}
 
-    monkeypatch.setitem(TABLE_FORMATS, ".made", TableFormat(".made", "with tabs", made, read_made, columns=True))
+    monkeypatch.setitem(TABLE_FORMATS, ".made", TableFormat(".made", "with tabs", write_made, read_made, columns=True))
     printed("count", "D", "--piles", 3, "--range", "0:4", "--out", tmp_path / "D.made")
     assert (tmp_path / "D.made").read_text() == "made\n0\t1\n1\t3\n2\t3\n3\t9\n"
     assert read_terms(tmp_path / "D.made").values == (1, 3, 3, 9)

@@ -169,22 +169,6 @@ def test_signals_at_the_last_moment(tmp_path: Path, number: signal.Signals, stat
     assert os.listdir(tmp_path) == ["a.npz"]
 
 
-def test_a_killed_count_is_gone_on_with_unless_its_file_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    asked = ("count", "D", "--piles", "3", "--range", "0:50", "--out", path)
-    Stopped(*asked).end(signal.SIGKILL)
-    (half,) = tmp_path.glob(".t.csv.*.partial")
-    result = run(*asked, "--resume")
-    assert result.exit_code == 0
-    assert os.listdir(tmp_path) == ["t.csv"]
-    # Killed during the rename: the folder's contents then differ from its record.
-    half.mkdir(mode=0o700)
-    (half / "job.json").write_text("{")
-    (half / ".gpunim-done").touch()
-    assert run(*asked, "--resume").exit_code == 0
-    assert os.listdir(tmp_path) == ["t.csv"]
-
-
 def test_links_planted_under_known_names_lead_nowhere(tmp_path: Path) -> None:
     target = tmp_path / "precious"
     target.write_text("mine")

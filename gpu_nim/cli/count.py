@@ -63,7 +63,6 @@ _EXAMPLES = {
 @click.option("--format", "form", type=Choice(("table", *forms())), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
 @click.option("--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
-@click.option("--resume", is_flag=True, help="Resume a file that an interrupted run left.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
 @click.option("--scheduler", help="Distribute the work to the workers of the Dask scheduler at this address.")
@@ -105,8 +104,6 @@ def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
     with job.open(), step_progress(quiet or (is_printed and job.method == "formula")) as step:
         if job.is_long:
             notes(str(job.plan()))
-        if job.first > job.indices.start:
-            notes(f"resuming {job.out} at n = {job.first}")
         if job.reduce is not None:
             results = job.reductions(step)
         elif job.out is not None:

@@ -82,9 +82,9 @@ class Range:
         skip, rows = self._rows(self.start, self.size)
         return self.engine.values(self._loaded_table(), rows, skip, self.size)
 
-    def chunks(self, first: int | None = None, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
-        """The range from `first` on as (index, values) chunks; each array is overwritten by the next chunk."""
-        first = self.start if first is None else first
+    def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
+        """The range as (index, values) chunks; each array is overwritten by the next chunk."""
+        first = self.start
         buffer = np.empty(self.shape(min(size, self.stop - first)), np.uint64)
         while first < self.stop:
             part = buffer[: self.stop - first]

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import Whole, integer
-from gpu_nim.model.errors import BackendError, SchedulerLost, UsageError, missing
+from gpu_nim.model.errors import BackendError, UsageError, missing
 from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked, interrupts_deferred
 
 Chunk = TypeVar("Chunk")
@@ -41,8 +41,8 @@ class Cluster:
     def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
         """Yield function(chunk) for each chunk, in order; only a few chunks per worker are submitted at a time.
 
-        The chunks of a worker that dies are repeated by the others. BackendError where a chunk seems to kill its workers, and
-        SchedulerLost where the scheduler is lost.
+        The chunks of a worker that dies are repeated by the others. BackendError where a chunk seems to kill its workers, or
+        the scheduler is lost.
         """
         distributed: Any = import_module("distributed")
         try:
@@ -52,7 +52,7 @@ class Cluster:
         except (distributed.CancelledError, OSError) as error:
             if self._client.status == "running":  # else the connection is what failed
                 raise
-            raise SchedulerLost("the Dask scheduler was lost: start it again") from error
+            raise BackendError("the Dask scheduler was lost: start it again, then run this command again") from error
 
     def _in_order(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
         waiting: deque[Any] = deque()

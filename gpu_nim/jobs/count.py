@@ -28,14 +28,14 @@ from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_fo
 from gpu_nim.counting.reductions import Reduced, Reduction, Result, ValueScan, reduce_range, scanned_values
 from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.jobs.plan import Plan
-from gpu_nim.model.arguments import Apart, Needs, Whole, argument, check_together, given_fields, integer, items, shown
+from gpu_nim.model.arguments import Apart, Whole, argument, check_together, given_fields, integer, items, shown
 from gpu_nim.model.arrays import to_integers
-from gpu_nim.model.errors import SchedulerLost, UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.storage.tables import TABLE_FORMATS, TableWriter, check_table, endings, open_table
+from gpu_nim.storage.tables import TABLE_FORMATS, check_table, endings, reserved_table
 
 #: Exact values of a range: uint64, or Python integers where those may not fit.
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
@@ -52,7 +52,6 @@ _APART: Apart = {
     "device": ("method", "scheduler", "workers", "out"),
     "scheduler": ("workers",),
 }
-_NEEDS: Needs = {"resume": (("out",), "the file to resume")}
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG, _SECONDS = 1 << 32, 10  # values, about so many seconds
 _SHORT = 15  # binary digits of an index whose value takes no time to speak of
@@ -196,7 +195,6 @@ class CountJob:
         scheduler: the address of a Dask scheduler.
         workers: a number of processes.
         out: a file for the values of a range, of a format of `gpu_nim.storage.tables`.
-        resume: continue the file that an interrupted job left.
 
     Raises:
         UsageError: an argument is wrong or contradicts another.
@@ -221,7 +219,6 @@ class CountJob:
     scheduler: str | None = None
     workers: Whole | None = None
     out: Path | None = None
-    resume: bool = False
 
     def __post_init__(self) -> None:
         self.entry = resolve(self.sequence, self.piles)
@@ -233,7 +230,7 @@ class CountJob:
         self._wanted = [Reduction.parse(name) for name in items("reduce", names, "reductions")]
         self._check(given_fields(self))
         self._cluster: Cluster | None = None
-        self._table: TableWriter | None = None
+        self._write: Callable[[Iterable[tuple[int, NDArray[Any]]]], None] | None = None
 
     def _check(self, given: dict[str, Any]) -> None:
         """Raise UsageError where an option that was given is wrong, or not for this count."""
@@ -252,7 +249,7 @@ class CountJob:
                 raise UsageError(f"{argument(name)} is for a range, got {self._asked}")
             if (self.is_index or self.entry.family is None) and name in _OF_FAMILIES:
                 raise self._not_of_family(name)
-        check_together(given, _APART, _NEEDS)
+        check_together(given, _APART, {})
         if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
             raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
         if self.entry.family is None and self.out is not None and self.out.suffix not in (known := endings(any_size=True)):
@@ -373,7 +370,7 @@ class CountJob:
     def _check_files(self) -> None:
         """Raise UsageError or FileError where a file could not be written."""
         if self.out is not None:
-            check_table(self.out, resumable=self.resume)
+            check_table(self.out)
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -385,22 +382,12 @@ class CountJob:
             BackendError: there are no workers.
         """
         self._check_files()
-        try:
-            with ExitStack() as held:
-                if self.scheduler is not None or self.workers is not None:
-                    self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
-                if self.out is not None:
-                    self._table = held.enter_context(open_table(self.out, self.facts, self.limbs, resume=self.resume))
-                yield
-        except SchedulerLost as error:
-            resumable = self.out is not None and self.method == "formula"
-            again = f"resume with {argument('resume')}" if resumable else "run this command again"
-            raise SchedulerLost(f"{error}, then {again}") from error
-
-    @property
-    def first(self) -> int:
-        """The first index that is not in the file yet."""
-        return self.indices.start if self._table is None else self._table.next
+        with ExitStack() as held:
+            if self.scheduler is not None or self.workers is not None:
+                self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
+            if self.out is not None:
+                self._write = held.enter_context(reserved_table(self.out, self.facts, self.limbs))
+            yield
 
     def value(self, on_step: OnStep = unreported) -> int:
         """Return the value at an index.
@@ -456,17 +443,16 @@ class CountJob:
         return values if values.ndim == 1 else np.array(to_integers(values), object)
 
     def write(self, on_step: OnStep = unreported) -> None:
-        """Write the values to the file, from the index `first` on.
+        """Write the values to the file.
 
         Args:
             on_step: called for progress.
         """
-        assert self._table is not None
-        for _, part in self.parts(on_step):
-            self._table.append(part)
+        assert self._write is not None
+        self._write(self.parts(on_step))
 
     def parts(self, on_step: OnStep = unreported) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield the values from the index `first` on, in parts.
+        """Yield the values of the range, in parts.
 
         A part is an index and an array of the values from there on, which the next one may overwrite. Arrays have the shape (m,),
         or (m, limbs) where values may need more than 64 bits, least significant first; those of entries without a family hold
@@ -478,7 +464,7 @@ class CountJob:
         Raises:
             VerificationError: the sum of the values is not the exact one, or the enumeration differs from the formula.
         """
-        start, n = self.indices.start, self.first
+        start = n = self.indices.start
         for part in self._parts(on_step):
             yield n, part
             n += len(part)
@@ -487,27 +473,26 @@ class CountJob:
 
     def _parts(self, on_step: OnStep) -> Iterator[NDArray[Any]]:
         if self.entry.family is None:
-            terms, size = self.entry.terms(self.first, self.indices.stop), 1
+            terms, size = self.entry.terms(self.indices.start, self.indices.stop), 1
             while part := list(islice(terms, size)):
                 yield np.array(part, object)
                 size = min(2 * size, _TERMS)  # the first ones at once, where each takes long
             return
         family, start, stop = self._span
-        first = self.first - self.entry.shift
         if self.method == "enumerate":
             trial = self._enumeration
             share = trial.tuples // trial.chunks()[-1][1]
             counted = trial.combine(self._done(trial, (family, trial.limit), "tuples", share, on_step))
-            yield counted[first:].astype(np.uint64)
+            yield counted[start:].astype(np.uint64)
             return
         if self._cluster is None:
             if self._backend.name == "numpy":
                 require_memory(self._planned_memory, host_memory(), f"writing {self.size:,} values of {self.entry.name}")
-            parts: Iterable[NDArray[np.uint64]] = (part for _, part in self._range.chunks(first))
+            parts: Iterable[NDArray[np.uint64]] = (part for _, part in self._range.chunks())
         else:
-            chunks = ((at, min(at + _CHUNK, stop)) for at in range(first, stop, _CHUNK))
+            chunks = ((at, min(at + _CHUNK, stop)) for at in range(start, stop, _CHUNK))
             parts = self._cluster.map(do_chunk, ((Range, (family, start, stop), self._backend.name, chunk) for chunk in chunks))
-        yield from with_checked_sum(family, first, parts)
+        yield from with_checked_sum(family, start, parts)
 
     def _done(
         self, work: ValueScan | Enumeration, whole: tuple[Any, ...], unit: str, share: int, on_step: OnStep

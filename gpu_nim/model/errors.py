@@ -74,10 +74,6 @@ class BackendError(GpunimError, RuntimeError):
     """The requested backend cannot run on this machine, or the device reported an error."""
 
 
-class SchedulerLost(BackendError):
-    """The connection to a Dask scheduler was lost during the work."""
-
-
 class RankFailed(BackendError):
     """Another rank of the same growth has failed, and says why."""
 

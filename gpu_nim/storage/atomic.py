@@ -189,7 +189,6 @@ def _folder_for(path: Path) -> Iterator[Path]:
 def resumable(
     path: Path,
     belongs: Callable[[Path], bool],
-    is_ours: Callable[[Path], bool] = lambda _: False,
     begun: Callable[[Path], bool] = lambda folder: any(folder.iterdir()),
 ) -> Iterator[Path]:
     """Yield a folder in which to write `path` under its own name; on success it is renamed to `path`, on failure the folder stays.
@@ -208,7 +207,7 @@ def resumable(
     ...     path.read_text()
     '1 3;3 9;'
     """
-    check_writable(path, is_ours)
+    check_writable(path)
     with claim(path) as alone, writing(path):
         left = [folder for folder in _leftovers(path.parent, re.escape(path.name)) if not (folder / _DONE).exists()]
         folder = next((folder for folder in left if belongs(folder)), None)

@@ -1,4 +1,4 @@
-"""Tables in files: terms of sequences, written while they are computed and resumable, and tables of any columns.
+"""Tables in files: terms of sequences, written while they are computed, and tables of any columns.
 
 The catalogue of formats has one entry each, by which every command that writes or reads numbers knows them.
 
@@ -13,10 +13,6 @@ A table has named columns of equally many entries, and is written some rows at a
 value, whose n follow each other; some formats hold sequences alone. What is read back are the terms of one column.
 
 A format of text is written in pieces, which can also be printed: the forms of `gpunim count --format`.
-
-A long range of a sequence is written in a folder beside its final name (see `gpu_nim.storage.atomic`): the data, and `job.json`
-with the job, its progress, and the SHA-256 of the data. When it is complete it is renamed. A run that is interrupted leaves the
-folder, and a run of the same job with resume continues after comparing the data with their SHA-256.
 """
 
 from __future__ import annotations
@@ -24,17 +20,17 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
+import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from io import BytesIO, StringIO, TextIOWrapper
+from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +44,8 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import EVERY_CHUNK, ZarrArrays, checksum_of, created, raised_as_damage, store_of
-from gpu_nim.storage.atomic import check_output, make_folder, replacing, resumable
+from gpu_nim.storage.arrays import ZarrArrays, created, raised_as_damage, store_of
+from gpu_nim.storage.atomic import check_output, make_folder, replacing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
@@ -64,7 +60,6 @@ SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]
 #: The column that is read where none is named.
 MAIN = "births"
-_READ = 1 << 20  # bytes of a file digested at a time
 _Row = TypeVar("_Row")
 _TERM = 100  # bytes in memory of a term, short ones
 
@@ -88,34 +83,8 @@ class Heading:
         """Whether the rows are terms of a sequence."""
         return self.columns == SEQUENCE
 
-    def job(self) -> dict[str, Any]:
-        """Return what describes a sequence in a file that gpunim reads back."""
-        return {"kind": KIND, "format": FORMAT, "limbs": self.limbs, **self.facts}
 
-
-class Extent(NamedTuple):
-    """The extent of a table: the bytes of its file, 0 for a store of many files, and the SHA-256 of them, or of its values."""
-
-    size: int
-    digest: str
-
-
-class TableData:
-    """The file of a table in progress."""
-
-    def append(self, columns: Columns) -> None:
-        """Take the next rows."""
-        raise NotImplementedError
-
-    def extent(self) -> Extent:
-        """Flush to the system, and return the extent; only of formats that can be resumed."""
-        raise NotImplementedError
-
-    def finish(self) -> None:
-        """Write what follows the last row."""
-
-    def close(self) -> None:
-        """Close the file."""
+Writer = Callable[[Path, Heading, Iterable[Columns]], None]
 
 
 @dataclass(frozen=True)
@@ -142,22 +111,19 @@ class TableFormat:
     Attributes:
         name: the ending of its files.
         summary: what they are.
-        writer: makes the file, for a heading; takes the rows that are written already and their bytes in the file, both 0 for a
-            new one.
+        write: writes the rows of a heading, in parts, to a new file.
         read: reads the columns, and at most so many rows.
         text: how it is written, if it is text, which can also be printed.
         columns: whether it holds any columns, and not sequences alone.
-        resumable: whether an interrupted file can be continued.
         memory: bytes of memory that its library takes for a sequence, beside the values.
     """
 
     name: str
     summary: str
-    writer: Callable[[Path, Heading, int, int], TableData]
+    write: Writer
     read: Reader
     text: Text | None = None
     columns: bool = False
-    resumable: bool = True
     memory: int = 0
 
 
@@ -178,54 +144,6 @@ def rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
         yield from zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True)
 
 
-class AppendedFile(TableData):
-    """A file that is appended to, after its first `size` bytes or else a header, and its SHA-256.
-
-    `encode` returns the bytes of rows, in pieces; its last argument says whether they are the first ones. A memory map would also
-    do for arrays, but keeps everything written in this process's memory.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        size: int,
-        header: bytes,
-        encode: Callable[[Columns, bool], Iterable[bytes | memoryview]],
-        end: bytes = b"",
-    ) -> None:
-        self._encode, self._header, self._end = encode, len(header), end
-        self._digest = hashlib.sha256()
-        if size:
-            with open_regular(path, within=path.parent) as before:
-                if os.fstat(before.fileno()).st_nlink > 1:
-                    raise Damaged("it is also a file elsewhere, by a hard link")
-                for start in range(0, size, _READ):
-                    self._digest.update(before.read(min(_READ, size - start)))
-        self._file = path.open("r+b" if size else "wb")
-        self._file.seek(size)
-        if not size:
-            self._append(header)
-
-    def append(self, columns: Columns) -> None:
-        for piece in self._encode(columns, self._file.tell() == self._header):
-            self._append(piece)
-
-    def _append(self, content: bytes | memoryview) -> None:
-        self._file.truncate()  # what was written after the record from which it is resumed
-        self._file.write(content)
-        self._digest.update(content)
-
-    def extent(self) -> Extent:
-        self._file.flush()
-        return Extent(self._file.tell(), self._digest.hexdigest())
-
-    def finish(self) -> None:
-        self._append(self._end)
-
-    def close(self) -> None:
-        self._file.close()
-
-
 def require_room_for(path: Path, terms: int) -> None:
     """Raise InsufficientMemoryError where so many terms would not fit."""
     require_memory(_TERM * terms, host_memory(), f"reading {path}")
@@ -243,14 +161,21 @@ _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
 
 
+def _pieces(text: Text, heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
+    first = True
+    yield text.begin(heading)
+    for columns in parts:
+        yield from text.lines(heading, columns, first)
+        first = False
+    yield text.end
+
+
 def _text_format(text: Text, name: str, summary: str, read: Reader, *, columns: bool) -> TableFormat:
     """An entry for a format of text."""
 
-    def write(path: Path, heading: Heading, done: int, size: int) -> TableData:
-        def encode(given: Columns, first: bool) -> Iterator[bytes]:
-            return (piece.encode() for piece in text.lines(heading, given, first))
-
-        return AppendedFile(path, size, text.begin(heading).encode(), encode, text.end.encode())
+    def write(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(_pieces(text, heading, parts))
 
     return TableFormat(name, summary, write, read, text, columns=columns)
 
@@ -264,10 +189,13 @@ def _limbs(columns: Columns) -> NDArray[Any]:
     return np.ascontiguousarray(columns["value"], "<u8")
 
 
-def _npy(path: Path, heading: Heading, done: int, size: int) -> TableData:
-    header = BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<u8", "fortran_order": False, "shape": _shape(heading)})
-    return AppendedFile(path, size, header.getvalue(), lambda columns, _: [_limbs(columns).data.cast("B")])
+def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
+    # A memory map would also do, but keeps everything written in this process's memory.
+    with path.open("wb") as file:
+        header = {"descr": "<u8", "fortran_order": False, "shape": _shape(heading)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for columns in parts:
+            file.write(_limbs(columns).data)
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
@@ -278,49 +206,23 @@ def _read_npy(path: Path, most: int | None) -> Columns:
     return {"value": values[:most]}
 
 
-class _ZarrTable(TableData):
-    """Writes to an array of a store, of which `done` values are there; its SHA-256 is over its metadata and its values.
-
-    The attribute `seal` is the SHA-256 over its range and its values.
-    """
-
-    def __init__(self, path: Path, heading: Heading, done: int, size: int) -> None:
-        if not done:
-            shape = _shape(heading)
-            # A power of two, which divides the appended parts: no chunk that was recorded as written is written again.
-            chunks = (min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length()), *shape[1:])
-            names = ["n", "limb"][: len(shape)]
-            created(path, "", names, shape=shape, chunks=chunks, dtype=np.uint64, attributes=heading.job())
-        self._path, self._next = path, done
-        self._array: Any = None
-        self._metadata = parse_json(read_regular(path / "zarr.json", _METADATA, within=path))
-        self._metadata["attributes"].pop("seal", None)
-        self._digest = _sealing(heading.facts)
-        for part in _stored(ZarrArrays(path), done):
-            self._digest.update(part)
-
-    def append(self, columns: Columns) -> None:
-        import zarr
-
+def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
+    """Write an array, whose attribute `seal` is the SHA-256 over its range and its values."""
+    shape, digest, at = _shape(heading), _sealing(heading.facts), 0
+    size = min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length())
+    attributes = {"kind": KIND, "format": FORMAT, "limbs": heading.limbs, **heading.facts}
+    names = ["n", "limb"][: len(shape)]
+    array = created(path, "", names, shape=shape, chunks=(size, *shape[1:]), dtype=np.uint64, attributes=attributes)
+    for columns in parts:
         values = _limbs(columns)
-        if self._array is None:  # only after its digest was compared
-            self._array = zarr.open_array(self._path, mode="r+", config=EVERY_CHUNK)
-        size = self._array.chunks[0]  # zarr takes as many times the memory as there are chunks
-        for start in range(0, len(values), size):
+        for start in range(0, len(values), size):  # zarr takes as many times the memory as there are chunks
             part = values[start : start + size]
             with interrupts_deferred():
-                self._array[self._next : self._next + len(part)] = part
-            self._next += len(part)
-            self._digest.update(part.data)
-
-    def extent(self) -> Extent:
-        return Extent(0, checksum_of({"metadata": self._metadata, "values": self._digest.hexdigest()}, {}))
-
-    def finish(self) -> None:
-        import zarr
-
-        with interrupts_deferred():
-            zarr.open_array(self._path, mode="r+").update_attributes({"seal": self._digest.hexdigest()})
+                array[at : at + len(part)] = part
+            at += len(part)
+            digest.update(part.data)
+    with interrupts_deferred():
+        array.update_attributes({"seal": digest.hexdigest()})
 
 
 def _sealing(facts: Mapping[str, Any]) -> Any:
@@ -466,43 +368,34 @@ def _pyarrow() -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-class _ParquetTable(TableData):
-    """Writes blocks of rows, with the types of the first of them, and the schema last; integers of more than 64 bits are texts."""
+def _write_parquet(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
+    """Write blocks of rows, with the types of the first of them; integers of more than 64 bits are texts."""
+    arrow, parquet = _pyarrow()
+    with ExitStack() as held:
+        writer: Any = None
+        for block in chain.from_iterable(map(_blocks, parts)):
+            table = arrow.table({name: _typed(arrow, heading, name, column) for name, column in block.items()})
+            if writer is None:
+                schema = table.schema.with_metadata({"gpunim": json.dumps(dict(heading.facts))})
+                writer = held.enter_context(parquet.ParquetWriter(path, schema, use_dictionary=False))
+            writer.write_table(table.cast(writer.schema))
 
-    def __init__(self, path: Path, heading: Heading, done: int, size: int) -> None:
-        self._arrow, self._parquet = _pyarrow()
-        self._path, self._heading = path, heading
-        self._writer: Any = None
 
-    def append(self, columns: Columns) -> None:
-        typed = all(isinstance(column, np.ndarray | range) for column in columns.values())  # alike in all parts
-        size = max(1, *map(len, columns.values()))
-        for start in range(0, size, _GROUP if typed else size):
-            self._append({name: column[start : start + _GROUP] for name, column in columns.items()})
+def _blocks(columns: Columns) -> Iterator[Columns]:
+    """Yield rows that are written at a time: some of arrays, which have one type in all parts, and else all."""
+    count = max(1, *map(len, columns.values()))  # types also where there are no rows
+    size = _GROUP if all(isinstance(column, np.ndarray | range) for column in columns.values()) else count
+    for start in range(0, count, size):
+        yield {name: column[start : start + size] for name, column in columns.items()}
 
-    def _append(self, columns: Columns) -> None:
-        table = self._arrow.table({name: self._typed(name, column) for name, column in columns.items()})
-        if self._writer is None:
-            schema = table.schema.with_metadata({"gpunim": json.dumps(dict(self._heading.facts))})
-            self._writer = self._parquet.ParquetWriter(self._path, schema, use_dictionary=False)
-        self._writer.write_table(table.cast(self._writer.schema))
 
-    def _typed(self, name: str, column: Column) -> Any:
-        heading = self._heading
-        long = heading.is_sequence and (heading.limbs > 1 if name == "value" else heading.facts["stop"] > 1 << 63)
-        values = column if isinstance(column, np.ndarray) and column.ndim == 1 else entries(column)
-        if not long:  # so that all parts of a sequence have one type
-            with suppress(self._arrow.ArrowInvalid, OverflowError):
-                return self._arrow.array(values)
-        return self._arrow.array([None if value is None else str(value) for value in values], self._arrow.string())
-
-    def finish(self) -> None:
-        if self._writer is None:
-            self.append({name: [] for name in self._heading.columns})
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+def _typed(arrow: Any, heading: Heading, name: str, column: Column) -> Any:
+    long = heading.is_sequence and (heading.limbs > 1 if name == "value" else heading.facts["stop"] > 1 << 63)
+    values = column if isinstance(column, np.ndarray) and column.ndim == 1 else entries(column)
+    if not long:  # so that all parts of a sequence have one type
+        with suppress(arrow.ArrowInvalid, OverflowError):
+            return arrow.array(values)
+    return arrow.array([None if value is None else str(value) for value in values], arrow.string())
 
 
 def _read_parquet(path: Path, most: int | None) -> Columns:
@@ -519,54 +412,36 @@ def _read_parquet(path: Path, most: int | None) -> Columns:
 
 
 for _format in (
-    TableFormat(".npy", "one array of a sequence", _npy, _read_npy),
-    TableFormat(".zarr", "a chunked array of a sequence", _ZarrTable, _read_zarr, memory=18 << 20),
+    TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
+    TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr, memory=18 << 20),
     _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
     _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
     _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),
-    TableFormat(
-        ".parquet",
-        "typed columns",
-        _ParquetTable,
-        _read_parquet,
-        columns=True,
-        resumable=False,
-        memory=16 << 20,
-    ),
+    TableFormat(".parquet", "typed columns", _write_parquet, _read_parquet, columns=True, memory=16 << 20),
 ):
     TABLE_FORMATS.add(_format)
 
 
-def endings(*, columns: bool = False, any_size: bool = False, resumable: bool = False) -> list[str]:
+def endings(*, columns: bool = False, any_size: bool = False) -> list[str]:
     """Return the endings of the files that hold a table.
 
     Args:
         columns: of any columns, and not a sequence.
         any_size: with terms of any size, of which the limbs are not known: texts.
-        resumable: that can be resumed.
 
     >>> ".csv" in endings(columns=True), ".npy" in endings(any_size=True)
     (True, False)
     """
-    return [
-        name
-        for name, each in TABLE_FORMATS.items()
-        if each.columns >= columns and (each.text is not None) >= any_size and each.resumable >= resumable
-    ]
+    return [name for name, each in TABLE_FORMATS.items() if each.columns >= columns and (each.text is not None) >= any_size]
 
 
 def write_table(path: Path, parts: Iterable[Columns], facts: Mapping[str, Any] = MappingProxyType({})) -> None:
     """Write a table to a new file, in the format of its ending, some rows at a time: the first part names the columns."""
     parts = iter(parts)
     first = next(parts)
-    with closing(TABLE_FORMATS[path.suffix].writer(path, Heading(tuple(first), facts), 0, 0)) as data:
-        for columns in chain([first], parts):
-            data.append(columns)
-        data.finish()
+    TABLE_FORMATS[path.suffix].write(path, Heading(tuple(first), facts), chain([first], parts))
 
 
-_JOB = "job.json"
-_NOTE = 1 << 20  # bytes of it
 _NAMED = ("names",), "a draft, an A-number, or all"
 _SUBMITTED: Needs = {
     "out": _NAMED,
@@ -598,31 +473,11 @@ def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Colu
     """
     text = forms()[form].text
     assert text is not None
-    heading, first = Heading(SEQUENCE, facts), True
-    yield text.begin(heading)
-    for start, values in parts:
-        yield from text.lines(heading, _sequence(start, values), first)
-        first = False
-    yield text.end
+    return _pieces(text, Heading(SEQUENCE, facts), (_sequence(start, values) for start, values in parts))
 
 
 def _sequence(first: int, values: Column) -> Columns:
     return {"n": range(first, first + len(values)), "value": values}
-
-
-class TableWriter:
-    """A table in progress. `next` is the first index that is not yet written."""
-
-    def __init__(self, folder: Path | None, heading: Heading, data: TableData, done: int) -> None:
-        self._folder, self._heading, self._data = folder, heading, data
-        self.next = heading.facts["start"] + done
-
-    def append(self, values: U64) -> None:
-        """Write the next values, shape (n,) or (n, limbs), and record the progress."""
-        self._data.append(_sequence(self.next, values))
-        self.next += len(values)
-        if self._folder is not None:
-            _note(self._folder, self._heading, self.next - self._heading.facts["start"], self._data.extent())
 
 
 def check_table(path: Path, **needs: bool) -> None:
@@ -631,73 +486,20 @@ def check_table(path: Path, **needs: bool) -> None:
 
 
 @contextmanager
-def open_table(path: Path, attributes: dict[str, Any], limbs: int, *, resume: bool = False) -> Iterator[TableWriter]:
-    """Open a file for a sequence, by its ending, and write it atomically.
+def reserved_table(path: Path, facts: Mapping[str, Any], limbs: int) -> Iterator[Callable[[Iterable[tuple[int, Column]]], None]]:
+    """Reserve a file for a sequence; yield what writes its values to it, in parts, each with the first index. The write is atomic.
 
-    `attributes` describe the sequence and must hold `start` and `stop`, its indices. With `resume`, an interrupted table of the
-    same attributes is continued. Raises UsageError for another ending, or one that cannot be resumed, FileError where it cannot be
-    written, would not fit on the disk, or is not the table to resume.
+    `facts` describe the sequence and must hold `start` and `stop`, its indices. Raises UsageError for an ending of no table,
+    FileError where the file cannot be written, or would not fit on the disk.
     """
-    check_table(path, resumable=resume)
-    heading, entry = Heading(SEQUENCE, attributes, limbs), TABLE_FORMATS[path.suffix]
-    if not entry.resumable:
-        with replacing(path) as scratch, closing(entry.writer(scratch, heading, 0, 0)) as data:
-            yield TableWriter(None, heading, data, 0)
-            data.finish()
-        return
-    with resumable(path, lambda folder: resume and _is_begun(folder), is_table, _is_begun) as folder:
-        done, extent = _taken_up(path, folder, heading.job())
-        if done == 0:
-            _require_space(path, heading)
-        scratch = folder / path.name
-        try:
-            data = entry.writer(scratch, heading, done, 0 if extent is None else extent.size)
-        except (Damaged, FileNotFoundError) as error:
-            raise FileError(f"cannot resume {path}: {scratch} is damaged ({error}); remove {folder} to start over") from error
-        with closing(data):
-            if extent is not None and data.extent() != extent:
-                raise FileError(f"cannot resume {path}: {scratch} is not what was written; remove {folder} to start over")
-            yield TableWriter(folder, heading, data, done)
-            data.finish()
-
-
-def _is_begun(folder: Path) -> bool:
-    """Whether progress is recorded in the folder of an interrupted table."""
-    return (folder / _JOB).exists()
-
-
-def _taken_up(path: Path, folder: Path, job: dict[str, Any]) -> tuple[int, Extent | None]:
-    """The number of values of an interrupted table, and its extent; (0, None) where there is none."""
-    damaged = f"cannot resume {path}: {folder / 'job.json'} is damaged; remove {folder} to start over"
-    try:
-        note = parse_json(read_regular(folder / _JOB, _NOTE, within=folder))
-        if note.pop("seal", None) != checksum_of(note, {}):
-            raise FileError(damaged)
-        found, done, extent = dict(note["job"]), int(note["done"]), Extent(int(note["bytes"]), str(note["digest"]))
-    except FileNotFoundError:
-        return 0, None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FileError(damaged) from error
-    for key in sorted(found.keys() | job.keys()):
-        if found.get(key) != job.get(key):
-            left, asked = (printable(str(values.get(key)), 40) for values in (found, job))
-            raise FileError(f"cannot resume {path}: the interrupted table has {printable(key, 40)} {left}, not {asked}")
-    return (done, extent) if done else (0, None)
-
-
-def _note(folder: Path, heading: Heading, done: int, extent: Extent) -> None:
-    note = {"job": heading.job(), "done": done, "bytes": extent.size, "digest": extent.digest}
-    new = folder / f"{_JOB}.new"
-    new.write_text(json.dumps(note | {"seal": checksum_of(note, {})}), encoding="utf-8")
-    new.replace(folder / _JOB)
-
-
-def _require_space(path: Path, heading: Heading) -> None:
-    # The size of a text or a compressed store is not known in advance.
-    count = heading.facts["stop"] - heading.facts["start"]
-    needed, free = 8 * heading.limbs * count, shutil.disk_usage(path.parent).free
-    if path.suffix == ".npy" and needed > free:
+    check_table(path)
+    heading = Heading(SEQUENCE, facts, limbs)
+    needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
+    if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
+    with replacing(path, is_table) as scratch:
+        write = TABLE_FORMATS[path.suffix].write
+        yield lambda parts: write(scratch, heading, (_sequence(start, values) for start, values in parts))
 
 
 def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
