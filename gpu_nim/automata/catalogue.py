@@ -56,21 +56,23 @@ class GrowthEntry:
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", self.counts or self.column)
 
-    def terms(self, values: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """Yield (n, a(n)) from the offset on.
+    def terms(self, values: Iterable[int], first: int = 0) -> Iterator[tuple[int, int]]:
+        """Yield (n, a(n)) from the offset on, or from the first generation's; of differences from the next.
 
         Args:
-            values: the column's values at generations 0, 1, ...
+            values: the column's values at consecutive generations.
+            first: the first one's generation.
 
         >>> list(GrowthEntry("A151776", "population", 1).terms([1, 13, 25]))
         [(0, 0), (1, 1), (2, 13), (3, 25)]
         >>> list(GrowthEntry("A151778", "births", 1, 2, divisor=12).terms([1, 12, 12, 84]))
         [(2, 1), (3, 1), (4, 7)]
         """
-        yield from ((n, 0) for n in range(self.offset, self.shift))
-        before = 0
-        for n, value in enumerate(values, self.shift):
-            if n >= self.offset:
+        if first == 0:
+            yield from ((n, 0) for n in range(self.offset, self.shift))
+        before = None if self.differences and first else 0
+        for n, value in enumerate(values, first + self.shift):
+            if n >= self.offset and before is not None:
                 yield n, (value - before) // self.divisor
             before = value if self.differences else 0
 
@@ -89,6 +91,7 @@ class Automaton:
             points of such a lattice with x - y not 0 mod 3.
         oeis: the OEIS entries that it gives.
         births_formula: returns the births of a generation, by a theorem, never by growing; None where none is known.
+        repeats: whether equal blocks recur so much that macro-cells reach any generation (see `gpu_nim.automata.macro_cells`).
         cell_test: maps cells (N, d) and generations (int64, (N,)) to bool (N,), whether each is born in that generation, by a
             theorem; None where none is known.
 
@@ -104,6 +107,7 @@ class Automaton:
     lattice: Lattice = "square"
     oeis: tuple[GrowthEntry, ...] = ()
     births_formula: Callable[[int], int] | None = None
+    repeats: bool = False
     cell_test: Callable[[NDArray[np.integer], NDArray[np.int64]], NDArray[np.bool_]] | None = None
 
     def __post_init__(self) -> None:
@@ -190,6 +194,7 @@ _AUTOMATA = (
         space=_OCTANT,
         source="[B], first rule; [NF] Theorem 19",
         rule=Rule(3, neighbourhoods.pair_offsets(3), _ONE, _SPACE, octant=True),
+        repeats=True,
         oeis=_by_total(3),
         births_formula=formulas.nim_births,
         cell_test=formulas.p_positions_by_total,
@@ -227,6 +232,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source=f"[NF] section 5.4; {_EPSTEIN}",
         rule=_square(neighbourhoods.steps(2, 1)),
+        repeats=True,
         oeis=(GrowthEntry("A147562", "population", 1), GrowthEntry("A147582", "births", 1, 1)),
         births_formula=formulas.ulam_warburton_births,
         cell_test=formulas.ulam_warburton_cells,
@@ -237,6 +243,7 @@ _AUTOMATA = (
         space="Z^2 without y < 0, y <= -|x|",
         source="[NF] Theorem 25",
         rule=Rule(2, neighbourhoods.steps(2, 1), _ONE, _PLANE, universe=neighbourhoods.not_south),
+        repeats=True,
         oeis=_by_total(3),
         births_formula=formulas.nim_births,
         cell_test=formulas.three_branch_cells,
@@ -247,6 +254,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source=_EPSTEIN,
         rule=_square(neighbourhoods.steps(2, 1, 2)),
+        repeats=True,
         oeis=(GrowthEntry("A151725", "population", 1), GrowthEntry("A151726", "births", 1)),
     ),
     Automaton(
@@ -256,6 +264,7 @@ _AUTOMATA = (
         source=_EPSTEIN,
         rule=Rule(2, neighbourhoods.HEXAGON, _ONE, _PLANE, symmetry=Symmetry.PERMUTATIONS),
         lattice="hexagonal",
+        repeats=True,
         oeis=(GrowthEntry("A151723", "population", 1), GrowthEntry("A151724", "births", 1)),
     ),
     Automaton(
@@ -265,6 +274,7 @@ _AUTOMATA = (
         source="OEIS A161644",
         rule=Rule(2, neighbourhoods.HEXAGON, _ONE, ((1, 0),), universe=neighbourhoods.triangles),
         lattice="triangular",
+        repeats=True,
         oeis=(GrowthEntry("A161644", "population", 1), GrowthEntry("A161645", "births", 1)),
     ),
     Automaton(
@@ -273,6 +283,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source="OEIS A319018",
         rule=_square(neighbourhoods.KNIGHT),
+        repeats=True,
         oeis=(GrowthEntry("A319018", "population", 1), GrowthEntry("A319019", "births", 1)),
     ),
     Automaton(
@@ -281,6 +292,7 @@ _AUTOMATA = (
         space=_SQUARE,
         source="OEIS A169707",
         rule=_square(neighbourhoods.steps(2, 1), frozenset({1, 3})),
+        repeats=True,
         oeis=(GrowthEntry("A169707", "population", 1, 1), GrowthEntry("A169708", "births", 0)),
     ),
     Automaton(
@@ -289,6 +301,7 @@ _AUTOMATA = (
         space=_CUBIC,
         source="OEIS A151781",
         rule=_cubic(1),
+        repeats=True,
         oeis=(GrowthEntry("A151781", "population", 1, 1), GrowthEntry("A151779", "births", 1, 1)),
     ),
     Automaton(
@@ -297,6 +310,7 @@ _AUTOMATA = (
         space=_CUBIC,
         source="OEIS A151793",
         rule=_cubic(3),
+        repeats=True,
         oeis=(GrowthEntry("A151793", "population", 1, 1), GrowthEntry("A151782", "births", 1, 1)),
     ),
     Automaton(

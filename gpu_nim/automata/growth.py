@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
+from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.table import Table
+from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.backends.shared.cells import cell_dtype
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.digest import digest
@@ -108,6 +110,18 @@ class Growth(Presentable):
     def digest(self) -> str:
         """The SHA-256 of the generations' checksums, the same on every backend."""
         return digest(self.checksums)
+
+    @property
+    def certificate(self) -> str:
+        """The hash of the living cells as a tree, which growth by macro-cells gives, too (see `gpu_nim.automata.trees`).
+
+        Raises:
+            UsageError: macro-cells do not grow by this rule, or it is unknown.
+        """
+        if self.rule is None:
+            raise UsageError(f"{self.automaton} was read from a file that does not hold its rule: it has no certificate")
+        cells, domain = self.cells(), domain_of(self.rule)
+        return certificate(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
 
     def __len__(self) -> int:
         return len(self.births)

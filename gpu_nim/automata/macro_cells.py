@@ -1,0 +1,294 @@
+"""Growth by macro-cells: any generation of a growth that repeats itself, without growing those before it one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.catalogue import Automaton, as_automaton
+from gpu_nim.automata.domains import Box, domain_of
+from gpu_nim.automata.trees import certificate, tree_of_rows
+from gpu_nim.backends.numpy.compilation import installed
+from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
+from gpu_nim.backends.numpy.row_tables import Numbers
+from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.memory import host_memory
+from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.tracing import TreeScene
+
+#: Blocks from which on a growth is forecast.
+_SOME = 1 << 15
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a growth took to a generation that is a power of two.
+
+    Attributes:
+        generation: the generation.
+        blocks: the distinct blocks so far.
+        bytes: of their tables.
+        seconds: since the beginning.
+    """
+
+    generation: int
+    blocks: int
+    bytes: int
+    seconds: float
+
+
+class MacroGrowth:
+    """A growth as a tree of blocks in which equal ones are one; it jumps ahead, and counts its cells exactly.
+
+    Args:
+        automaton: a name of the catalogue, an automaton, or a rule in two or three dimensions, whose universe is all of the
+            lattice, an octant, or one of the catalogue's.
+        whole: hold all cells, where those between mirrors would do.
+
+    Attributes:
+        generation: the present one, at first 0.
+        scales: what it took to the powers of two that `advance` has passed.
+
+    Raises:
+        UsageError: macro-cells do not grow by this rule.
+
+    >>> growth = MacroGrowth("square8")
+    >>> growth.advance(2**20)
+    >>> growth.population(), growth.population(((0, 0), (2**20, 0)))
+    (1954687338325, 1048577)
+    """
+
+    def __init__(self, automaton: str | Automaton | Rule, *, whole: bool = False) -> None:
+        self.automaton = as_automaton(automaton)
+        rule = self.automaton.rule
+        self._rule, self._domain = rule, domain_of(rule, whole=whole)
+        self._plane = rule.dimension == 2
+        offsets = [self._ordered(offset) for offset in rule.offsets]
+        self._free = host_memory()
+        self._cells = MacroCells(rule.dimension, offsets, rule.births, self._domain.fold, installed(), self._free)
+        self._blocks: dict[tuple[int, Cell], int] = {}
+        self._halves = cube(rule.dimension, 2)
+        self.generation = 0
+        self.scales: list[Scale] = []
+        self._began = perf_counter()
+        self._level = 1
+        while not self._holds(rule.box(0)):
+            self._level += 1
+        self._root = self._seeded(self._level, self._corner, rule.seeds)
+
+    def __repr__(self) -> str:
+        return f"<MacroGrowth of {self.automaton.name} at generation {self.generation}, {len(self._cells)} blocks>"
+
+    @property
+    def blocks(self) -> int:
+        """The distinct blocks of all sizes so far."""
+        return len(self._cells)
+
+    def _ordered(self, cell: Cell) -> Cell:
+        """A cell's coordinates in the order of the tree's."""
+        return cell[::-1] if self._plane else cell
+
+    @property
+    def _corner(self) -> Cell:
+        """The least coordinates of the root."""
+        return (0 if self._domain.in_orthant else -self._cells.side(self._level - 1),) * self._rule.dimension
+
+    def _holds(self, box: Box) -> bool:
+        side, least = self._cells.side(self._level), self._corner[0]
+        lowest = least if not self._domain.in_orthant else -side  # what is behind mirrors is not held
+        return min(box[0]) >= lowest and max(box[1]) < least + side
+
+    def _quarters(self, level: int, corner: Cell) -> Iterator[Cell]:
+        """The corners of a node's children, in their order."""
+        half = self._cells.side(level - 1)
+        for place in self._halves.tolist():
+            yield tuple(least + half * step for least, step in zip(corner, self._ordered(tuple(place)), strict=True))
+
+    def _empty(self, level: int, corner: Cell) -> int:
+        """The block there in which nothing lives."""
+        like = self._domain.like(corner, self._cells.side(level))
+        if (level, like) not in self._blocks:
+            self._blocks[level, like] = (
+                self._seeded(level, like, ())
+                if level == 0
+                else self._node(level, [self._empty(level - 1, quarter) for quarter in self._quarters(level, like)])
+            )
+        return self._blocks[level, like]
+
+    def _node(self, level: int, row: list[int]) -> int:
+        return int(self._cells.nodes(level, [row])[0])
+
+    def _seeded(self, level: int, corner: Cell, seeds: tuple[Cell, ...]) -> int:
+        """The block there in which these cells live."""
+        side = self._cells.side(level)
+        within = tuple(s for s in seeds if all(a <= x < a + side for a, x in zip(corner, s, strict=True)))
+        if level and not within:
+            return self._empty(level, corner)
+        if level:
+            return self._node(level, [self._seeded(level - 1, quarter, within) for quarter in self._quarters(level, corner)])
+        places = cube(self._rule.dimension, side)
+        outside = ~self._domain.inside(places[:, :: -1 if self._plane else 1] + np.array(corner))
+        alive = {int(index(np.array(self._ordered(tuple(x - a for a, x in zip(corner, s, strict=True)))), side)) for s in within}
+        return self._node(0, [sum(1 << bit for bit in alive), sum(1 << bit for bit in np.flatnonzero(outside).tolist())])
+
+    def advance(self, generation: Whole) -> None:
+        """Grow to a generation.
+
+        Args:
+            generation: the present one or later.
+
+        Raises:
+            InsufficientMemoryError: the growth does not repeat itself enough; from the beginning this is forecast.
+        """
+        last = integer("generation", generation, self.generation)
+        if self.generation == 0:
+            for scale in range(4, last.bit_length()):
+                self._measure(scale, last)
+        self._jump(last)
+
+    def _measure(self, scale: int, last: int) -> None:
+        """Grow to generation 2^scale and back, which the way to `last` passes, and look ahead."""
+        seeded = self._level, self._root
+        self._jump(1 << scale)
+        self.scales.append(Scale(1 << scale, len(self._cells), self._cells.budget.used, perf_counter() - self._began))
+        self.generation, (self._level, self._root) = 0, seeded
+        if scale > 4 and len(self._cells) > _SOME:
+            ratio = len(self._cells) / self.scales[-2].blocks
+            forecast = int(self._cells.budget.used * ratio ** (last.bit_length() - 1 - scale))
+            if ratio > 0.7 * 2**self._rule.dimension and forecast > self._free:
+                raise InsufficientMemoryError(
+                    f"{self.automaton.name} does not repeat itself: {ratio:.1f} times as many blocks from generation "
+                    f"{1 << scale - 1} to {1 << scale}, so that {last} would take about {forecast:,} bytes, {self._free:,} are "
+                    "free; grow it without macro-cells"
+                )
+
+    def _jump(self, last: int) -> None:
+        while not self._holds(self._rule.box(last)) or last.bit_length() > self._cells.longest(self._level) + 1:
+            self._widen()
+        for step in range(last.bit_length()):
+            if (last - self.generation) >> step & 1:
+                around = np.array([self._around()], np.int32)
+                self._root = int(self._cells.results(self._level + 1, around, step)[0])
+                self.generation += 1 << step
+
+    def populations(self, first: Whole, stop: Whole, box: Box | None = None) -> Iterator[int]:
+        """Yield the population at generations `first` to `stop` - 1.
+
+        Args:
+            first: the present generation or later.
+            stop: the generation after the last.
+            box: as for `population`.
+        """
+        for generation in range(integer("first", first, self.generation), integer("stop", stop)):
+            self.advance(generation)
+            yield self.population(box)
+
+    def _around(self) -> int:
+        """A node of which the root is the inner half."""
+        level, row = self._level, self._cells.tables[self._level].rows[self._root].tolist()
+        before = tuple(least - self._cells.side(level - 1) for least in self._corner)
+        children = []
+        for place, corner in enumerate(self._quarters(level + 1, before)):
+            quarters = [self._empty(level - 1, quarter) for quarter in self._quarters(level, corner)]
+            quarters[~place] = row[place]  # the one in the middle
+            children.append(self._node(level, quarters))
+        return self._node(level + 1, children)
+
+    def _widen(self) -> None:
+        """Make the root twice as large."""
+        if self._domain.in_orthant:
+            children = [self._empty(self._level, corner) for corner in self._quarters(self._level + 1, self._corner)]
+            children[0] = self._root
+            self._root = self._node(self._level + 1, children)
+        else:
+            self._root = self._around()
+        self._level += 1
+
+    def population(self, box: Box | None = None) -> int:
+        """Return the number of cells alive, exactly.
+
+        Args:
+            box: the corners of a box, both included, in which they are counted; None for all.
+        """
+        levels = self._reached()
+        counts = self._counts(levels)
+        found: dict[tuple[int, int, Cell, Cell], int] = {}
+
+        def count(level: int, number: int, low: Cell, high: Cell) -> int:
+            """The cells of a node in a box, both in the coordinates of the node, `high` not included."""
+            side = self._cells.side(level)
+            low, high = tuple(max(0, x) for x in low), tuple(min(side, x) for x in high)
+            if any(a >= b for a, b in zip(low, high, strict=True)):
+                return 0
+            if not any(low) and all(b == side for b in high):
+                return int(counts[level][np.searchsorted(levels[level], number)])
+            key = level, number, low, high
+            if key not in found:
+                if level == 0:
+                    places = cube(self._rule.dimension, side)
+                    inside = ((places >= self._ordered(low)) & (places < self._ordered(high))).all(axis=1)
+                    mask = sum(1 << bit for bit in np.flatnonzero(inside).tolist())
+                    found[key] = (int(self._cells.tables[0].rows[number, 0]) & mask).bit_count()
+                else:
+                    row, corners = self._cells.tables[level].rows[number].tolist(), self._quarters(level, (0,) * len(low))
+                    found[key] = sum(
+                        count(level - 1, child, *(tuple(x - c for x, c in zip(end, corner, strict=True)) for end in (low, high)))
+                        for child, corner in zip(row, corners, strict=True)
+                    )
+            return found[key]
+
+        def moved(cell: Cell, by: int) -> Cell:
+            return tuple(x - c + by for x, c in zip(cell, self._corner, strict=True))
+
+        images = self._domain.images(box)
+        return sum(times * count(self._level, self._root, moved(low, 0), moved(high, 1)) for times, (low, high) in images)
+
+    def _reached(self) -> list[Numbers]:
+        """The blocks of each level in the tree, ascending."""
+        levels = [np.array([self._root], np.int32)]
+        for table in self._cells.tables[self._level : 0 : -1]:
+            levels.append(np.unique(table.rows[levels[-1]]))
+        return levels[::-1]
+
+    def _counts(self, levels: list[Numbers]) -> list[NDArray[Any]]:
+        """The cells alive in each of these blocks; Python integers where 64 bits could be too few."""
+        counts: list[NDArray[Any]] = [np.bitwise_count(self._cells.tables[0].rows[levels[0], 0]).astype(np.int64)]
+        for level in range(1, len(levels)):
+            wide = self._rule.dimension * (self._cells.side(level).bit_length() - 1) >= 63
+            children = np.searchsorted(levels[level - 1], self._cells.tables[level].rows[levels[level]])
+            counts.append(counts[-1].astype(object if wide else np.int64)[children].sum(axis=1))
+        return counts
+
+    def tree(self) -> TreeScene:
+        """Return the cells that are held as a tree: all of them, or those without a negative coordinate between mirrors."""
+        levels, tables = self._reached(), self._cells.tables
+        rows = [
+            np.searchsorted(below, table.rows[some]) for below, table, some in zip(levels, tables[1:], levels[1:], strict=False)
+        ]
+        return tree_of_rows(tables[0].rows[levels[0], 0], rows, self._corner)
+
+    @property
+    def certificate(self) -> str:
+        """The hash of the tree (see `gpu_nim.automata.trees.certificate`)."""
+        return certificate(self.tree())
+
+
+def tree(automaton: str | Automaton | Rule, generation: Whole) -> TreeScene:
+    """Return all cells alive at a generation as a tree.
+
+    Args:
+        automaton: as for `MacroGrowth`.
+        generation: the generation.
+
+    >>> tree("square8", 2**20).population
+    1954687338325
+    """
+    growth = MacroGrowth(automaton, whole=True)
+    growth.advance(generation)
+    return growth.tree()

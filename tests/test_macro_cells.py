@@ -1,0 +1,175 @@
+"""Growth by macro-cells against growth by the definition, the engines' growth, Golly, and published terms."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim import grow
+from gpu_nim.automata import CATALOGUE, MacroGrowth, macro_cells
+from gpu_nim.automata.domains import domain_of
+from gpu_nim.automata.macro_cells import tree
+from gpu_nim.automata.trees import certificate, tree_of
+from gpu_nim.backends.numpy.macro_cells import MacroCells
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.rule import Rule
+from tests import helpers
+from tests.lattices import literal, published
+
+TAKEN = [name for name, automaton in CATALOGUE.items() if automaton.rule.dimension in (2, 3) and automaton.rule.touches is None]
+REPEATING = [name for name in TAKEN if CATALOGUE.find(name).repeats]
+
+
+@pytest.fixture(params=["NumPy", "loops"], autouse=True)
+def _loops(request, monkeypatch):
+    if request.param == "loops":
+        pytest.importorskip("numba", reason="numba is not installed")
+    monkeypatch.setattr(macro_cells, "installed", lambda: request.param == "loops")
+
+
+def at(automaton, generation, **options):
+    growth = MacroGrowth(automaton, **options)
+    growth.advance(generation)
+    return growth
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_each_generation_has_the_population_that_the_engines_grow(name):
+    generations = 130 if CATALOGUE.find(name).rule.dimension == 2 else 36
+    whole = grow(name, generations)
+    populations = np.cumsum(whole.births).tolist()
+    assert [*MacroGrowth(name).populations(0, generations + 1)] == populations
+    for generation in (0, 1, 5, generations - 1, generations):
+        assert at(name, generation).population() == populations[generation]
+    assert tree(name, generations).population == populations[generations]
+    assert at(name, generations).certificate == whole.certificate
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REPEATING)
+def test_each_generation_to_4096_of_the_plane_has_the_population_that_the_engines_grow(name):
+    generations = 4096 if CATALOGUE.find(name).rule.dimension == 2 else 300
+    births = grow(name, generations, verify=False).births
+    assert [*MacroGrowth(name).populations(0, generations + 1)] == np.cumsum(births).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "generation", "population"),  # Golly 3.3, bgolly -h; the last is also A147562(2^40 + 1)
+    [
+        ("hexagonal", 2**14, 511670917),
+        ("square8", 2**20, 1954687338325),
+        ("ulam-warburton", 2**40, 1611901092819505566274905),
+    ],
+)
+def test_golly_counts_the_same(name, generation, population):
+    assert at(name, generation).population() == population
+
+
+@pytest.mark.parametrize("entry", ["A151725", "A151723", "A161644", "A319018", "A169707", "A151781", "A151793"])
+def test_published_terms(entry):
+    automaton, column = next((a, column) for a in CATALOGUE.values() for column in a.oeis if column.number == entry)
+    terms = published(entry)[: 200 if automaton.rule.dimension == 2 else 40]
+    last = column.offset + len(terms) - 1 - column.shift
+    found = column.terms(MacroGrowth(automaton).populations(0, last + 1))
+    assert [term for _, term in found] == terms
+
+
+@st.composite
+def rules(draw):
+    dimension = draw(st.sampled_from([2, 3]))
+    reach = draw(st.integers(1, 5 - dimension))
+    cells = st.tuples(*[st.integers(-reach, reach)] * dimension)
+    offsets = draw(st.sets(cells.filter(any), min_size=1, max_size=8))
+    if draw(st.booleans()):
+        offsets |= {tuple(-x if axis == i else x for i, x in enumerate(o)) for axis in range(dimension) for o in offsets}
+        offsets |= {tuple(-x for x in o) for o in offsets}
+    births = draw(st.sets(st.integers(1, len(offsets)), min_size=1))
+    octant = draw(st.booleans())
+    seeds = draw(st.sets(st.tuples(*[st.integers(0 if octant else -9, 20)] * dimension), min_size=1, max_size=3))
+    return Rule(dimension, tuple(sorted(offsets)), frozenset(births), tuple(sorted(seeds)), octant=octant)
+
+
+@settings(max_examples=25)
+@given(rules(), st.integers(0, 9), st.data())
+def test_any_rule_has_the_cells_of_its_definition(rule, generation, data):
+    cells = np.concatenate([np.array(born).reshape(-1, rule.dimension) for born in literal(rule, generation)])
+    growth = at(rule, generation)
+    assert growth.population() == len(cells)
+    domain = domain_of(rule)
+    assert growth.certificate == certificate(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
+    ends = [sorted(data.draw(st.tuples(st.integers(-30, 50), st.integers(-30, 50)))) for _ in range(rule.dimension)]
+    lower, upper = zip(*ends, strict=True)
+    assert growth.population((lower, upper)) == ((cells >= lower) & (cells <= upper)).all(axis=1).sum()
+
+
+@pytest.mark.parametrize("name", ["square8", "ulam-warburton-3", "hexagonal", "cubic8", "nim"])
+def test_cells_of_a_section_are_counted_far_away(name):
+    dimension = CATALOGUE.find(name).rule.dimension
+    far, plane = 1 << 200, ((-(1 << 200),) * (dimension - 1) + (0,), (1 << 200,) * (dimension - 1) + (0,))
+    whole = at(name, 2**12, whole=True)
+    above = whole.population(((-far,) * (dimension - 1) + (1,), (far,) * dimension))
+    below = whole.population(((-far,) * dimension, (far,) * (dimension - 1) + (-1,)))
+    assert whole.population(plane) + above + below == whole.population()
+
+
+@pytest.mark.parametrize(("shape", "least"), [((16, 16), 0), ((16, 16), -8), ((32, 32, 32), -16), ((8, 8, 8), 0)])
+def test_a_tree_of_cells_is_the_tree_of_their_array(shape, least):
+    cells = np.random.default_rng(5).random(shape) < 0.05
+    cells[(-1,) * len(shape)] = True
+    made, expected = tree_of(np.argwhere(cells) + least, centred=least < 0), helpers.tree(cells, (least,) * len(shape))
+    assert certificate(made) == certificate(expected)
+    assert (made.population, made.side, made.corner) == (expected.population, expected.side, expected.corner)
+
+
+def test_certificates_of_other_cells_differ():
+    cells = [[[0, 0]], [[1, 0]], [[0, 1]], [[0, 0], [8, 0]], [[0, 0], [0, 8]], [[8, 8]], [[0, 0], [16, 0]]]
+    assert len({certificate(tree_of(np.array(some), centred=centred)) for some in cells for centred in (False, True)}) == 14
+
+
+@pytest.mark.parametrize("free", [1 << 20, 1 << 22])
+def test_a_growth_that_does_not_repeat_itself_is_forecast_or_refused(monkeypatch, free):
+    monkeypatch.setattr(macro_cells, "host_memory", lambda: free)
+    with pytest.raises(InsufficientMemoryError, match=r"needs|fcc does not repeat itself: 6\.\d times as many blocks .* bytes"):
+        at("fcc", 2**20)
+
+
+def test_an_interrupted_growth_can_go_on(monkeypatch):
+    growth, leaves, calls = MacroGrowth("square8"), MacroCells._leaves, []
+
+    def interrupted(self, rows, generations):
+        calls.append(rows)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return leaves(self, rows, generations)
+
+    monkeypatch.setattr(MacroCells, "_leaves", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        growth.advance(500)
+    growth.advance(500)
+    assert growth.population() == at("square8", 500).population()
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (CATALOGUE.find("nim-4").rule, "of 2 or 3 dimensions"),
+        (CATALOGUE.find("nim-3").rule, "the same everywhere"),
+        (Rule(2, ((5, 0),), frozenset({1}), ((0, 0),)), "at most 4"),
+        (Rule(3, ((3, 0, 0),), frozenset({1}), ((0, 0, 0),)), "at most 2"),
+        (Rule(2, ((1, 0),), frozenset({1}), ((0, 0),), universe=lambda cells: cells[:, 0] >= 0), "no universe but"),
+    ],
+)
+def test_rules_that_macro_cells_do_not_take_are_refused(rule, words):
+    with pytest.raises(UsageError, match=words):
+        MacroGrowth(rule)
+
+
+def test_a_box_of_a_sixth_is_refused():
+    with pytest.raises(UsageError, match="hold the whole"):
+        at("hexagonal", 9).population(((0, 0), (1, 1)))
+
+
+def test_it_does_not_go_back():
+    growth = at("square8", 9)
+    with pytest.raises(UsageError, match="at least 9"):
+        growth.advance(8)
