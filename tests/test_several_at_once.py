@@ -208,7 +208,7 @@ def test_one_command_gives_each_file_a_name_of_its_own(tmp_path: Path) -> None:
             "0*.png",
             marks=needs_ffmpeg,
         ),
-        (("count", "D", "--piles", "3", "--range", "0:2^34", "--workers", "2", "--out"), "job.json"),
+        (("count", "D", "--piles", "3", "--range", "0:2^34", "--workers", "2", "--out"), "t.zarr/zarr.json"),
     ],
 )
 def test_workers_end_with_a_killed_parent(tmp_path: Path, asked: tuple[str, ...], begun: str) -> None:
