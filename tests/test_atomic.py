@@ -16,7 +16,7 @@ import pytest
 import gpu_nim.storage.atomic as atomic
 from gpu_nim import grow, save, solve
 from gpu_nim.model.errors import FileError
-from gpu_nim.storage.atomic import claim, exchange, replacing, resumable
+from gpu_nim.storage.atomic import claim, exchange, replacing
 
 NAMES = ("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti", "a.vtp", "s.zarr", "s.npz", "s.csv")
 
@@ -208,13 +208,6 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     left.mkdir()  # of somebody who may be at it
     write(tmp_path / "a.csv")
     assert {*os.listdir(tmp_path)} == {"a.csv", left.name}
-
-
-def test_nothing_to_go_on_with_is_not_kept(tmp_path: Path) -> None:
-    for _ in range(2):
-        with pytest.raises(ValueError, match="early"), resumable(tmp_path / "a.csv", lambda folder: True):
-            raise ValueError("early")
-        assert os.listdir(tmp_path) == []
 
 
 # Disks that are full

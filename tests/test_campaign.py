@@ -138,7 +138,7 @@ def test_killed_work_goes_on(work: Work, tmp_path: Path, moments: list[tuple[sig
         if number != signal.SIGKILL:
             found = [fault for fault in judge.faults(outcome) if not fault.startswith("status")]
             assert not found, f"{found}\n{outcome}"
-            assert work.is_resumed or not works.hidden(folder), outcome
+            assert work.resumed_by or not works.hidden(folder), outcome
         line = work.resumed_by or work.line
         if line.startswith("grow --resume") and not [*(folder / "c").glob("checkpoint-*.npz")]:
             shutil.rmtree(folder / "c", ignore_errors=True)  # nothing to go on from: begun anew

@@ -9,7 +9,6 @@ import pytest
 from gpu_nim import Growth, grow, load, save
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.cell_sources import by_generation
-from gpu_nim.render.source import contents
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
 from tests.helpers import facts, printed, refused, run
 
@@ -92,7 +91,6 @@ def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
         assert facts("render", tmp_path / name, "-o", tmp_path / f"{name}.png", *looks)["population"] == growth.population
         assert facts("export", tmp_path / name, "-o", tmp_path / f"{name}.3mf")["population"] == growth.population
     assert (tmp_path / "nim.made.3mf").read_bytes() == (tmp_path / "nim.npz.3mf").read_bytes()
-    assert contents(str(tmp_path / "nim.made")) == contents(str(tmp_path / "nim.npz"))
 
 
 @pytest.mark.usefixtures("made_up")

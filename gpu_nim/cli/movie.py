@@ -71,7 +71,7 @@ def movie(
     quiet: bool,
     **look: Any,
 ) -> None:
-    """Make a movie of SOURCE (see `gpunim render`); the same command resumes a movie that was interrupted.
+    """Make a movie of SOURCE (see `gpunim render`).
 
     Pauses of a motion take a third of the movie, unless --hold says how long each is.
     """
@@ -82,5 +82,4 @@ def movie(
         emit_json(report)
         return
     width, height = wanted.look.resolution
-    resumed = f", {report['resumed']:,} of them drawn before" if report["resumed"] else ""
-    say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second{resumed}")
+    say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second")

@@ -1,17 +1,12 @@
-"""Movies, drawn frame by frame into a folder and then joined.
+"""Movies, drawn frame by frame into a folder beside the movie, which is removed when they are joined.
 
-The folder is beside the movie (see `gpu_nim.storage.atomic`) until the movie is complete: the same command, with the same options
-and source, resumes a movie that was stopped. A mark beside the frames says of which movie they are, and a frame has its name only
-once all of it is on the disk. A frame depends on the movie and its number alone, so that several processes can draw them in any
-order.
+A frame depends on the movie and its number alone, so that several processes can draw them in any order.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, replace
-from hashlib import sha256
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from shutil import copyfileobj, which
@@ -20,10 +15,9 @@ from tempfile import TemporaryFile
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from gpu_nim._version import __version__
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
-from gpu_nim.model.files import Damaged, Provenance, call, made_by, open_regular
+from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.image import Frame
@@ -31,16 +25,12 @@ from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import add_gif_comment, movie_tags
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
-from gpu_nim.render.source import contents
-from gpu_nim.storage.atomic import check_writable, flush, resumable
+from gpu_nim.storage.atomic import check_writable, replacing
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 SUFFIXES = (".mp4", ".gif")
-_END_OF_PNG = b"\0\0\0\0IEND\xaeB`\x82"  # its last chunk: what follows would be read by ffmpeg, and not by Pillow
-_NOTE = "movie"  # the file beside the frames that holds the mark of their movie
-_MARK = 64  # characters of a mark
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
@@ -90,23 +80,19 @@ def make_movie(
     if movie.frames < 2 * workers:
         workers = 1
     require_picture_memory(movie.look, engine, movie.source, at_once=workers)
-    mark = _mark(drawn)
     report = on_frame or (lambda done, total: None)
-    with resumable(path, lambda folder: _read_mark(folder) == mark, begun=lambda folder: any(folder.glob("[0-9]*.png"))) as folder:
-        (folder / _NOTE).write_text(mark)
-        missing = [number for number in range(movie.frames) if not _is_whole(_frame_file(folder, number))]
-        there = done = movie.frames - len(missing)
-        report(there, movie.frames)
+    done = 0
+    report(done, movie.frames)
+    with replacing(path) as scratch:
 
         def within(what: str, part: float, total: float) -> None:
             if what == _STEPS[movie.look.quality == CINEMA]:
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
-        frames = _draw(drawn, missing, workers, within)
-        for done, (number, content) in enumerate(frames, there + 1):
-            _write_frame(content, _frame_file(folder, number))
+        for done, (number, content) in enumerate(_draw(drawn, workers, within), 1):
+            _frame_file(scratch, number).write_bytes(content)
             report(done, movie.frames)
-        _encode(encoder, folder, movie, folder / path.name, made_by(call("make_movie", movie, str(path))))
+        _encode(encoder, movie, scratch, made_by(call("make_movie", movie, str(path))))
     return {
         "source": movie.source,
         "out": str(path),
@@ -115,7 +101,6 @@ def make_movie(
         "height": movie.look.resolution[1],
         "frames": movie.frames,
         "rate": movie.rate,
-        "resumed": there,
     }
 
 
@@ -139,45 +124,9 @@ def ffmpeg() -> str:
         raise missing("movies need ffmpeg", "imageio-ffmpeg", ", or apt-get install ffmpeg") from None
 
 
-def _mark(movie: Movie) -> str:
-    """Return the SHA-256 of all that the frames of a movie depend on: its options and engine, its source's contents, version."""
-    asked = json.dumps(asdict(movie), default=str, sort_keys=True)
-    return sha256(json.dumps([__version__, asked, contents(movie.source)]).encode()).hexdigest()
-
-
-def _read_mark(folder: Path) -> str:
-    """Return the mark of the movie whose frames are in a folder, or an empty text."""
-    try:
-        with open_regular(folder / _NOTE) as file:
-            return file.read(_MARK + 1).decode(errors="replace")
-    except (Damaged, OSError):
-        return ""
-
-
-def _frame_file(folder: Path, number: int) -> Path:
-    return folder / f"{number:06d}.png"
-
-
-def _is_whole(file: Path) -> bool:
-    """Return whether a frame is there, its checksums are right, and nothing follows it."""
-    from PIL import Image
-
-    try:
-        with open_regular(file) as content:
-            with Image.open(content) as frame:
-                frame.verify()
-            content.seek(-len(_END_OF_PNG), os.SEEK_END)
-            return content.read() == _END_OF_PNG
-    except (Damaged, OSError, SyntaxError, ValueError):  # as Pillow tells of a damage
-        return False
-
-
-def _write_frame(content: bytes, file: Path) -> None:
-    """Write a frame, which has its name only once all of it is on the disk."""
-    scratch = file.with_suffix(".part")
-    scratch.write_bytes(content)
-    flush(scratch)
-    scratch.replace(file)
+def _frame_file(path: Path, number: int) -> Path:
+    """Return the file of a frame, beside a movie."""
+    return path.with_name(f"{number:06d}.png")
 
 
 _renderers: list[Motion] = []  # of the movie whose frames this process draws for another
@@ -196,7 +145,7 @@ def _encoded(frame: Frame) -> bytes:
     return content.getvalue()
 
 
-def _draw(movie: Movie, numbers: list[int], workers: int, within: OnStep) -> Iterator[tuple[int, bytes]]:
+def _draw(movie: Movie, workers: int, within: OnStep) -> Iterator[tuple[int, bytes]]:
     """Draw frames, and yield each that is finished: its number and its PNG file.
 
     `within` is called within a frame of this process.
@@ -205,11 +154,9 @@ def _draw(movie: Movie, numbers: list[int], workers: int, within: OnStep) -> Ite
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    if not numbers:
-        return
     if workers <= 1:
         renderer = motion_of(movie)
-        for number in numbers:
+        for number in range(movie.frames):
             yield number, _encoded(renderer.frame(number, within))
         return
     fresh = get_context("spawn")  # OpenGL does not survive a fork
@@ -218,11 +165,11 @@ def _draw(movie: Movie, numbers: list[int], workers: int, within: OnStep) -> Ite
         try:
             # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
-                frames = {pool.submit(_draw_frame, movie, number): number for number in numbers}
+                frames = {pool.submit(_draw_frame, movie, number): number for number in range(movie.frames)}
             for frame in as_completed(frames):
                 yield frames.pop(frame), frame.result()
         except BrokenProcessPool as error:
-            lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --workers; the frames so far are kept"
+            lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --workers"
             raise BackendError(lost) from error
         except BaseException:
             ours.close()  # in the middle of a frame, too
@@ -240,29 +187,44 @@ def _end_with(parent: "Connection") -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _encode(encoder: str, folder: Path, movie: Movie, path: Path, made: Provenance) -> None:
+def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
     """Join the frames."""
-    palette = str(folder / "palette.png")
+    palette = path.with_name("palette.png")
     if path.suffix.lower() == ".gif":
-        _give_frames(encoder, folder, movie, ["-vf", "palettegen=stats_mode=full", "-frames:v", "1", "-update", "1", palette])
-        options = ["-i", palette, "-lavfi", "paletteuse=dither=bayer:bayer_scale=4", "-loop", "0"]
+        _give_frames(encoder, movie, ["-vf", "palettegen=stats_mode=full", "-frames:v", "1", "-update", "1"], palette)
+        options = ["-i", str(palette), "-lavfi", "paletteuse=dither=bayer:bayer_scale=4", "-loop", "0"]
     else:
         options = ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
         options += ["-threads", _THREADS, *movie_tags(made)]
-    _give_frames(encoder, folder, movie, [*options, str(path)])
+    _give_frames(encoder, movie, options, path)
     if path.suffix.lower() == ".gif":
         add_gif_comment(path, made)
 
 
-def _give_frames(encoder: str, folder: Path, movie: Movie, options: list[str]) -> None:
+def _give_frames(encoder: str, movie: Movie, options: list[str], path: Path) -> None:
     """Run ffmpeg on the frames by a pipe: its input ends with this process, for whatever reason, and ffmpeg with its input."""
-    command = [encoder, "-v", "error", "-y", "-f", "image2pipe", "-c:v", "png", "-framerate", str(movie.rate), "-i", "-", *options]
+    command = [
+        encoder,
+        "-v",
+        "error",
+        "-y",
+        "-f",
+        "image2pipe",
+        "-c:v",
+        "png",
+        "-framerate",
+        str(movie.rate),
+        "-i",
+        "-",
+        *options,
+        str(path),
+    ]
     with TemporaryFile() as said, Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=said) as process:
         assert process.stdin is not None
         try:
             with suppress(BrokenPipeError), process.stdin as frames:  # it may end before them, and says why
                 for number in range(movie.frames):
-                    with _frame_file(folder, number).open("rb") as frame:
+                    with _frame_file(path, number).open("rb") as frame:
                         copyfileobj(frame, frames)
             status = process.wait()
         except BaseException:
@@ -271,4 +233,4 @@ def _give_frames(encoder: str, folder: Path, movie: Movie, options: list[str]) -
         if status:
             said.seek(0)
             reason = (said.read().decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
-            raise FileError(f"cannot write {Path(options[-1]).name}: ffmpeg says {reason}")
+            raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")

@@ -51,9 +51,7 @@ from gpu_nim.render.defined_scenes import (
 )
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
 from gpu_nim.render.projection import in_space
-from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
-from gpu_nim.storage.solutions import digest
 
 if TYPE_CHECKING:
     from gpu_nim.model.rule import Rule
@@ -147,18 +145,6 @@ def only_traced(source: str) -> bool:
     """
     scene = defined_scene(source)
     return scene is not None and max(scene.shape) > _GENERATION_LIMIT
-
-
-def contents(source: str) -> str:
-    """Return the digest of the file that `source` names, or "" where it names no file.
-
-    >>> contents("nim:255"), contents("nim")  # the source of a zoom
-    ('', '')
-    """
-    if not source.endswith(readable_suffixes()):
-        return ""
-    saved = load(Path(source))
-    return f"{saved.automaton} {saved.digest}" if isinstance(saved, Growth) else digest(saved)
 
 
 def _nim(source: str, generation: int, level: int) -> Blocks:

@@ -1,7 +1,7 @@
 """Atomic writes: a file is written under a temporary name in the same folder, then renamed, by one writer at a time.
 
 A file NAME is written in a private folder `.NAME.gpunim-RANDOM.partial` beside it, under the lock `.NAME.gpunim-lock`.  So every
-other such folder that the holder of the lock finds was left by a dead process: a resumable file is resumed, others are removed.
+other such folder that the holder of the lock finds was left by a dead process, and is removed.
 
 A lock is a file that its holder keeps locked and removes at the end; its content names the holder.  The system releases it when its
 holder ends, even if it is killed: a file that was left behind is not locked, so it is taken over like a free one.
@@ -120,7 +120,6 @@ def _holder(handle: int) -> str:
 
 
 _OLD = ".gpunim-old"  # in such a folder: what had the name before, where the two could not be exchanged
-_DONE = ".gpunim-done"  # in such a folder: the file has taken its name, or is about to
 _FLUSHES = 16  # files at a time: a disk takes many in hardly more time than one
 _AT_FDCWD = -100
 _RENAME_EXCHANGE, _RENAME_SWAP = 2, 2  # Linux, macOS
@@ -183,51 +182,6 @@ def _folder_for(path: Path) -> Iterator[Path]:
     finally:
         if folder is not None:
             _remove(folder)
-
-
-@contextmanager
-def resumable(
-    path: Path,
-    belongs: Callable[[Path], bool],
-    begun: Callable[[Path], bool] = lambda folder: any(folder.iterdir()),
-) -> Iterator[Path]:
-    """Yield a folder in which to write `path` under its own name; on success it is renamed to `path`, on failure the folder stays.
-
-    The folder is new, or one of an interrupted run that `belongs` accepts, and stays where what it holds is `begun`, to be resumed.
-    Otherwise like `replacing`.
-
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     path = Path(place, "terms.txt")
-    ...     for terms in ("1 3", "3 9"):
-    ...         with suppress(KeyboardInterrupt), resumable(path, lambda folder: True) as folder:
-    ...             with (folder / path.name).open("a") as file:
-    ...                 print(terms, end=";", file=file)
-    ...             if terms == "1 3":
-    ...                 raise KeyboardInterrupt
-    ...     path.read_text()
-    '1 3;3 9;'
-    """
-    check_writable(path)
-    with claim(path) as alone, writing(path):
-        left = [folder for folder in _leftovers(path.parent, re.escape(path.name)) if not (folder / _DONE).exists()]
-        folder = next((folder for folder in left if belongs(folder)), None)
-        if alone and folder is None:  # else what is resumed may be refused, and another be right
-            remove_leftovers(path.parent, re.escape(path.name))
-        try:
-            with interrupts_deferred():
-                if folder is None:
-                    folder = _new_folder(path)
-                _in_use.add(folder)
-            kept = f"what is written so far is in {folder}, to resume from or to be removed"
-            with writing(path, lambda: kept * begun(folder)):
-                yield folder
-                _take_place(folder / path.name, path, mark=folder / _DONE)
-            _remove(folder)
-        finally:
-            if folder is not None:
-                _in_use.discard(folder)
-                if folder.exists() and not begun(folder):
-                    _remove(folder)
 
 
 def claim(path: Path) -> AbstractContextManager[bool]:
@@ -347,17 +301,10 @@ def _leftovers(folder: Path, names: str) -> list[Path]:
     return found
 
 
-def _take_place(new: Path, path: Path, mark: Path | None = None) -> None:
+def _take_place(new: Path, path: Path) -> None:
     flush(new)
     with interrupts_deferred():
-        if mark is not None:
-            mark.touch()
-        try:
-            _rename(new, path)
-        except BaseException:
-            if mark is not None:
-                mark.unlink()
-            raise
+        _rename(new, path)
         with suppress(OSError):  # not every file system flushes folders
             _flush(path.parent)
 

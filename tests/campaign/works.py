@@ -24,11 +24,6 @@ class Work:
     def __str__(self) -> str:
         return self.line
 
-    @property
-    def is_resumed(self) -> bool:
-        """Whether what is left of it is used by what is begun later."""
-        return bool(self.resumed_by) or self.line.startswith("movie")
-
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 WORKS = [Work(**work) for work in _DATA["works"]]
