@@ -126,7 +126,6 @@ def test_a_damaged_description_is_a_damaged_file(tmp_path: Path) -> None:
         parts = dict(file)
     attributes = json.loads(str(parts["attributes"]))
     attributes["rule"]["births"] = [5]
-    attributes["format"] = 1  # without a seal
     np.savez(tmp_path / "a.npz", **{**parts, "attributes": json.dumps(attributes)})
     with pytest.raises(FileError, match="attributes are damaged"):
         load(tmp_path / "a.npz")

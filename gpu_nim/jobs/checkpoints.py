@@ -261,7 +261,7 @@ def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
     """
     with NpzArrays(path, compressed=False) as members:
         record = parse_json(members.read_text("record"))
-        check_kind(record, KIND, "checkpoint", (FORMAT,))
+        check_kind(record, KIND, "checkpoint", FORMAT)
         mapped = {name for name in members.declared if name.startswith(_STATE)}
         read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
         require_room(path, read)

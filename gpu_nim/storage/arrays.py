@@ -94,13 +94,12 @@ def require_room(path: Path, arrays: Mapping[str, Declared]) -> None:
     require_memory(sum(array.nbytes for array in arrays.values()), host_memory() // 2, f"reading {path}")
 
 
-def check_kind(attributes: Mapping[str, Any], kind: str, what: str, versions: tuple[int, ...]) -> None:
-    """Raise Damaged where the attributes are not of this kind, `what` in messages, and of one of these versions."""
+def check_kind(attributes: Mapping[str, Any], kind: str, what: str, version: int) -> None:
+    """Raise Damaged where the attributes are not of this kind, `what` in messages, and of this version."""
     if attributes.get("kind") != kind:
         raise Damaged(f"it is not a {what} written by gpunim")
-    if type(attributes.get("format")) is not int or attributes["format"] not in versions:
-        found, read = printable(repr(attributes.get("format")), 20), " and ".join(map(str, versions))
-        raise Damaged(f"its format is {found}, this version reads {read}")
+    if (type(found := attributes.get("format")), found) != (int, version):
+        raise Damaged(f"its format is {printable(repr(found), 20)}, this version reads {version}")
 
 
 #: The attributes of every result in a file.

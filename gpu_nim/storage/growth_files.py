@@ -10,7 +10,7 @@ NAME.zarr/ or NAME.npz has::
 
 Births, checksums and the attributes have one checksum, the attribute `seal`; the cells have those of their generations. Attributes
 of other names, which anybody may add, are not covered. In .zarr the dimensions are named generation, cell and coordinate, for
-xarray; in files of earlier versions they have no names.
+xarray.
 
 Cells are stored by generation and in lexicographic order within each, in chunks of equally many.
 """
@@ -66,7 +66,6 @@ FORMAT = 2
 _ARRAYS = ("births", "checksums", "cells", "parents")
 _COVERED = {*PROVENANCE, "automaton", "rule", "symmetry", "generations", "population", "verified", "digest"}
 _COUNT = np.dtype(np.uint64)
-_WITHOUT_CHECKSUM = 1  # the format of earlier versions, whose attributes have no checksum
 _BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
 _READ = 1 << 18  # cells that small generations share a read of
 
@@ -100,7 +99,7 @@ def _checksum_of(
 
 def _check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
     """Raise Damaged for a file that declares no growth of this version, InsufficientMemoryError where its table would not fit."""
-    check_kind(attributes, KIND, "growth", (_WITHOUT_CHECKSUM, FORMAT))
+    check_kind(attributes, KIND, "growth", FORMAT)
     for name in ("births", "checksums", "cells"):
         if name not in stored:
             raise Damaged(f"it has no {name}, it was edited")
@@ -174,9 +173,7 @@ def _growth(
     for name, value in growth.summary().items():
         if name != "births" and attributes.get(name) != value:
             raise Damaged(f"its {name} does not agree with its births and checksums, it was edited or damaged")
-    if attributes["format"] == _WITHOUT_CHECKSUM:
-        growth.verified = None
-    elif attributes.get("seal") != _checksum_of(attributes, births, checksums, stored):
+    if attributes.get("seal") != _checksum_of(attributes, births, checksums, stored):
         raise Damaged("its attributes and births do not agree with its checksum, it was edited or damaged")
     return growth
 

@@ -85,7 +85,7 @@ def load_solution(path: Path) -> Solution:
 
 def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
     """Raise Damaged where a file does not declare a solved game, InsufficientMemoryError where that would not fit."""
-    check_kind(attributes, KIND, "solved game", (FORMAT,))
+    check_kind(attributes, KIND, "solved game", FORMAT)
     points, values = declared.get("p_positions"), declared.get("grundy")
     whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2
     if not whole or (values is not None and values.dtype.kind != "i"):
