@@ -148,7 +148,7 @@ def test_the_plan_of_ranks() -> None:
     assert plan["memory"] * 6 < json.loads(run(*tables).stdout)["plan"]["memory"]
     assert "on each of 8 ranks, and to send" in run(*GROW, "--gen", 1024, "--ranks", 8, "--plan").stdout
     assert "births on exactly one touch" in refused("grow", "rule750", "--backend", "numpy", "--ranks", 2, "--plan")
-    assert "not by the general engine" in refused(*GROW, "--general", "--ranks", 2, "--plan")
+    assert "not by the general engine" in refused(*GROW, "--engine", "general", "--ranks", 2, "--plan")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_the_symmetry_is_found(offsets: tuple[tuple[int, ...], ...], seeds: list
 
 
 def test_the_general_engine_grows_the_same() -> None:
-    fast, general = (facts("--offsets", "10,1;-1,9", "--gen", "30", *flags) for flags in ((), ("--general",)))
+    fast, general = (facts("--offsets", "10,1;-1,9", "--gen", "30", *flags) for flags in ((), ("--engine", "general")))
     assert (fast["births"], fast["digest"]) == (general["births"], general["digest"])
 
 

@@ -21,7 +21,7 @@ from gpu_nim.automata.user_defined import describe
 from gpu_nim.backends.communicator import Alone, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine
 from gpu_nim.backends.selection import select
-from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.arguments import Whole, argument, integer, shown
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
@@ -158,6 +158,16 @@ class GrowthProcess:
         if self._engine is not None:
             return self._engine
         began = time.perf_counter()
+        try:
+            self._engine = self._made()
+        except InsufficientMemoryError as error:
+            if not self.automaton.repeats:
+                raise
+            raise InsufficientMemoryError(f"{error}; {argument('engine')} macro-cells jumps there") from error
+        self._seconds += time.perf_counter() - began
+        return self._engine
+
+    def _made(self) -> Engine:
         rule, last, backend = self.automaton.rule, self.generations, self._backend
         require_memory(_GENERATION_BYTES * last, host_memory(), f"the table of {last:,} generations", "fewer generations take less")
         if self.resumed is not None:
@@ -165,24 +175,18 @@ class GrowthProcess:
             with _damage_refused():
                 state = self.resumed.state
                 by_planes = self.by_planes and "words" in state
-                self._engine = (
-                    backend.nim(last, state) if by_planes else backend.automaton(rule, last, state, general="touches" in state)
-                )
+                engine = backend.nim(last, state) if by_planes else backend.automaton(rule, last, state, general="touches" in state)
             self.resumed = replace(self.resumed, state={})  # the engine has it
-        elif self.by_planes:
-            self._engine = backend.nim(last)
-        else:
-            try:
-                self._engine = backend.automaton(rule, last, general=self._general)
-            except InsufficientMemoryError:
-                if not self._touched_fit:
-                    raise
+            return engine
+        if self.by_planes:
+            return backend.nim(last)
+        try:
+            return backend.automaton(rule, last, general=self._general)
+        except InsufficientMemoryError:
+            if self._touched_fit:
                 with suppress(UsageError):  # it has no other ranks
-                    self._engine = backend.automaton(rule, last, general=True)
-                if self._engine is None:
-                    raise
-        self._seconds += time.perf_counter() - began
-        return self._engine
+                    return backend.automaton(rule, last, general=True)
+            raise
 
     def end(self) -> None:
         """Free the memory of the engine: it grows no further, and has no snapshots."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import count
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.tracing import TreeScene
+from gpu_nim.model.work import OnStep, unreported
 
 #: Blocks from which on a growth is forecast.
 _SOME = 1 << 15
@@ -50,6 +52,7 @@ class MacroGrowth:
         automaton: a name of the catalogue, an automaton, or a rule in two or three dimensions, whose universe is all of the
             lattice, an octant, or one of the catalogue's.
         whole: hold all cells, where those between mirrors would do.
+        on_step: called with how many doublings of the generation are done, on the way from the beginning.
 
     Attributes:
         generation: the present one, at first 0.
@@ -64,7 +67,7 @@ class MacroGrowth:
     (1954687338325, 1048577)
     """
 
-    def __init__(self, automaton: str | Automaton | Rule, *, whole: bool = False) -> None:
+    def __init__(self, automaton: str | Automaton | Rule, *, whole: bool = False, on_step: OnStep = unreported) -> None:
         self.automaton = as_automaton(automaton)
         rule = self.automaton.rule
         self._rule, self._domain = rule, domain_of(rule, whole=whole)
@@ -76,7 +79,7 @@ class MacroGrowth:
         self._halves = cube(rule.dimension, 2)
         self.generation = 0
         self.scales: list[Scale] = []
-        self._began = perf_counter()
+        self._began, self._on_step = perf_counter(), on_step
         self._level = 1
         while not self._holds(rule.box(0)):
             self._level += 1
@@ -150,6 +153,7 @@ class MacroGrowth:
         if self.generation == 0:
             for scale in range(4, last.bit_length()):
                 self._measure(scale, last)
+                self._on_step("doublings", scale, last.bit_length() - 1)
         self._jump(last)
 
     def _measure(self, scale: int, last: int) -> None:
@@ -177,17 +181,31 @@ class MacroGrowth:
                 self._root = int(self._cells.results(self._level + 1, around, step)[0])
                 self.generation += 1 << step
 
-    def populations(self, first: Whole, stop: Whole, box: Box | None = None) -> Iterator[int]:
+    def populations(self, first: Whole, stop: Whole | None = None, box: Box | None = None) -> Iterator[int]:
         """Yield the population at generations `first` to `stop` - 1.
 
         Args:
             first: the present generation or later.
-            stop: the generation after the last.
+            stop: the generation after the last; None for no end.
             box: as for `population`.
         """
-        for generation in range(integer("first", first, self.generation), integer("stop", stop)):
+        start = integer("first", first, self.generation)
+        for generation in count(start) if stop is None else range(start, integer("stop", stop)):
             self.advance(generation)
             yield self.population(box)
+
+    def births(self, first: Whole, stop: Whole | None = None) -> Iterator[int]:
+        """Yield the births of generations `first` to `stop` - 1; arguments as for `populations`.
+
+        >>> list(MacroGrowth("square8").births(2**30, 2**30 + 3))
+        [4, 20, 20]
+        """
+        start = integer("first", first)
+        populations = self.populations(max(0, start - 1), stop)
+        before = next(populations) if start else 0
+        for population in populations:
+            yield population - before
+            before = population
 
     def _around(self) -> int:
         """A node of which the root is the inner half."""
@@ -220,7 +238,7 @@ class MacroGrowth:
         counts = self._counts(levels)
         found: dict[tuple[int, int, Cell, Cell], int] = {}
 
-        def count(level: int, number: int, low: Cell, high: Cell) -> int:
+        def living(level: int, number: int, low: Cell, high: Cell) -> int:
             """The cells of a node in a box, both in the coordinates of the node, `high` not included."""
             side = self._cells.side(level)
             low, high = tuple(max(0, x) for x in low), tuple(min(side, x) for x in high)
@@ -238,7 +256,7 @@ class MacroGrowth:
                 else:
                     row, corners = self._cells.tables[level].rows[number].tolist(), self._quarters(level, (0,) * len(low))
                     found[key] = sum(
-                        count(level - 1, child, *(tuple(x - c for x, c in zip(end, corner, strict=True)) for end in (low, high)))
+                        living(level - 1, child, *(tuple(x - c for x, c in zip(end, corner, strict=True)) for end in (low, high)))
                         for child, corner in zip(row, corners, strict=True)
                     )
             return found[key]
@@ -247,7 +265,7 @@ class MacroGrowth:
             return tuple(x - c + by for x, c in zip(cell, self._corner, strict=True))
 
         images = self._domain.images(box)
-        return sum(times * count(self._level, self._root, moved(low, 0), moved(high, 1)) for times, (low, high) in images)
+        return sum(times * living(self._level, self._root, moved(low, 0), moved(high, 1)) for times, (low, high) in images)
 
     def _reached(self) -> list[Numbers]:
         """The blocks of each level in the tree, ascending."""
@@ -272,6 +290,28 @@ class MacroGrowth:
             np.searchsorted(below, table.rows[some]) for below, table, some in zip(levels, tables[1:], levels[1:], strict=False)
         ]
         return tree_of_rows(tables[0].rows[levels[0], 0], rows, self._corner)
+
+    def summary(self, generation: Whole, shown: int = 5) -> dict[str, Any]:
+        """Grow to a generation, and return the results as plain values, for JSON.
+
+        Args:
+            generation: the generation.
+            shown: of how many last generations the births are told.
+        """
+        last = integer("generation", generation, self.generation)
+        first = max(0, last + 1 - shown)
+        births = dict(zip(range(first, last + 1), self.births(first, last + 1), strict=True))
+        return {
+            "automaton": self.automaton.name,
+            "generations": last,
+            "population": self.population(),
+            "births": births,
+            "certificate": self.certificate,
+            "blocks": len(self._cells),
+            "bytes": self._cells.budget.used,
+            "seconds": round(perf_counter() - self._began, 6),
+            "scales": [asdict(scale) for scale in self.scales],
+        }
 
     @property
     def certificate(self) -> str:

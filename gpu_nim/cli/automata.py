@@ -15,7 +15,10 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES)
 @json_option
 def automata(as_json: bool) -> None:
-    """List the automata with their spaces, OEIS entries and rules."""
+    """List the automata with their spaces, OEIS entries and rules.
+
+    Those that repeat themselves grow to any generation with `gpunim grow --engine macro-cells`, the others one by one.
+    """
     if as_json:
         emit_json(
             {
@@ -27,6 +30,7 @@ def automata(as_json: bool) -> None:
                     "neighbours": len(automaton.rule.offsets),
                     "births": sorted(automaton.rule.births),
                     "symmetry": automaton.rule.symmetry.value,
+                    "repeats": automaton.repeats,
                     "oeis": {entry.number: entry.counts for entry in automaton.oeis if entry.number in automaton.numbers},
                     "drafts": {entry.number: entry.counts for entry in automaton.oeis if entry.number not in automaton.numbers},
                     "source": automaton.source,
@@ -36,6 +40,6 @@ def automata(as_json: bool) -> None:
         )
         return
     print_table(
-        [(a.name, a.space, " ".join(a.numbers), a.summary) for a in CATALOGUE.values()],
-        ("name", "space", "OEIS", "rule"),
+        [(a.name, a.space, " ".join(a.numbers), "yes" if a.repeats else "", a.summary) for a in CATALOGUE.values()],
+        ("name", "space", "OEIS", "repeats", "rule"),
     )

@@ -11,8 +11,8 @@ from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli import restart
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, Command, json_option
-from gpu_nim.cli.output import emit_json, growth_progress, print_table, say
-from gpu_nim.jobs.growth_job import EVERY, GrowthJob
+from gpu_nim.cli.output import emit_json, growth_progress, print_table, say, step_progress
+from gpu_nim.jobs.growth_job import ENGINES, EVERY, GrowthJob
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _EXAMPLES = {
     'gpunim grow --offsets "1,0;-1,0;0,1;0,-1" --gen 16': "Grow an automaton of your own.",
     "gpunim grow edge --gen 1024 --checkpoint ck": "Write checkpoints, from which `gpunim grow --resume ck` continues.",
     "gpunim grow edge --gen 4096 --plan": "Print the memory that a growth takes.",
+    "gpunim grow hexagonal --gen 2^20 --engine macro-cells": "Count the cells of a generation that would not fit.",
 }
 
 
@@ -55,7 +56,13 @@ _EXAMPLES = {
     type=SIZE,
     help="Threads of numba's compiled loops, which grow large growths; 0 is NumPy alone; on NumPy.  [default: one a core]",
 )
-@click.option("--general", is_flag=True, help="Use the general engine, even where a faster one applies.")
+@click.option(
+    "--engine",
+    type=Choice(ENGINES),
+    default="auto",
+    help="How to grow: general is the engine for any rule, even where a faster one applies; macro-cells jumps to --gen, and prints "
+    "the last generations alone.",
+)
 @click.option(
     "--columns",
     type=COLUMN_NAMES,
@@ -86,6 +93,11 @@ def grow(columns: str | None, section: str | None, no_verify: bool, plan: bool, 
     if plan:
         planned = job.plan()
         emit_json(planned.summary()) if as_json else say(str(planned))
+        return 0
+    if job.engine == "macro-cells":
+        with step_progress(quiet) as step:
+            facts = job.jump(step).summary(job.last, _SHOWN)
+        emit_json(facts) if as_json else print_table(_jumped(facts))
         return 0
     with job.open(restart) as opened:
         growing = opened.growing
@@ -125,6 +137,13 @@ def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
 
 def _shown(value: Value) -> int | str | None:
     return value if value is None or isinstance(value, int) else f"{float(value):.6f}"
+
+
+def _jumped(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    births = [(f"births at {generation}", f"{born:,}") for generation, born in facts["births"].items()]
+    plain = {name: value for name, value in facts.items() if name not in ("births", "scales")}
+    rows = [(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in plain.items()]
+    return rows[:3] + births + rows[3:]
 
 
 def _print_summary(growth: "Growth", verdict: str, saved: list[Path]) -> None:

@@ -8,13 +8,14 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from gpu_nim.automata.ancestry import ancestry, require_one_parent
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton, find
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.interface import Backend, Batch
@@ -26,10 +27,12 @@ from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.plan import Plan
 from gpu_nim.jobs.ranks import place
-from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer
+from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer, shown
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import claim, flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, move_store, resumed_zarr_growth
 from gpu_nim.storage.growth_formats import (
@@ -53,6 +56,10 @@ _MESSAGE_BYTES = 9  # of its own, for each rank
 _FILES = ("out", "voxels", "bfile")
 #: The options that a checkpoint keeps for the growth that resumes.
 _STORED = (*_FILES, "parents", "every", "columns")
+Engine: TypeAlias = Literal["auto", "general", "macro-cells"]
+#: The engines: the fast one where there is one, the one for any rule, and jumps without the generations before.
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+_JUMPS = {"automaton", "generations", "offsets", "births", "seeds", "octant", "engine"}
 _APART: Apart = {"checkpoint": ("resume",), "offsets": ("automaton",)}
 _OWN = ("offsets",), "which describes an automaton of your own"
 _NEEDS: Needs = {
@@ -88,7 +95,7 @@ class GrowthJob:
         bfile: a b-file of a column.
         parents: whether `out` has each cell's parent.
         verify: whether to check the growth against its theorem.
-        general: whether to use the general engine, even where a faster one applies.
+        engine: one of `ENGINES`; with "macro-cells", `jump` takes the place of `grow`, and nothing is written.
         checkpoint: a new folder for checkpoints.
         resume: a folder of checkpoints to resume from.
         every: the number of generations between checkpoints.
@@ -120,7 +127,7 @@ class GrowthJob:
     bfile: str | Path | None = None
     parents: bool = False
     verify: bool = True
-    general: bool = False
+    engine: Engine = "auto"
     checkpoint: str | Path | None = None
     resume: str | Path | None = None
     every: int | None = None
@@ -129,6 +136,11 @@ class GrowthJob:
     def __post_init__(self) -> None:
         given = given_fields(self)
         check_together(given, _APART, _NEEDS)
+        if self.engine not in ENGINES:
+            raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {shown(self.engine)}")
+        if self.engine == "macro-cells":
+            for name in given.keys() - _JUMPS:
+                raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}")
         if self.parents and self.out is None:
             raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
         if not isinstance(self.backend, str) and "threads" in given:
@@ -146,6 +158,35 @@ class GrowthJob:
         if self.offsets is not None:
             return define(self.offsets, self.births, self.seeds, octant=self.octant)
         return None if self.automaton is None else as_automaton(self.automaton)
+
+    @property
+    def _general(self) -> bool:
+        return self.engine == "general"
+
+    def _check_engine(self) -> None:
+        if self.engine == "macro-cells":
+            raise UsageError(f"{argument('engine')} macro-cells jumps: nothing is planned, saved or resumed")
+
+    @property
+    def last(self) -> int:
+        """The last generation, where nothing is resumed."""
+        return GENERATIONS if self.generations is None else self.generations
+
+    def jump(self, on_step: OnStep = unreported) -> MacroGrowth:
+        """Return the growth by macro-cells, at its beginning.
+
+        Args:
+            on_step: called for progress.
+
+        Raises:
+            UsageError: macro-cells do not grow by its rule.
+
+        >>> growth = GrowthJob("hexagonal", 2**14, engine="macro-cells").jump()
+        >>> growth.advance(2**14)
+        >>> growth.population()
+        511670917
+        """
+        return MacroGrowth(self._chosen or AUTOMATON, on_step=on_step)
 
     @property
     def files(self) -> list[Path]:
@@ -178,6 +219,7 @@ class GrowthJob:
         >>> print(GrowthJob("edge", 1024, backend="numpy", ranks=8).plan())
         edge to generation 1024 is planned to take ... bytes on each of 8 ranks, and to send ... bytes in a generation ...
         """
+        self._check_engine()
         if self.resume is not None:
             raise UsageError(f"{argument('plan')} is for a growth from its seed: leave out {argument('resume')}")
         here = place()
@@ -185,8 +227,7 @@ class GrowthJob:
         backend = select(self.backend, threads=self.threads)
         if ranks > 1:
             backend = backend.on_rank(Planned(ranks))
-        generations = GENERATIONS if self.generations is None else self.generations
-        growing = GrowthProcess(self._chosen or AUTOMATON, generations, backend, general=self.general)
+        growing = GrowthProcess(self._chosen or AUTOMATON, self.last, backend, general=self._general)
         name, rule, memory = growing.automaton.name, growing.automaton.rule, growing.planned_memory()
         formats = self._formats(growing.automaton)
         files: dict[str, int] = {}
@@ -239,6 +280,7 @@ class GrowthJob:
             FileError: an output cannot be written, or there is no intact checkpoint to resume.
             InsufficientMemoryError: the growth would not fit.
         """
+        self._check_engine()
         backend, folder = self._on_ranks(), self._folder
         ranks = backend.communicator
         notes: list[str] = []
@@ -275,10 +317,10 @@ class GrowthJob:
                 verify=job.verify,
                 columns=names,
                 every=(job.every or EVERY) if checkpoints is not None else None,
-                general=job.general,
+                general=job._general,
                 resume=snapshot,
             )
-            how = {"nim": growing.by_planes, "general": job.general}
+            how = {"nim": growing.by_planes, "general": job._general}
             if isinstance(backend, NumpyBackend) and backend.lacks_numba(chosen.rule, growing.generations, **how):
                 lack = missing("this growth takes a fraction of the time with numba", "numba")
                 on_lack(lack)
@@ -348,7 +390,7 @@ class GrowthJob:
         alone = loaded = 0
         if isinstance(backend, NumpyBackend):
             alone = planned or 0
-            loaded = backend.loaded_memory(rule, last, nim=growing.by_planes, general=self.general)
+            loaded = backend.loaded_memory(rule, last, nim=growing.by_planes, general=self._general)
         shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
         written = max((chosen.memory(shape, last) for _, chosen in formats), default=0)
         if not _from_cells(formats):

@@ -20,6 +20,7 @@ from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.catalogue import Automaton, GrowthEntry
 from gpu_nim.automata.formulas import ulam_warburton_births
 from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
@@ -37,6 +38,7 @@ _MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take mi
 _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 _FIRST_GENERATIONS = 64
 _FIRST_SIZE = 63  # of a game
+_FAR = 1 << 10  # terms from which on macro-cells reach a generation sooner than growing does
 
 
 def find(name: str) -> OeisEntry:
@@ -100,6 +102,12 @@ def _of_automata() -> dict[str, OeisEntry]:
 
 def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | None) -> Iterator[int]:
     """Terms start, ..., stop - 1; without `stop`, the growth is repeated to twice the generations whenever it runs out."""
+    if automaton.repeats and start > _FAR and column.column in ("births", "population"):
+        first, growth = start - column.shift - column.differences, MacroGrowth(automaton)
+        end = None if stop is None else stop - column.shift
+        far = growth.births(first, end) if column.column == "births" else growth.populations(first, end)
+        yield from (term for _, term in column.terms(far, first))
+        return
     last = max(0, (max(start, _FIRST_GENERATIONS) if stop is None else stop - 1) - column.shift)
     while True:
         values = grow(automaton, last, columns=[column.column], verify=False).table[column.column]
