@@ -11,7 +11,6 @@ the range is visited, and `scanned_values` returns their number in advance.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -33,7 +32,8 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 
-_MAX_STATES = 1 << 18  # automaton states kept at once: some tens of MiB, some seconds a range
+_MAX_STATES = 1 << 18  # automaton states kept at once: some seconds a range
+_STATE_BYTES = 130  # of each state that is reached from those, while they are sorted
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _CLASS_BYTES = 190  # of a class that is listed, and of its text in JSON
 _MAX_CHUNKS = 1 << 16
@@ -231,8 +231,12 @@ class ValueScan:
             totals[: len(part)] += part
             del part  # before the next one
         classes = np.flatnonzero(totals)
-        require_memory(_CLASS_BYTES * len(classes), host_memory(), f"listing {len(classes):,} classes")
-        return dict(zip(classes.tolist(), totals[classes].tolist(), strict=True))
+        return _listed(classes, totals[classes])
+
+
+def _listed(classes: NDArray[np.int64], counts: Integers) -> dict[int, int]:
+    require_memory(_CLASS_BYTES * len(classes), host_memory(), f"listing {len(classes):,} classes")
+    return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
 
 def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unreported) -> list[tuple[int, int]]:
@@ -301,16 +305,17 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
     dtype: Any = np.int64 if stop - start < 1 << 62 else object
     # A state is the column of the digits read so far, the lowest ones, modulo M.
     states, weights = np.array([blocks.last], np.int64) % modulus, np.ones(1, dtype)
-    totals = Counter[int]()
+    residues, counts = np.zeros(0, np.int64), np.zeros(0, dtype)
+    reached = 2 * min(_MAX_STATES, modulus ** states.shape[1], 1 << max(highs))
+    require_memory(_STATE_BYTES * reached, host_memory(), f"residues modulo {modulus} of {family}")
     for bits in range(max(highs) + 1):
         for high in highs.get(bits, ()):
             row = np.array([blocks.first], np.int64) % modulus
             for bit in reversed(range(high.bit_length())):
                 row = times(row, matrix(bits + bit, high >> bit & 1))
-            distinct, inverse = np.unique(times(states, row.T), return_inverse=True)
-            sums = _grouped(weights, inverse.ravel(), len(distinct))
-            for residue, count in zip(distinct.tolist(), sums.tolist(), strict=True):
-                totals[residue] += count
+            found = np.concatenate([residues, times(states, row.T).ravel()])
+            residues, inverse = np.unique(found, return_inverse=True)
+            counts = _grouped(np.concatenate([counts, weights]), inverse, len(residues))
         if bits == max(highs):
             break
         halves = [states if each is None else times(states, each.T) for each in (matrix(bits, 0), matrix(bits, 1))]
@@ -318,7 +323,7 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
         if len(states) > _MAX_STATES:
             return None
         weights = _grouped(np.concatenate([weights, weights]), inverse, len(states))
-    return dict(sorted(totals.items()))
+    return _listed(residues, counts)
 
 
 def _grouped(weights: Integers, groups: NDArray[np.intp], count: int) -> Integers:
