@@ -61,13 +61,6 @@ struct Nim {
     __device__ __forceinline__ static i64 corner(i64 x, i64 n, i64 side) { return n < 0 ? x | side : x & ~side; }
 };
 
-// The level of the largest empty cube round a cell of a brick of 4 x 4 x 4 bits that is not empty: -1, 0 or 1.
-__device__ __forceinline__ i64 open_in_word(u64 word, i64 a, i64 b, i64 c) {
-    const u32 bit = static_cast<u32>((a & 3) << 4 | (b & 3) << 2 | (c & 3));
-    if ((word >> bit & 1) != 0) return -1;
-    return (word >> (bit & 0x2au) & 0x330033u) == 0;
-}
-
 // A pyramid of bricks of 4 x 4 x 4 bits: see `BrickScene` in gpu_nim/model/tracing.py.
 struct Bricks {
     const u64* words;
@@ -79,9 +72,10 @@ struct Bricks {
         i64 high = (side[1] + 3) / 4, deep = (side[2] + 3) / 4;
         for (u32 stage = 0; stage < stages; ++stage) {
             const u64 word = words[starts[stage] + static_cast<u64>(((a >> 2) * high + (b >> 2)) * deep + (c >> 2))];
+            const u32 bit = static_cast<u32>((a & 3) << 4 | (b & 3) << 2 | (c & 3));
             if (word != 0) {
-                if (stage == 0) return open_in_word(word, a, b, c);
-                return 2 * stage + max(open_in_word(word, a, b, c), 0ll);
+                if (stage == 0 && (word >> bit & 1) != 0) return -1;
+                return 2 * stage + ((word >> (bit & 0x2au) & 0x330033u) == 0);
             }
             a >>= 2, b >>= 2, c >>= 2;
             high = (high + 3) / 4, deep = (deep + 3) / 4;
@@ -106,7 +100,9 @@ struct Tree {
             block = static_cast<u64>(rows[8 * block + half]);
             if (block == 0) return bit;
         }
-        return open_in_word(leaves[block], a, b, c);
+        const u64 word = leaves[block];
+        const u32 bit = static_cast<u32>((a & 3) << 4 | (b & 3) << 2 | (c & 3));
+        return (word >> bit & 1) != 0 ? -1 : (word >> (bit & 0x2au) & 0x330033u) == 0;
     }
 
     __device__ __forceinline__ bool excluded(i64, i64, i64, i64) const { return false; }

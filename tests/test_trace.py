@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gpu_nim.automata.trees import tree_of
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.backends.shared.open_cubes import highest_bit, open_levels
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, NimScene, Rays, surface
-from tests.helpers import tree
 
 # Literal
 
@@ -76,8 +76,10 @@ def packed(is_full, corner, shape):
     return packer.scene()
 
 
-def dense(is_full, corner, side):
-    return is_full(np.indices((side,) * 3) + np.reshape(corner, (3, 1, 1, 1)))
+def tree(is_full, side):
+    """A tree round (0, 0, 0), and the corner and the shape of its box."""
+    scene = tree_of(np.argwhere(is_full(np.indices((2 * side,) * 3) - side)) - side, centred=True)
+    return scene, is_full, scene.corner, scene.shape
 
 
 SCENES = {
@@ -92,8 +94,8 @@ SCENES = {
         (25, 21, 25),
     ),
     "bricks": (packed(speckled, (-5, -9, 2), (21, 17, 23)), speckled, (-5, -9, 2), (21, 17, 23)),
-    "tree": (tree(dense(speckled, (-5, -9, 2), 32), (-5, -9, 2)), speckled, (-5, -9, 2), (32, 32, 32)),
-    "tree of nim": (tree(dense(nim(63), (0, 0, 0), 64), (0, 0, 0)), nim(63), (0, 0, 0), (64, 64, 64)),
+    "tree": tree(speckled, 32),
+    "tree of nim": tree(nim(31), 32),
     "bricks of nim": (packed(nim(63), (0, 0, 0), (64, 64, 64)), nim(63), (0, 0, 0), (64, 64, 64)),
 }
 

@@ -5,6 +5,7 @@ tells the largest aligned cube round a cell that is empty: level h is the cube o
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -199,12 +200,25 @@ class TreeScene(ArrayValue):
         rows = [np.where(halves, halves + np.int32(below), 0) for halves, below in zip(self.levels, starts, strict=False)]
         return np.concatenate(rows), starts[-2] + self.root
 
-    @property
+    @cached_property
+    def rows(self) -> tuple[NDArray[np.int32], ...]:
+        """The rows of all levels from that of side 2, whose halves are cells: 0 and 1."""
+        side, d = (8, 2) if self.dimension == 2 else (4, 3)
+        blocks = np.unpackbits(self.leaves.astype("<u8").view(np.uint8), bitorder="little").reshape(-1, side**d)
+        found = []
+        while side > 1:
+            side //= 2
+            halves = blocks.reshape(-1, *(2, side) * d).transpose(0, *range(1, 2 * d, 2), *range(2, 2 * d + 1, 2))
+            blocks, numbers = np.unique(halves.reshape(-1, side**d), axis=0, return_inverse=True)  # the empty one is the least
+            found.append(numbers.reshape(-1, 2**d).astype(np.int32))
+        return (*reversed(found), *self.levels)
+
+    @cached_property
     def populations(self) -> tuple[NDArray[Any], ...]:
-        """The exact numbers of cells of the leaves and of the rows of each level: int64, or Python integers where large."""
-        found = [np.bitwise_count(self.leaves).astype(np.int64)]
-        for level, rows in enumerate(self.levels):
-            below = found[-1] if 6 + self.dimension * (level + 1) < 63 else found[-1].astype(object)
+        """The exact numbers of cells of the blocks of side 1, 2, 4, ... by their numbers: int64, or Python integers where large."""
+        found: list[NDArray[Any]] = [np.arange(2)]
+        for level, rows in enumerate(self.rows, 1):
+            below = found[-1] if self.dimension * level < 63 else found[-1].astype(object)
             found.append(below[rows].sum(axis=1))
         return tuple(found)
 
@@ -212,6 +226,32 @@ class TreeScene(ArrayValue):
     def population(self) -> int:
         """The number of cells."""
         return int(self.populations[-1][self.root])
+
+    def blocks(self, most: int, level: int = 0, box: Any = None) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+        """Return the least blocks of one side that hold cells and are not more than `most`.
+
+        Args:
+            most: the most blocks.
+            level: blocks have a side of 2^level or more.
+            box: the least coordinates of what is looked at, and those beyond the greatest; None for all.
+
+        Returns:
+            Their corners (n, k), their numbers (n,), and the level of their side.
+        """
+        corners, numbers = np.array([self.corner]), np.array([self.root], np.int32)
+        order = (slice(None), slice(None, None, -1 if self.dimension == 2 else 1))
+        places = np.indices((2,) * self.dimension).reshape(self.dimension, -1).T[order]
+        for below in reversed(range(level, len(self.rows))):
+            halves = self.rows[below][numbers]
+            owners, which = np.nonzero(halves)
+            inner = corners[owners] + (places[which] << below)
+            if box is not None:
+                seen = ((inner < box[1]) & (inner + (1 << below) > box[0])).all(axis=1)
+                owners, which, inner = owners[seen], which[seen], inner[seen]
+            if len(owners) > most:
+                return corners, numbers, below + 1
+            corners, numbers = inner, halves[owners, which]
+        return corners, numbers, level
 
 
 Scene = NimScene | BrickScene | TreeScene

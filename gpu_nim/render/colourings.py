@@ -162,7 +162,7 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
     Raises:
         UsageError: the blocks do not have the value that the colours show.
     """
-    found = COLOURINGS.find(colour or DEFAULT)
+    found = COLOURINGS.find(colour or blocks.colouring)
     if found.reads_value and found.name not in blocks.values:
         raise UsageError(f"colour {colour} needs the {found.name} of each cell, and {blocks.name} has none")
     if not len(blocks):  # of rays that hit nothing
@@ -174,7 +174,7 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
 
 def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) -> Legend:
     """Return what the colours (N, 3) of blocks stand for: a bar of values, or names of the values that blocks have."""
-    found = COLOURINGS.find(colour or DEFAULT)
+    found = COLOURINGS.find(colour or blocks.colouring)
     values, first = np.unique(found.value(blocks), return_index=True)
     if found.named is None:
         return Bar(found.title, tuple(values.tolist()), colours[first])
@@ -195,6 +195,18 @@ def generation_colours(generations: NDArray[np.integer], weights: NDArray[np.flo
 def rank_colours(generations: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
     return theme.map((np.cumsum(weights) - weights / 2) / weights.sum())
+
+
+def _densities(blocks: Blocks) -> NDArray[np.integer]:
+    if "density" not in blocks.values and (blocks.sizes > blocks.unit).any():
+        raise UsageError(f"colour density needs single cells or macro-cells, and {blocks.name} is {blocks.note}")
+    return blocks.values.get("density", np.full(len(blocks), 10**6))
+
+
+@colouring("density", "by the part of each block's cells that are alive", "cells of a million", _densities)
+def density_colours(densities: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
+    """Colour by the part of each block's cells that are alive, uniform in the number of blocks."""
+    return rank_colours(densities, weights, theme)
 
 
 def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:

@@ -120,7 +120,10 @@ def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:
 def hull(blocks: Blocks) -> NDArray[np.float32]:
     """Return points that frame the blocks, exactly where they are few, else to a 64th of their extent."""
     if blocks.flat:
-        outline = tiles(blocks)[0].reshape(-1, 3)
+        x, y = blocks.corners[:, 0], blocks.corners[:, 1]
+        order = np.lexsort((x, y))  # of a row, only the ends can be extreme
+        ends = np.flatnonzero(np.diff(y[order]))
+        outline = tiles(blocks.take(order[[0, *ends, *ends + 1, -1]]))[0].reshape(-1, 3)
         return outline[support(outline, 512)]
     low, high = blocks.bounds()
     width = 1

@@ -78,6 +78,7 @@ class Blocks:
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
         population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
         steps: the steps from a parent to its children, where each cell but the seeds has one parent; else none.
+        colouring: what colours show unless others are asked for; density where generations are not known.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Blocks:
     unit: int = 1
     population_until: Callable[[int], int] | None = None
     steps: tuple[tuple[int, ...], ...] = ()
+    colouring: str = "rank"
 
     @property
     def positions(self) -> NDArray[np.int32]:
@@ -169,17 +171,19 @@ def corners_of(blocks: Blocks) -> NDArray[np.int64]:
 def tiles(blocks: Blocks, fill: float = 0.92) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
     """Return the tiles of a flat set as quadrilaterals (M, 4, 3) in the plane z = 0, and the block of each, (M,).
 
-    Square cells are squares.  On the hexagonal lattice, with cell (x, y) at x (1, 0) + y (1/2, sqrt(3)/2), cells are hexagons, of
-    two quadrilaterals each; on the triangular one, without x - y = 0 mod 3, triangles around the remaining points.
+    Square cells are squares. On the hexagonal lattice, with cell (x, y) at x (1, 0) + y (1/2, sqrt(3)/2), cells are hexagons, of
+    two quadrilaterals each; on the triangular one, without x - y = 0 mod 3, triangles around the remaining points. Blocks of
+    several cells are the parts of the plane that they cover, without gaps.
 
     Args:
         blocks: the blocks, flat.
         fill: the part of a tile's width that is drawn.
     """
-    if blocks.lattice == "square":
-        quads = side(blocks, 2, -1, fill)
+    coarse = len(blocks) > 0 and blocks.sizes[0] > 1
+    if blocks.lattice == "square" or coarse:
+        quads = side(blocks, 2, -1, 1.0 if coarse else fill)
         quads[..., 2] = 0
-        return quads, np.arange(len(blocks))
+        return quads if blocks.lattice == "square" else sheared(quads), np.arange(len(blocks))
     centres = middles(blocks)
     turns = np.radians(np.arange(6) * 60)
     if blocks.lattice == "hexagonal":
@@ -202,7 +206,13 @@ def middles(blocks: Blocks) -> NDArray[np.float32]:
     if blocks.lattice == "square":
         half = blocks.sizes * np.float32(0.5)
         return np.column_stack([x + half, y + half, np.zeros_like(x)])
-    return np.column_stack([x + y / 2, y * np.float32(3**0.5 / 2), np.zeros_like(x)])
+    return sheared(np.column_stack([x, y, np.zeros_like(x)]))
+
+
+def sheared(points: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return where points (..., 3) of the hexagonal and the triangular lattice are drawn: at x (1, 0) + y (1/2, sqrt(3)/2)."""
+    x, y, z = (points[..., k] for k in range(3))
+    return np.stack([x + y / 2, y * np.float32(3**0.5 / 2), z], axis=-1)
 
 
 def require_cubes(blocks: Blocks) -> Blocks:
@@ -347,7 +357,9 @@ def counted(births: NDArray[np.integer]) -> Callable[[int], int]:
 
 
 def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
-    """Return the blocks of generations first to stop - 1; UsageError where there are none."""
+    """Return the blocks of generations first to stop - 1; UsageError where there are none, or where they are not known."""
+    if blocks.colouring == "density":
+        raise generations_unknown(blocks.name)
     keep = (blocks.generations >= first) & (blocks.generations < stop)
     if not keep.any():
         raise no_cells(blocks.name, first, stop, int(blocks.generations.max()))
@@ -359,6 +371,11 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
 
         blocks = replace(blocks, population=shown_until(stop), population_until=shown_until)
     return blocks.take(keep, "" if keep.all() else generations_note(first, stop))
+
+
+def generations_unknown(name: str) -> UsageError:
+    """Return the error for the choice of generations of a tree."""
+    return UsageError(f"earlier generations of {name} cannot be shown: macro-cells keep the last one alone")
 
 
 def generations_note(first: int, stop: int) -> str:

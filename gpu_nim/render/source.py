@@ -15,6 +15,8 @@ engine is requested (`gpu_nim.render.image.may_trace`). nim, and games of one in
 recognised by their text (`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; any other growth
 is given up with `TooManyCells` when it passes the limit, and grown again as bits. The page draws nim from its text, too.
 
+A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
+
 Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
 
@@ -51,6 +53,7 @@ from gpu_nim.render.defined_scenes import (
 )
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
 from gpu_nim.render.projection import in_space
+from gpu_nim.render.trees import blocks_of_tree, tree_of
 from gpu_nim.storage.save_load import load
 
 if TYPE_CHECKING:
@@ -123,6 +126,10 @@ def blocks_of(
     if not isinstance(found, NamedGrowth):
         raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
     automaton, generation = found.automaton, found.generation
+    if (tree := tree_of(source)) is not None:
+        if not merge and tree.scene.dimension == 3:
+            raise TooManyCells
+        return blocks_of_tree(name, tree, limit, colour)
     if not 0 <= generation <= _GENERATION_LIMIT:
         further = "; engine trace, and a page that is not cut and coloured by generation, go further" * automaton.grows_nim
         raise UsageError(

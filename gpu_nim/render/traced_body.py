@@ -24,7 +24,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Legend, find_colouring, generation_bar, legend_of
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, legend_of
 from gpu_nim.render.defined_scenes import NamedGrowth, coarse_cells, defined_scene, generations_of, named, population
 from gpu_nim.render.geometry import (
     PILES,
@@ -42,6 +42,7 @@ from gpu_nim.render.geometry import (
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, growth_of, name_of, newborns
+from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
 from gpu_nim.storage.save_load import load
 
 Colours = NDArray[np.float32]
@@ -123,6 +124,9 @@ def traced_body(source: Source, look: Look, on_step: OnStep = unreported, *, gro
             return _defined(name_of(source), scene, look)
         if (count := population(scene)) > CELLS_LIMIT:
             raise _too_many(look, name_of(source), count)
+    whole = tree_of(source)
+    if whole is not None and whole.scene.dimension == 3:
+        return _of_tree(name_of(source), whole, look)
     if look.colour in BY_GENERATION:
         cells = _growth(source, on_step)
         if cells is not None:
@@ -397,6 +401,23 @@ class _Packing:
         born = np.flatnonzero(self.births[: last + 1])
         outline = _outline(self.name, self.coordinates, cubes, self.note)
         return TracedBody(self.name, part, count(last), (int(born[0]), int(born[-1])), outline, colours, self.legend, count)
+
+
+def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
+    """Return a tree in colours by the largest coordinate of each cell, the least generation that it can have been born in."""
+    scene = tree.scene
+    outline = replace(blocks_of_tree(name, tree, MOST_BLOCKS, look.colour), note="")
+    if look.generations is not None:
+        outline = generations_between(outline, *look.generations)
+    farthest = int(np.abs(outline.bounds()).max())
+    bits = max(farthest.bit_length() - _PALETTE, 0)
+    palette = generation_palette(look, np.ones((farthest >> bits) + 1, np.int64))
+
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return np.asarray(palette[np.abs(cells >> levels << levels).max(axis=0) >> bits])
+
+    legend = Bar("largest coordinate", tuple(range(0, farthest + 1, 1 << bits)), palette)
+    return TracedBody(name, scene, scene.population, outline.span, outline, colours, legend, lambda last: scene.population)
 
 
 def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:

@@ -72,8 +72,8 @@ BUDGETS: dict[str, Budget] = {
     "nim_receive": Budget(registers=40, blocks=8, loop=(140, 125), turn=(80, 70)),
     "trace_nim": Budget(registers=96, blocks=5, loop=(360, 310), turn=(210, 155)),
     "trace_bricks": Budget(registers=96, blocks=5, loop=(260, 210), turn=(235, 195)),
-    "trace_tree": Budget(registers=96, blocks=5, loop=(340, 290), turn=(235, 195)),
+    "trace_tree": Budget(registers=88, blocks=5, loop=(230, 185), turn=(200, 155)),
     "look_nim": Budget(registers=48, blocks=8, loop=(330, 190), turn=(15, 90)),
     "look_bricks": Budget(registers=72, blocks=7, loop=(440, 270), turn=(15, 95)),
-    "look_tree": Budget(registers=72, blocks=7, loop=(440, 270), turn=(15, 95)),
+    "look_tree": Budget(registers=56, blocks=8, loop=(290, 180), turn=(15, 95)),
 }

@@ -11,15 +11,21 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.selection import select
 from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.defined_scenes import is_nim
+from gpu_nim.render.framing import aim, framed, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
+from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
-from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.source import CELLS_LIMIT
+from gpu_nim.render.trace import primary_rays
+from gpu_nim.render.traced_body import CellColours, traced_body
+from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
 from gpu_nim.render.views import Camera, Place, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
@@ -27,6 +33,10 @@ _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in t
 _CORNERS = {"0": (0, 0, 0), "1": (1, 1, 0), "2": (1, 0, 1), "3": (0, 1, 1)}
 _SLANT = 0.5  # the tangent of the angle between the line of sight and the normal of the face that the eye is before
 _ANGLE = 40.0  # degrees of the field of view
+_OUTLINE = 1 << 18  # blocks that frame a tree
+_CLOSEST = 12.0  # cells from the middle of the picture to its upper border, or from the eye to a cell, at the end
+_OCTAVES = 6  # of the distance from that cell, in which colours go up the map and down again
+_MARGIN = 1.05  # of what is drawn about a picture
 
 
 @MOTIONS.add
@@ -120,12 +130,75 @@ def fixed_point(word: str) -> Place:
     return a, b, c
 
 
+def rounds(look: Look, point: Place, octaves: int) -> CellColours:
+    """Return colours by the logarithm of the distance from a point, up the map and down again in each round of some octaves."""
+    middle = np.array([int(part) for part in point])[:, None]
+
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
+        distances = np.linalg.norm((cells - middle).astype(np.float64), axis=0)
+        phase = np.log2(np.maximum(distances, 1.0)) / octaves % 1.0
+        return look.drawn_theme.map(1 - np.abs(2 * phase - 1))
+
+    return colours
+
+
+class IntoPlane:
+    """The zoom from all of a tree of the plane into its seed, which stays where it is in the picture."""
+
+    def __init__(self, movie: Movie, tree: Tree) -> None:
+        self._movie, self._tree = movie, tree
+        self._whole = aim(blocks_of_tree(movie.source, tree, _OUTLINE), movie.look)
+
+    def frame(self, part: float, on_step: OnStep) -> Frame:
+        """Return the frame at a part of the way."""
+        look, (width, height) = self._movie.look, self._movie.look.resolution
+        times = (_CLOSEST / self._whole.scale) ** part
+        camera = replace(self._whole, eye=self._whole.eye * times, scale=self._whole.scale * times)
+        half = np.array([width / height, 1.0]) * camera.scale * _MARGIN
+        (left, bottom), (right, top) = camera.eye[:2] - half, camera.eye[:2] + half
+        if self._tree.automaton.lattice != "square":  # the cells of a parallelogram that holds the picture
+            left, right, bottom, top = left - top / 3**0.5, right - bottom / 3**0.5, bottom * 2 / 3**0.5, top * 2 / 3**0.5
+        box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
+        level = max(int(np.log2(max(2 * camera.scale / height, 1.0))), 0)
+        blocks = blocks_of_tree(self._movie.source, self._tree, CELLS_LIMIT, level=level, box=box)
+        tones = look.drawn_theme.map(blocks.values["density"] / 1e6)
+        return DrawnBody(blocks, look, "numpy", tones).frame(camera, on_step=on_step)
+
+
+class IntoSpace:
+    """The zoom from all of a tree of space to the cell that is seen in the middle of the picture."""
+
+    def __init__(self, movie: Movie, tree: Tree) -> None:
+        look = movie.look
+        body = traced_body(movie.source, look)
+        _, up, toward = (tuple(row) for row in view_of(body.outline, look).basis().tolist())
+        self._whole = fit(View(toward, up), framed(body.outline, look), look.aspect)
+        width, height = look.resolution
+        ray = primary_rays(self._whole, look.resolution, np.array([height // 2 * width + width // 2]), (0.5, 0.5))
+        hit = select().tracer(tree.scene).trace(replace(ray, spread=0.0))
+        if not len(hit.met):
+            raise UsageError(f"a zoom movie needs a cell in the middle of the picture, and there {movie.source} is empty")
+        a, b, c = (Fraction(int(x)) + Fraction(1, 2) for x in hit.cells[:, 0])
+        self._point: Place = a, b, c
+        self._drawn = DrawnBody(replace(body, colours=rounds(look, self._point, _OCTAVES)), look, "trace")
+
+    def frame(self, part: float, on_step: OnStep) -> Frame:
+        """Return the frame at a part of the way."""
+        offset = self._whole.eye - np.array(self._point, float)
+        offset *= (_CLOSEST / np.linalg.norm(offset)) ** part
+        a, b, c = (point + Fraction(moved) for point, moved in zip(self._point, offset.tolist(), strict=True))
+        return self._drawn.frame(replace(self._whole, eye=np.array([a, b, c], float), place=(a, b, c)), on_step=on_step)
+
+
 @MOTIONS.add
 class Zoom(Motion):
-    """The camera approaches a fixed point in a loop; colours are periodic in the logarithm of the distance from that point."""
+    """The camera approaches a fixed point in a loop; colours are periodic in the logarithm of the distance from that point.
+
+    Of a tree, it begins with all of it and ends at a cell.
+    """
 
     name = "zoom"
-    summary = "a zoom into three-pile Nim, as a loop: the source is nim"
+    summary = "a zoom into three-pile Nim, as a loop: the source is nim; or from all of a growth such as hexagonal:2^20 to a cell"
     example = "nim"
     options = (Parameter("into", _WORD, "123", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "generations", "legend", "style", "view"))
@@ -136,24 +209,36 @@ class Zoom(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the source and the corners."""
         super().check(movie)
-        if not is_nim(movie.source):
-            raise UsageError(f"a zoom movie needs the source nim, got {movie.source!r}")
+        if is_nim(movie.source):
+            return
+        if tree_of(movie.source) is None:
+            raise UsageError(f"a zoom movie needs the source nim, or a growth drawn by macro-cells, got {movie.source!r}")
+        if "into" in movie.options:
+            raise UsageError(f"into would have no effect on a zoom of {movie.source}: only nim is zoomed into at corners")
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
+        self._into: IntoPlane | IntoSpace | None = None
+        tree = None if is_nim(movie.source) else tree_of(movie.source)
+        if tree is not None:
+            self._into = (IntoPlane if tree.scene.dimension == 2 else IntoSpace)(movie, tree)
+            return
         word = movie.values["into"]
         self.octaves = len(word)
-        self.point = tuple(part * 2**LARGEST_BITS for part in fixed_point(word))
+        a, b, c = fixed_point(word)
+        self.point: Place = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
         left_out = np.array(_CORNERS[min(set(_CORNERS) - set(word))], float)
         normal = 0.5 - left_out  # from the corner across, through the middle, out of the face
         along = np.cross(normal, (0.0, 0.0, 1.0))
         self.offset = normal / np.linalg.norm(normal) + _SLANT * along / np.linalg.norm(along)
         self.offset *= _NEAR / np.linalg.norm(self.offset)
         body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
-        self._drawn = DrawnBody(replace(body, colours=self._colours), movie.look, "trace")
+        self._drawn = DrawnBody(replace(body, colours=rounds(movie.look, self.point, self.octaves)), movie.look, "trace")
 
     def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
-        """Return one frame; that after the last is the first again."""
+        """Return one frame; of Nim, that after the last is the first again."""
+        if self._into is not None:
+            return self._into.frame(number / max(self.movie.frames - 1, 1), on_step)
         return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)), on_step=on_step)
 
     def camera(self, part: Fraction) -> Camera:
@@ -162,10 +247,3 @@ class Zoom(Motion):
         a, b, c = (point + Fraction(moved) for point, moved in zip(self.point, offset.tolist(), strict=True))
         basis = basis_of(self.offset)
         return Camera(np.array([float(a), float(b), float(c)]), basis, float(np.tan(np.radians(_ANGLE / 2))), False, (a, b, c))
-
-    def _colours(self, cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Colour by the logarithm of the distance from the fixed point, up the map and down again in each round."""
-        point = np.array([int(part) for part in self.point])[:, None]
-        distances = np.linalg.norm((cells - point).astype(np.float64), axis=0)
-        phase = np.log2(np.maximum(distances, 1.0)) / self.octaves % 1.0
-        return self.look.drawn_theme.map(1 - np.abs(2 * phase - 1))

@@ -11,7 +11,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import framed
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, choose_engine, may_trace, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import only_traced
@@ -152,6 +152,8 @@ class Motion(ABC):
             UsageError: it is flat, and the motion needs a body in space, or the look an option that has no effect on it.
         """
         body = traced_body(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
+        if growing and body.outline.colouring == "density":
+            raise generations_unknown(source)
         if body.outline.flat:
             if not self.draws_flat:
                 raise UsageError(f"a {self.name} movie needs a body in space, and {self.movie.source} is flat")

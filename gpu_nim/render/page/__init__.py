@@ -22,6 +22,7 @@ from gpu_nim.render.image import prepare
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
+from gpu_nim.render.page.trees import tree_page
 from gpu_nim.render.shading import COOL, WARM, Lamps
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
 from gpu_nim.render.themes import Theme
@@ -38,6 +39,7 @@ PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
 _FILES = files("gpu_nim.render.page")
 _SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input")
 _OF_A_MATCH = ("rules", "strategy", "match", "board")
+_OF_THE_PLANE = {"trace": "plane", "picture": "painted"}
 _SHADERS = ("cells", "trace", "picture", "pointed", "screen")
 
 
@@ -83,7 +85,7 @@ def page(source: Source, look: Look) -> Page:
     (True, True)
     """
     require_effect(*PAGE_OPTIONS, look)
-    scene = nim_scene(source, look)
+    scene = nim_scene(source, look) or tree_page(source, look)
     if scene is None:
         blocks, view = solid(source, look, PAGE_LIMIT)
         scene = grid_scene(blocks, look)
@@ -139,7 +141,8 @@ def play_page(
 def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
     """Return the page of a scene, by a call of the library, with more data."""
     theme = look.drawn_theme
-    views = {"initial view": view, **{name: known.of(scene.blocks.corners) for name, known in VIEWS.items()}}
+    flat = scene.data.get("flat", False)
+    views = {"initial view": view, **({} if flat else {name: known.of(scene.blocks.corners) for name, known in VIEWS.items()})}
     data = {
         **scene.data,
         "title": look.title or name,
@@ -183,7 +186,8 @@ def _turnable(view: View) -> dict[str, object]:
 
 
 def _document(data: dict[str, Any], made: Provenance) -> bytes:
-    shaders = {name: _read(f"{name}.glsl") for name in (*_SHADERS, data["kind"])}
+    painted = _OF_THE_PLANE if data.get("flat") else {}
+    shaders = {name: _read(f"{painted.get(name, name)}.glsl") for name in (*_SHADERS, data["kind"])}
     # Nothing within a script may look like a tag or a comment: after "<!--<script>" the script would not end at its "</script>".
     text = json.dumps({**data, "shaders": shaders}).replace("<", "\\u003c")
     played = "game" in data

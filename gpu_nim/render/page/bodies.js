@@ -169,3 +169,49 @@ class Grid {
     return levels;
   }
 }
+
+const SLANT = 1097817622920238380819884895107n;  // sqrt(3)/2 in units of 2^-100
+
+class Tree {
+  // numbers: of the halves of the rows, level by level from the whole, in the next level from 1; in the last one, as tones: of a block the
+  // part of its cells that are alive, to 255.
+  constructor(numbers, tones) {
+    const side = 1n << BigInt(data.level), space = data.flat ? 4 : 8, starts = [0];
+    for (const count of data.counts) starts.push(starts.at(-1) + count);
+    this.refs = new Uint32Array(numbers.length);
+    for (let level = 0, at = 0; level < data.counts.length; level++) for (const end = starts[level + 1] * space; at < end; at++) {
+      const number = numbers[at], row = starts[level + 1] + number, ends = level + 1 === data.counts.length;
+      if (number) this.refs[at] = ends ? 1 | number << 24 : row | tones[row - 1] << 24;
+    }
+    this.flat = data.flat;
+    this.cells = [side, side, data.flat ? 1n : side];
+    this.extent = data.slanted ? [3n * side / 2n, (side * SLANT >> 100n) + 1n, 1n] : this.cells;  // as it is drawn
+    this.corner = data.corner.map(big);
+    this.first = this.last = big(data.generation);
+    this.unit = "cells";
+    this.hull = data.hull;
+    this.colours = bytes(data.palette);
+    const { least, bucket, level, flat, slanted } = data, maps = data.maps.length ? data.maps : [1, 0, 0, 1];
+    this.shape = {
+      least, bucket, treeLevel: level, flatBody: flat, slanted: Number(slanted), "maps[0]": maps, mapped: data.maps.length / 4,
+      ...halves("origin", this.corner.map(x => -x)),
+    };
+  }
+
+  anchored([x, y, z]) {  // a cell near a place of the plane, and where it is drawn from there
+    if (!data.slanted) return { cell: [x, y, z], shift: [0, 0] };
+    const row = (y << 100n) / SLANT, column = x - row / 2n;
+    return { cell: [column, row, z], shift: [Number(row % 2n) / 2, -Number((y << 100n) - row * SLANT) / 2 ** 100] };
+  }
+
+  place(position) { return [0, 1, 2].map(k => (position[k] ?? 0n) - this.corner[k]) }
+
+  shown() { return big(data.population) }
+
+  cube(cell, level) { return [cell, 1n << BigInt(level)] }
+
+  describe(cell, level) {
+    const rest = level ? [`first of a ${data.flat ? "square" : "cube"} ${spoken(1n << BigInt(level))} cells wide`] : [];
+    return named(cell.map((x, k) => x + this.corner[k]).slice(0, data.flat ? 2 : 3), rest);
+  }
+}

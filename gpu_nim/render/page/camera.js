@@ -2,6 +2,8 @@
 
 const FLAT = .015;  // lenses below this have parallel sight lines
 
+const UPRIGHT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+
 class Camera {
   // basis: right, up and toward the eye; pole: the axis that it is turned about; reach: half the height that is seen around the focus;
   // lens: the tangent of half the angle, or 0 for parallel sight lines.
@@ -15,7 +17,9 @@ class Camera {
 
   get parallel() { return this.lens < FLAT }
 
-  take({ basis, pole, focus, reach, lens }) { Object.assign(this, { basis, pole, focus, reach, lens }) }
+  take({ basis, pole, focus, reach, lens }) {
+    Object.assign(this, { basis, pole, focus, reach, lens }, this.body.flat && { basis: UPRIGHT, lens: 0 });  // from above alone
+  }
 
   state() {
     const { basis, pole, focus, reach, lens } = this;
@@ -94,12 +98,12 @@ class Camera {
   rays({ width, height, middle, half }) {
     const eye = this.eye(), [right, up, toward] = this.basis;
     const anchor = eye.map((x, k) => clamp(x >> BITS, 0n, this.body.extent[k] - 1n)), zero = [0, 0, 0];
+    const { cell, shift } = this.body.anchored?.(anchor) ?? { cell: anchor }, cells = this.body.cells ?? this.body.extent;
     const from = corner => corner.map((x, k) => Number(x - anchor[k])), scaled = (v, times) => v.map(x => x * times);
     const centre = dot(between(this.middle, eye), toward);
     return {
       anchor,
-      anchorHigh: anchor.map(x => Number(x >> 30n)), anchorLow: anchor.map(x => Number(x & 0x3fffffffn)),
-      extentHigh: this.body.extent.map(x => Number(x >> 30n)), extentLow: this.body.extent.map(x => Number(x & 0x3fffffffn)),
+      ...halves("anchor", cell), ...halves("extent", cells), ...shift && { anchorShift: shift },
       lowCorner: from([0n, 0n, 0n]), highCorner: from(this.body.extent),
       frame: [1 / half, 1 / half, -width / 2 / half, (middle - height) / half],
       eye: between(anchor.map(x => x << BITS), eye), ahead: scaled(toward, -1),

@@ -8,6 +8,7 @@ class Controls {
       this[name] = document.getElementById(name);
     }
     this.link.hidden = !HAS_ADDRESS;
+    this.lens.hidden = this.spin.hidden = Boolean(body.flat);
     if (board) board.controls = this;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
@@ -51,6 +52,7 @@ class Controls {
     if (data.kind === "nim") {
       return { firstGeneration: parts(this.body.first), lastGeneration: parts(this.generation), bucket: this.body.bucket };
     }
+    if (data.kind === "tree") return this.body.shape;
     return { levels: data.levels, lastIndex: this.body.index(Number(this.generation)), inked: Number(data.inked) };
   }
 
@@ -104,7 +106,7 @@ class Controls {
     this.redraw();
   }
 
-  turn(x, y) { this.take(() => this.camera.turn(x * .006, y * .006)) }
+  turn(x, y) { if (this.body.flat) this.move(x, y); else this.take(() => this.camera.turn(x * .006, y * .006)) }
   move(x, y) { const { half } = this.room(); this.take(() => this.camera.move(x / half, y / half)) }
   zoom(times, x, y) { this.take(() => this.camera.zoom(times, this.under(x, y))) }
 
@@ -142,7 +144,7 @@ class Controls {
     return text;
   }
 
-  outline({ cell, level }) { this.mark.firstElementChild.setAttribute("d", this.sides(...this.body.cube(cell, level))) }
+  outline({ cell, level }) { if (!this.body.flat) this.mark.firstElementChild.setAttribute("d", this.sides(...this.body.cube(cell, level))) }
 
   sides(cell, side) {  // of a cube, those that face the eye, as a path
     const room = this.room(), to = this.camera.eye(), paths = [];
@@ -201,8 +203,8 @@ class Controls {
   }
 
   rotate(on) {
-    this.spinning = on;
-    this.spin.setAttribute("aria-pressed", on);
+    this.spinning = on && !this.body.flat;
+    this.spin.setAttribute("aria-pressed", this.spinning);
     this.tick();
   }
 

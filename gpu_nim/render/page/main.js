@@ -39,6 +39,7 @@ function refuse(sentence) {
 
 async function bodyOf() {
   if (data.kind === "nim") return new Nim();
+  if (data.kind === "tree") return new Tree(await unpacked(data.rows), new Uint8Array(await inflated(data.tones)));
   const whole = async text => new Int32Array(await inflated(text));
   const names = data.cells && { owners: await unpacked(data.owners), cells: await whole(data.cells), cubes: await whole(data.cubes) };
   return new Grid(await unpacked(data.grid), data.inked ? await unpacked(data.inks) : null, names);

@@ -73,7 +73,7 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     if inks is not None:
         return None
     cells = population(NimScene(last, first))
-    data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": _text(palette)}
+    data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": text_of(palette)}
     return PageScene(blocks, {**data, "hull": (hull(blocks).astype(np.float64) * (1 << level)).tolist()}, cells, cells)
 
 
@@ -116,20 +116,20 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "levels": levels,
         "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
         "steps": [[*step, *[0] * (3 - len(step))] for step in drawn.steps] if side == 1 and drawn.cells is None else [],
-        "grid": _packed(ranks, place, shape),
+        "grid": packed(ranks, place, shape),
         "inked": inks is not None,
-        "palette": _text(palette),
+        "palette": text_of(palette),
     }
     if inks is not None:
-        data["inks"] = _packed(inks, place, shape)
+        data["inks"] = packed(inks, place, shape)
     if drawn.cells is not None:
         data["width"] = max(int(drawn.sizes[0]) // side, 1)
     if drawn.cells is not None and len(drawn) <= _NAMED and (drawn.sizes == drawn.unit).all():
         data |= {
             "dimension": drawn.cells.shape[1],
-            "cells": _compressed(drawn.cells.astype("<i4")),
-            "cubes": _compressed((drawn.corners // side - low).astype("<i4")),
-            "owners": _packed(owners, place, shape),
+            "cells": compressed(drawn.cells.astype("<i4")),
+            "cubes": compressed((drawn.corners // side - low).astype("<i4")),
+            "owners": packed(owners, place, shape),
         }
     return PageScene(blocks, data, blocks.population, len(drawn))
 
@@ -198,17 +198,17 @@ def colour_bytes(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
     return np.asarray(np.rint(look.colours_of(blocks) * 255), dtype=np.uint8)
 
 
-def _packed(values: NDArray[np.integer], place: tuple[NDArray[np.intp], ...], shape: list[int]) -> str:
+def packed(values: NDArray[np.integer], place: tuple[NDArray[np.intp], ...], shape: list[int]) -> str:
     """Return a grid as text: two planes of bytes, low and high, of each value and 1, or 0 where there is none; compressed."""
     grid = np.zeros(shape[::-1], dtype=np.uint16)
     grid[place] = values + 1
     planes = np.concatenate([(grid & 255).astype(np.uint8).reshape(-1), (grid >> 8).astype(np.uint8).reshape(-1)])
-    return _compressed(planes)
+    return compressed(planes)
 
 
-def _compressed(values: NDArray[np.generic]) -> str:
+def compressed(values: NDArray[np.generic]) -> str:
     return b64encode(gzip.compress(np.ascontiguousarray(values).data, 6, mtime=0)).decode("ascii")
 
 
-def _text(colours: NDArray[np.uint8]) -> str:
+def text_of(colours: NDArray[np.uint8]) -> str:
     return b64encode(np.ascontiguousarray(colours).tobytes()).decode("ascii")

@@ -3,6 +3,8 @@
 const WHOLE = `#version 300 es
 void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }`;  // one triangle over all of it
 
+const TEXTURES = { palette: 0, grid: 1, rows: 2 };
+
 class Tracer {
   constructor(gl, body) {
     this.gl = gl;
@@ -21,6 +23,7 @@ class Tracer {
     this.palette = this.texture(gl.TEXTURE_2D, gl.NEAREST);
     this.paint();
     if (data.kind === "grid") this.upload();
+    if (data.kind === "tree") this.plant();
     this.touched = this.target(1, 1, gl.RGBA32UI, gl.NEAREST, 2);
   }
 
@@ -46,7 +49,7 @@ class Tracer {
       const set = {
         [gl.INT]: "uniform1i", [gl.BOOL]: "uniform1i", [gl.SAMPLER_2D]: "uniform1i", [gl.UNSIGNED_INT_SAMPLER_3D]: "uniform1i",
         [gl.INT_VEC2]: "uniform2iv", [gl.INT_VEC3]: "uniform3iv", [gl.FLOAT]: "uniform1f", [gl.FLOAT_VEC2]: "uniform2fv",
-        [gl.FLOAT_VEC3]: "uniform3fv", [gl.FLOAT_VEC4]: "uniform4fv",
+        [gl.UNSIGNED_INT_SAMPLER_2D]: "uniform1i", [gl.INT_VEC4]: "uniform4iv", [gl.FLOAT_VEC3]: "uniform3fv", [gl.FLOAT_VEC4]: "uniform4fv",
       }[type];
       uniforms[name] = value => gl[set](where, value);
     }
@@ -81,6 +84,13 @@ class Tracer {
     }
   }
 
+  plant() {
+    const { gl } = this, { refs } = this.body, height = Math.ceil(refs.length / 4096), filled = new Uint32Array(height * 4096);
+    filled.set(refs);
+    this.rows = this.texture(gl.TEXTURE_2D, gl.NEAREST);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32UI, 1024, height, 0, gl.RGBA_INTEGER, gl.UNSIGNED_INT, filled);
+  }
+
   target(width, height, format, filter, textures = 1) {  // what a program draws into
     const { gl } = this, frame = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
@@ -106,6 +116,7 @@ class Tracer {
     const { gl } = this;
     gl.activeTexture(gl.TEXTURE0); gl.bindTexture(gl.TEXTURE_2D, this.palette);
     gl.activeTexture(gl.TEXTURE1); gl.bindTexture(gl.TEXTURE_3D, this.grid ?? null);
+    gl.activeTexture(gl.TEXTURE2); gl.bindTexture(gl.TEXTURE_2D, this.rows ?? null);
     gl.activeTexture(gl.TEXTURE0);
   }
 
@@ -118,7 +129,7 @@ class Tracer {
     this.bind();
     // Additive recurrence: points that fill the pixel evenly, however many there are.
     const shift = turn ? [(turn * .7548776662 + .5) % 1 - .5, (turn * .569840291 + .5) % 1 - .5] : [0, 0];
-    this.use("picture", { ...data.light, ...rays, ...shown, grid: 1, palette: 0, turn, shift });
+    this.use("picture", { ...data.light, ...rays, ...shown, ...TEXTURES, turn, shift });
     if (turn) {
       gl.enable(gl.BLEND); gl.blendColor(0, 0, 0, 1 / (turn + 1));
       gl.blendFunc(gl.CONSTANT_ALPHA, gl.ONE_MINUS_CONSTANT_ALPHA);
@@ -143,7 +154,7 @@ class Tracer {
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.touched.frame);
     gl.viewport(0, 0, 1, 1);
     this.bind();
-    this.use("pointed", { ...rays, ...shown, grid: 1, palette: 0, place });
+    this.use("pointed", { ...rays, ...shown, ...TEXTURES, place });
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     gl.readBuffer(gl.COLOR_ATTACHMENT0); gl.readPixels(0, 0, 1, 1, gl.RGBA_INTEGER, gl.UNSIGNED_INT, here);
     gl.readBuffer(gl.COLOR_ATTACHMENT1); gl.readPixels(0, 0, 1, 1, gl.RGBA_INTEGER, gl.UNSIGNED_INT, there);

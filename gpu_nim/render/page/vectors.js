@@ -24,6 +24,8 @@ function turnBetween(from, to) {  // the axis and the angle of the rotation that
   return [unit(columns.reduce((best, column) => length(column) > length(best) ? column : best)), angle];
 }
 
+const halves = (name, cell) => ({ [`${name}High`]: cell.map(x => Number(x >> 30n)), [`${name}Low`]: cell.map(x => Number(x & 0x3fffffffn)) });
+
 const BITS = 40n, UNIT = 2 ** 40;
 const fixed = x => BigInt(Math.round(x * UNIT));
 const moved = (point, vector) => point.map((x, k) => x + fixed(vector[k]));

@@ -1,0 +1,128 @@
+"""Trees of shared blocks on a page: the rows of the tree, which the browser descends for each ray.
+
+A tree of the plane is only sent where the symmetries of its rule do not repeat it. They map cells to cells, not blocks to blocks:
+the browser maps a cell first. Of its images it takes the one at which a linear form is greatest, and blocks without such a cell
+are left out. Each row has the part of its cells that are alive, which shows what is smaller than a pixel.
+"""
+
+from dataclasses import replace
+from itertools import count, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.model.arrays import Ints
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule
+from gpu_nim.model.tracing import TreeScene
+from gpu_nim.render.framing import hull
+from gpu_nim.render.geometry import generations_between, sheared
+from gpu_nim.render.look import Look
+from gpu_nim.render.page.scenes import PageScene, compressed, packed, text_of
+from gpu_nim.render.trees import blocks_of_tree, tree_of
+
+LIMIT = 225_000
+"""The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
+
+_SHOWN = 1 << 18  # blocks that frame the body
+_FORM = np.array([3, 1])  # not the same at any two images of a place, but for those on the borders between them
+_INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
+
+
+def tree_page(source: object, look: Look) -> PageScene | None:
+    """Return a tree as rows, or None for another source.
+
+    Raises:
+        UsageError: it is cut, or these colours or generations are not known.
+    """
+    tree = tree_of(source)
+    if tree is None:
+        return None
+    scene, flat = tree.scene, tree.scene.dimension == 2
+    blocks = blocks_of_tree(str(source), tree, _SHOWN, look.colour)
+    if look.generations is not None:
+        generations_between(blocks, *look.generations)
+    if look.cut != "none" or (flat and look.view is not None):
+        raise UsageError(f"a page of {source} is neither cut nor seen from elsewhere than above")
+    maps = symmetries(tree.automaton.rule) if flat else np.zeros((0, 2, 2), int)
+    for least in count():
+        rows = sent_rows(scene, maps, least)
+        numbers = np.concatenate([halves.ravel() for halves, _ in rows])
+        tones = np.concatenate([tone for _, tone in rows])
+        data = packed(numbers, (np.arange(len(numbers)),), [len(numbers)]), compressed(tones)
+        if sum(map(len, data)) <= LIMIT * 4 // 3 and numbers.max() < 65534:
+            break
+    corner = np.pad(np.array(scene.corner, float), (0, 3 - scene.dimension))[None].astype(np.float32)
+    slanted = tree.automaton.lattice != "square"
+    farthest = int(np.abs(blocks.bounds()).max())
+    bucket = max(farthest.bit_length() - 8, 0)
+    palette = look.drawn_theme.map(np.minimum(np.arange(256) / (255 if flat else farthest >> bucket), 1))
+    facts = {
+        "kind": "tree",
+        "flat": flat,
+        "slanted": slanted,
+        "rows": data[0],
+        "tones": data[1],
+        "counts": [len(tone) for _, tone in rows],
+        "least": least,
+        "level": scene.side.bit_length() - 1,
+        "corner": [str(x) for x in (*scene.corner, 0)[:3]],
+        "maps": maps.reshape(-1).tolist(),
+        "bucket": bucket,
+        "generation": str(tree.generation),
+        "population": str(scene.population),
+        "hull": (hull(blocks).astype(np.float64) - (sheared(corner) if slanted else corner)).tolist(),
+        "palette": text_of(np.rint(palette * 255).astype(np.uint8)),
+    }
+    coarse = f"drawn to {'squares' if flat else 'cubes'} of {1 << least:,} cells a side" if least else ""
+    return PageScene(replace(blocks, note=coarse), facts, scene.population, scene.population)
+
+
+def symmetries(rule: Rule) -> NDArray[np.int64]:
+    """Return the linear maps of the plane that map a growth from (0, 0) to itself, (n, 2, 2), where its rule is offsets alone."""
+    matrices = np.array(list(product((-1, 0, 1), repeat=4))).reshape(-1, 2, 2)
+    alone = rule.touches is None and rule.universe is None and not rule.octant and rule.seeds == ((0, 0),)
+    offsets = np.array(rule.offsets)
+    same = [sorted((offsets @ matrix.T).tolist()) == sorted(offsets.tolist()) for matrix in matrices]
+    return matrices[np.array(same) & alone]
+
+
+def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list[tuple[Ints, NDArray[np.uint8]]]:
+    """Return the rows of a tree that are sent, level by level from the whole, and the parts of their cells that are alive, to 255.
+
+    A row's halves are numbers of rows in the next level, counted from 1, or 0 for an empty one or one without a cell that is
+    taken. In the last level, halves have a side of 2^least and are their parts of cells that are alive.
+    """
+    forms = _FORM - maps.transpose(0, 2, 1) @ _FORM if len(maps) else np.zeros((0, scene.dimension), np.int64)
+    places = np.indices((2,) * scene.dimension).reshape(scene.dimension, -1).T
+    places = places[:, ::-1] if scene.dimension == 2 else places
+    # Of each block, its number, and of each form twice its value at the least corner, in units of the block's side.
+    numbers = np.array([scene.root])
+    values = np.array([[int(twice) // scene.side for twice in 2 * forms.astype(object) @ np.array(scene.corner, object)]], np.int64)
+    found = []
+    for level in reversed(range(least, len(scene.rows))):
+        tones = _tones(scene, level + 1)[numbers]
+        halves = scene.rows[level][numbers].astype(np.int64)
+        inside = values[:, None] == _INSIDE
+        values = np.where(inside, 0, 2 * values[:, None] + 2 * (places @ forms.T))
+        # The least and the greatest value in a block; as doubles, which are near enough where values are large.
+        low, high = (
+            values / 2 * 2.0**level + np.clip(forms, *ends).sum(axis=1) * (2.0**level - 1) for ends in ((None, 0), (0, None))
+        )
+        halves[((high < 0) & ~inside).any(axis=2)] = 0
+        values[inside | (low >= 0) | (halves == 0)[..., None]] = _INSIDE
+        if level == least:
+            found.append((np.where(halves, _tones(scene, level)[halves], 0), tones))
+            break
+        keys = np.concatenate([halves[..., None], values], axis=2).reshape(-1, 1 + len(forms))
+        distinct, which = np.unique(keys[keys[:, 0] > 0], axis=0, return_inverse=True)
+        rows = np.zeros(halves.size, np.int64)
+        rows[keys[:, 0] > 0] = which + 1
+        found.append((rows.reshape(halves.shape), tones))
+        numbers, values = distinct[:, 0], distinct[:, 1:]
+    return found
+
+
+def _tones(scene: TreeScene, level: int) -> NDArray[np.uint8]:
+    parts = scene.populations[level].astype(np.float64) / 2.0 ** (level * scene.dimension)
+    return np.asarray(np.where(parts > 0, np.maximum(np.rint(255 * parts), 1), 0), np.uint8)

@@ -1,0 +1,91 @@
+"""Trees of shared blocks as bodies: growths that repeat themselves, of sizes that nothing else could hold.
+
+A tree knows which cells are alive, and not since when: a block of the plane shows how many of its cells are alive, and a cell of
+space how far out it is.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.macro_cells import tree
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.tracing import TreeScene
+from gpu_nim.render.defined_scenes import NamedGrowth, named
+from gpu_nim.render.geometry import SPACE, Blocks, merged_note
+
+_GROWN = {2: 1 << 28, 3: 1 << 32}
+"""Cells of the box of a growth, by its dimension, beyond which it is drawn as a tree: what is less is grown in minutes."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The tree of a growth, of an automaton to a generation."""
+
+    automaton: Automaton
+    generation: int
+    scene: TreeScene
+
+
+def tree_of(source: object) -> Tree | None:
+    """Return the tree of a text that names a growth too large to be grown cell by cell, or None for any other source.
+
+    >>> tree_of("hexagonal:63"), tree_of("nim:2^40")
+    (None, None)
+    """
+    found = named(source) if isinstance(source, str) else None
+    if not isinstance(found, NamedGrowth) or found.automaton.grows_nim or found.automaton.rule.dimension not in _GROWN:
+        return None
+    low, high = found.automaton.rule.box(max(found.generation, 0))
+    box = prod(last - first + 1 for first, last in zip(low, high, strict=True))
+    return _tree(found) if box > _GROWN[len(low)] else None
+
+
+@lru_cache(maxsize=1)
+def _tree(found: NamedGrowth) -> Tree | None:
+    try:
+        return Tree(found.automaton, found.generation, tree(found.automaton.name, found.generation))
+    except (InsufficientMemoryError, UsageError):
+        if found.automaton.rule.dimension == 2:
+            raise
+        return None  # bits hold more of a body that does not repeat itself
+
+
+def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, level: int = 0, box: Any = None) -> Blocks:
+    """Return a tree as blocks of one size, with how many of a million of their cells are alive.
+
+    Args:
+        name: the name of the source.
+        tree: the tree.
+        colour: the colouring: density, or None for it.
+        most: the most blocks.
+        level: as for `TreeScene.blocks`.
+        box: as for `TreeScene.blocks`.
+
+    Raises:
+        UsageError: other colours, which need generations.
+    """
+    if colour not in (None, "density"):
+        raise UsageError(f"colour must be density for {name}, of which macro-cells keep the last generation alone, got {colour!r}")
+    scene, dimension = tree.scene, tree.scene.dimension
+    corners, numbers, level = scene.blocks(most, level, box)
+    side = 1 << level
+    alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
+    wide: Any = np.pad(corners, ((0, 0), (0, 3 - dimension))), np.full(len(corners), side), np.full(len(corners), tree.generation)
+    return Blocks(
+        name,
+        wide[0],
+        wide[1],
+        wide[2],
+        scene.population,
+        values={"density": alive.astype(np.int64)},
+        note=merged_note(len(corners), side, dimension) if level else "",
+        flat=dimension == 2,
+        lattice=tree.automaton.lattice,
+        coordinates=SPACE[:dimension],
+        colouring="density",
+    )

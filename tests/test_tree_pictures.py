@@ -1,0 +1,174 @@
+"""Pictures of growths held as trees: blocks, bodies, the zoom and the page, against the same growths cell by cell."""
+
+import gzip
+from base64 import b64decode
+from decimal import Decimal
+from itertools import product
+from math import floor, hypot
+
+import numpy as np
+import pytest
+
+from gpu_nim import grow
+from gpu_nim.automata.trees import tree_of
+from gpu_nim.model.tracing import TreeScene
+from gpu_nim.render import render, trees
+from gpu_nim.render.look import Look
+from gpu_nim.render.motions import Movie, motion_of
+from gpu_nim.render.page import page
+from gpu_nim.render.page import trees as page_trees
+from gpu_nim.render.source import blocks_of
+from tests.chromium import needs_chromium
+from tests.test_page_scenes import data_in
+
+NEAR = list(product((-1, 0, 1, 2), repeat=2))
+PLANE = ["square8:40", "hexagonal:40", "triangular:21"]
+SPACE = ["cubic6:20", "edge:33"]
+
+
+@pytest.fixture
+def as_trees(monkeypatch):
+    """Has every growth drawn as a tree."""
+    monkeypatch.setattr(trees, "_GROWN", {2: 0, 3: 0})
+
+
+def cells_of(source):
+    name, generation = source.split(":")
+    return grow(name, int(generation), cells=True).cells()
+
+
+@pytest.mark.parametrize("source", PLANE + SPACE)
+@pytest.mark.parametrize("level", range(5))
+def test_blocks_hold_the_cells_that_are_in_them(source, level):
+    cells = cells_of(source)
+    scene = tree_of(cells, centred=True)
+    corners, numbers, found = scene.blocks(1 << 20, level)
+    expected, counts = np.unique(cells >> level << level, axis=0, return_counts=True)
+    order = np.lexsort(corners.T[::-1])
+    assert found == level
+    assert np.array_equal(corners[order], expected)
+    assert np.array_equal(scene.populations[level][numbers[order]], counts)
+    box = np.array([-9, 2, -3])[: cells.shape[1]], np.array([5, 11, 7])[: cells.shape[1]]
+    near, _, _ = scene.blocks(1 << 20, level, box)
+    touched = ((expected < box[1]) & (expected + (1 << level) > box[0])).all(axis=1)
+    assert sorted(near.tolist()) == expected[touched].tolist()
+    few, _, coarse = scene.blocks(len(expected) - 1)
+    assert coarse > level
+    assert len(few) < max(len(expected), 2)
+
+
+@pytest.mark.parametrize(("source", "cut"), [*((source, "none") for source in PLANE), *product(SPACE, ("none", "corner"))])
+def test_a_picture_of_a_tree_shows_the_cells_that_grow(source, cut, as_trees, monkeypatch):
+    engine = "numpy" if source in PLANE else "trace"
+    look = Look(resolution=(160, 120), engine=engine, cut=cut, transparent=True, quality="draft", view="axis")
+    ours = np.asarray(render(source, look).image)
+    monkeypatch.undo()
+    assert np.array_equal(ours[..., 3], np.asarray(render(source, look).image)[..., 3])
+
+
+def test_a_merged_picture_has_the_density_of_its_blocks_and_no_gaps(as_trees):
+    blocks = blocks_of("hexagonal:40", limit=100)
+    side = int(blocks.sizes[0])
+    assert side > 1
+    assert blocks.values["density"].sum() / 1e6 * side**2 == pytest.approx(len(cells_of("hexagonal:40")), rel=1e-5)
+    alpha = np.asarray(render(blocks, Look(resolution=(160, 120), engine="numpy", transparent=True)).image)[..., 3]
+    assert (alpha[40:80, 60:100] == 255).all()
+
+
+@pytest.mark.parametrize("source", PLANE)
+def test_a_zoom_leaves_out_only_what_is_out_of_view(source, as_trees, monkeypatch):
+    motion = motion_of(Movie(source, "zoom", frames=3, look=Look(resolution=(120, 90))))
+    frames = [np.asarray(motion.frame(number)) for number in range(3)]
+    blocks = TreeScene.blocks
+    monkeypatch.setattr(TreeScene, "blocks", lambda scene, most, level, box: blocks(scene, most, level))
+    assert all(np.array_equal(frame, motion.frame(number)) for number, frame in enumerate(frames))
+
+
+def test_a_zoom_into_space_ends_before_the_cell_in_the_middle():
+    """Of 2^30 generations: the last eye is 12 cells from a cell that is alive, and the way there is empty."""
+    motion = motion_of(Movie("cubic6:2^30", "zoom", frames=2, look=Look(resolution=(32, 24), quality="draft")))
+    scene, target = trees.tree_of("cubic6:2^30").scene, np.array([int(x // 1) for x in vars(motion)["_into"]._point])
+    near, _, level = scene.blocks(1 << 20, 0, (target, target + 1))
+    assert (level, near.tolist()) == (0, [target.tolist()])
+    assert len(np.unique(np.asarray(motion.frame(1)).reshape(-1, 3), axis=0)) > 9
+
+
+def alive(data, cell):
+    """Whether a cell is alive by what a page is sent, found by a descent in the image at which 3x + y is greatest."""
+    counts, space = data["counts"], 4 if data["flat"] else 8
+    planes = np.frombuffer(gzip.decompress(b64decode(data["rows"])), np.uint8).reshape(2, -1).astype(int)
+    rows = np.split((planes[0] + 256 * planes[1] - 1).reshape(-1, space), np.cumsum(counts)[:-1])
+    images = [np.array(m).reshape(2, 2) @ cell for m in np.reshape(data["maps"], (-1, 4))] or [np.array(cell)]
+    place = max(images, key=lambda image: 3 * image[0] + image[1]) - [int(x) for x in data["corner"][: len(cell)]]
+    number = 1
+    for level, halves in zip(reversed(range(data["level"])), rows, strict=True):
+        bits = [int(x) >> level & 1 for x in place]
+        number = halves[number - 1][bits[0] + 2 * bits[1] if data["flat"] else 4 * bits[0] + 2 * bits[1] + bits[2]]
+        if not number:
+            return False
+    return number == 255
+
+
+@pytest.mark.parametrize("source", ["square8:20", "hexagonal:21", "triangular:12", "ulam-warburton-3:13", "cubic6:6"])
+def test_a_page_is_sent_every_cell(source, as_trees):
+    data = data_in(page(source, Look()).document)
+    cells = set(map(tuple, cells_of(source).tolist()))
+    low = int(data["corner"][0])
+    box = np.argwhere(np.ones((-2 * low,) * (2 if data["flat"] else 3))) + low
+    assert {tuple(cell) for cell in box.tolist() if alive(data, cell)} == cells
+    assert len(data["maps"]) == 4 * {"square8": 8, "hexagonal": 12}.get(source.split(":")[0], 0)
+
+
+@pytest.mark.slow
+def test_a_page_of_hexagonal_at_2_to_the_20_is_small():
+    made = page("hexagonal:2^20", Look())
+    assert (made.population, made.note) == (2095753148245, "")
+    assert len(made.document) <= 300_000
+
+
+def test_a_page_that_would_be_larger_leaves_out_the_least_blocks(as_trees, monkeypatch):
+    monkeypatch.setattr(page_trees, "LIMIT", 300)
+    made = page("hexagonal:200", Look())
+    least = data_in(made.document)["least"]
+    assert least > 0
+    assert made.note == f"drawn to squares of {1 << least} cells a side"
+
+
+@needs_chromium
+@pytest.mark.thorough
+@pytest.mark.parametrize("source", ["hexagonal:200", "ulam-warburton:2^40", "triangular:90"])
+def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
+    """Where the distances from two cells differ, the nearer one is named if it is alive, and nothing if not."""
+    chromium.open(chromium.page(source, title=f"{source} as a tree"), ratio=1)
+    while chromium.do("return gpunim.camera.reach") > 9:
+        chromium.do("gpunim.controls.zoom(8, 220, 135)")
+    chromium.picture()
+    at = np.random.default_rng(3).integers((60, 130), (420, 250), (200, 2)).tolist()
+    focus, reach, room, found = chromium.do(
+        """const { controls, camera } = gpunim;
+        return [camera.focus.map(String), camera.reach, controls.room(), arguments[0].map(([x, y]) => {
+          const hit = controls.hit(x, y); return hit && hit.level === 0 ? hit.cell.map(String) : hit })]""",
+        at,
+    )
+    tree, named = trees.tree_of(source), 0
+    high = Decimal(3).sqrt() / 2 if tree.automaton.lattice != "square" else Decimal(1)
+    across, up = (Decimal(int(part)) / 2**40 for part in focus[:2])
+    for (x, y), hit in zip(at, found, strict=True):
+        right = across + Decimal((x - room["width"] / 2) / room["half"] * reach)
+        above = up + Decimal((room["middle"] - y) / room["half"] * reach)
+        if high == 1:
+            cell, apart = np.array([floor(right), floor(above)]), min(right % 1, 1 - right % 1, above % 1, 1 - above % 1)
+        else:
+            column, row = floor(right - above / high / 2), floor(above / high)
+            gaps = {
+                (column + i, row + j): hypot(column + i + Decimal(row + j) / 2 - right, (row + j) * high - above) for i, j in NEAR
+            }
+            first, second = sorted(gaps, key=gaps.__getitem__)[:2]
+            cell, apart = np.array(first), gaps[second] - gaps[first]
+        if apart > 0.05:
+            place = cell + tree.scene.corner
+            lives = len(tree.scene.blocks(9, 0, (place, place + 1))[0]) > 0
+            assert hit == ([*map(str, cell.tolist()), "0"] if lives else None), (x, y)
+            named += lives
+    assert 20 < named < 180
+    assert chromium.complaints() == []
