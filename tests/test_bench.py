@@ -1,13 +1,18 @@
 """The benchmark's fairness, and that it runs; never its figures."""
 
 import json
+import shutil
+import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
 
+from gpu_nim import grow
+from gpu_nim.automata import MacroGrowth
 from gpu_nim.bench.floors import measured_rates
 from gpu_nim.bench.harness import Contender, Work, race
+from gpu_nim.bench.macro_cells import RULES, CpuClock, golly
 from gpu_nim.cli import main
 from gpu_nim.model.errors import VerificationError
 
@@ -70,3 +75,41 @@ def test_bench_grow() -> None:
     assert rows["python set"]["result"] == rows["general engine"]["result"] == 256
     assert all(len(row["seconds"]) == 2 for row in facts["rows"])
     assert "gpunim compiled, 1 thread" not in rows
+
+
+def fake_golly(folder, monkeypatch, script: str) -> None:
+    (folder / "bgolly").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / "bgolly").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
+@pytest.mark.parametrize(("last", "words"), [("16: 1", "contenders disagree"), ("no rule", "bgolly failed: no rule")])
+def test_a_golly_that_counts_otherwise_or_fails_ends_the_race(tmp_path, monkeypatch, last: str, words: str) -> None:
+    monkeypatch.setattr("gpu_nim.bench.macro_cells._WORKS", (("square8", 4),))
+    monkeypatch.setattr("gpu_nim.bench.floors._HOST_BYTES", 1 << 16)
+    fake_golly(tmp_path, monkeypatch, f"echo '{last}'")
+    assert words in CliRunner().invoke(main, ["bench", "macro-cells", "--runs", "1"]).output
+
+
+def test_bench_macro_cells_without_golly(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("gpu_nim.bench.macro_cells._WORKS", (("square8", 6),))
+    monkeypatch.setattr("gpu_nim.bench.floors._HOST_BYTES", 1 << 16)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    facts = json.loads(CliRunner().invoke(main, ["bench", "macro-cells", "--runs", "1", "--json"]).stdout)
+    rows = {row["contender"]: row for row in facts["rows"]}
+    assert "bgolly is not on PATH" in rows["bgolly"]["remark"]
+    assert rows["gpunim numpy"]["result"] == sum(grow("square8", 64).births)
+    assert [scale["generation"] for scale in facts["scales"]["square8 2^6"]] == [16, 32, 64]
+
+
+def test_the_seconds_of_a_process_are_counted() -> None:
+    busy = "import time\nwhile time.process_time() < 0.3: pass"
+    assert CpuClock().time("busy", lambda: subprocess.run([sys.executable, "-c", busy], check=True).returncode)[1] >= 0.3
+
+
+@pytest.mark.skipif(shutil.which("bgolly") is None, reason="Golly is not installed")
+@pytest.mark.parametrize("name", RULES)
+def test_golly_grows_the_same(name: str) -> None:
+    growth = MacroGrowth(name)
+    growth.advance(300)
+    assert golly(RULES[name], 300) == growth.population()

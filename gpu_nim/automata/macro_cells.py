@@ -52,6 +52,7 @@ class MacroGrowth:
         automaton: a name of the catalogue, an automaton, or a rule in two or three dimensions, whose universe is all of the
             lattice, an octant, or one of the catalogue's.
         whole: hold all cells, where those between mirrors would do.
+        loops: use loops that numba compiles; None where it is installed.
         on_step: called with how many doublings of the generation are done, on the way from the beginning.
 
     Attributes:
@@ -67,14 +68,17 @@ class MacroGrowth:
     (1954687338325, 1048577)
     """
 
-    def __init__(self, automaton: str | Automaton | Rule, *, whole: bool = False, on_step: OnStep = unreported) -> None:
+    def __init__(
+        self, automaton: str | Automaton | Rule, *, whole: bool = False, loops: bool | None = None, on_step: OnStep = unreported
+    ) -> None:
         self.automaton = as_automaton(automaton)
         rule = self.automaton.rule
         self._rule, self._domain = rule, domain_of(rule, whole=whole)
         self._plane = rule.dimension == 2
         offsets = [self._ordered(offset) for offset in rule.offsets]
         self._free = host_memory()
-        self._cells = MacroCells(rule.dimension, offsets, rule.births, self._domain.fold, installed(), self._free)
+        loops = installed() if loops is None else loops
+        self._cells = MacroCells(rule.dimension, offsets, rule.births, self._domain.fold, loops, self._free)
         self._blocks: dict[tuple[int, Cell], int] = {}
         self._halves = cube(rule.dimension, 2)
         self.generation = 0

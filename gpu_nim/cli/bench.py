@@ -12,11 +12,13 @@ from gpu_nim.cli.output import emit_json, print_table, step_progress
 from gpu_nim.model.errors import BackendError, UsageError
 
 if TYPE_CHECKING:
+    from gpu_nim.automata.macro_cells import Scale
     from gpu_nim.bench.harness import Row
 
 _BENCHMARKS = {
     "grow": "Growths on each backend, with a Python set of cells, and by scipy's convolution",
     "count": "Ranges on each backend, by the plain formula in NumPy, and with PARI/GP where it is installed",
+    "macro-cells": "Growths by macro-cells, by seconds of the CPU, with Golly's hashlife where bgolly is installed",
     "device": "Every kernel of a GPU, with its floor, target and prediction, and a straightforward implementation",
 }
 
@@ -24,6 +26,7 @@ _EXAMPLES = {
     "gpunim bench grow": "Five runs of each contender.",
     "gpunim bench count --runs 1": "One run of each.",
     "gpunim bench grow --work edge --json": "The growths of edge alone, for programs.",
+    "gpunim bench macro-cells --work ulam --runs 1": "One growth, beside Golly's.",
     "gpunim bench device": "Time every kernel.",
     "gpunim bench device --work nim --profile": "Profile the kernels of works with nim in their name.",
 }
@@ -62,14 +65,15 @@ def _race(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     """Print a row for each contender of the works, without columns that are empty, and the ceilings."""
     from gpu_nim.backends.availability import cuda_obstacle
     from gpu_nim.backends.selection import select
-    from gpu_nim.bench import count, device_works, grow
+    from gpu_nim.bench import count, device_works, grow, macro_cells
     from gpu_nim.bench.floors import measured_rates
     from gpu_nim.bench.harness import DEVICE_PATIENCE, HEADER, PATIENCE, Clock, race
 
     on_device = what == "device"
     cuda = select("cuda") if on_device or cuda_obstacle() is None else None
     ceilings = {} if on_device else {select("numpy").device: measured_rates()}
-    clock, rates, patience, works = Clock(), None, PATIENCE, (count if what == "count" else grow).works(cuda)
+    clock, rates, patience = macro_cells.CpuClock() if what == "macro-cells" else Clock(), None, PATIENCE
+    works = {"count": count, "macro-cells": macro_cells}.get(what, grow).works(cuda)
     if cuda is not None:
         import cupy
 
@@ -77,17 +81,27 @@ def _race(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
         if on_device:
             clock, rates, patience, works = Clock(cupy), ceilings[cuda.device], DEVICE_PATIENCE, device_works.works(cuda, cupy)
     rows: list[Row] = []
+    scales: dict[str, list[Scale]] = {}
     with step_progress() as step:
         for work in works:
             if not chosen or any(text in work.name for text in chosen):
                 rows += race(work, runs, clock, rates, patience=patience, on_step=step)
+                if isinstance(first := work.contenders[0].run, macro_cells.Grown):
+                    scales[work.name] = first.scales
     if not rows:
         raise UsageError(f"no work has {' or '.join(map(repr, chosen))} in its name")
     if as_json:
-        emit_json({"ceilings": {name: asdict(rates) for name, rates in ceilings.items()}, "rows": [asdict(row) for row in rows]})
+        by_scale = {"scales": {name: [asdict(scale) for scale in some] for name, some in scales.items()}} if scales else {}
+        found = {name: asdict(rates) for name, rates in ceilings.items()}
+        emit_json({"ceilings": found, "rows": [asdict(row) for row in rows], **by_scale})
         return
     columns = [column for column in zip(HEADER, *(row.cells() for row in rows), strict=True) if any(column[1:])]
     header, *lines = zip(*columns, strict=True)
     print_table(lines, header)
+    if scales:
+        click.echo("seconds are of the CPU, not on the wall")
+        ratios = ((name, some[-1], some[-1].blocks / some[-2].blocks) for name, some in scales.items() if some)
+        lines = [(name, last.generation, last.blocks, last.bytes, f"{ratio:.2f}") for name, last, ratio in ratios]
+        print_table(lines, ("work", "generation", "blocks", "bytes", "times as many blocks as at half of it"))
     for name, ceiling in ceilings.items():
         click.echo(f"ceiling, {name}: fill {ceiling.fill / 1e9:,.1f} GB/s, copy {ceiling.copy / 1e9:,.1f} GB/s")

@@ -1,0 +1,102 @@
+"""The growths that `gpunim bench macro-cells` races: macro-cells with compiled loops, on NumPy alone, and Golly's hashlife.
+
+All are timed by the seconds of the CPU. Golly runs as a process, `bgolly`, whose start of some thousandths of a second is included.
+A contender's result is the population, so that one who counts otherwise ends the race.
+"""
+
+import resource
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gpu_nim.automata.macro_cells import MacroGrowth, Scale
+from gpu_nim.backends.interface import Backend
+from gpu_nim.bench.harness import Clock, Contender, Work
+from gpu_nim.model.errors import BackendError
+
+#: Golly's names of rules.
+RULES = {"ulam-warburton": "B1/S01234V", "hexagonal": "B1/S0123456H", "square8": "B1/S012345678", "rule750": "B13/S01234V"}
+
+_WORKS = (
+    *(("ulam-warburton", 40), ("square8", 20), ("square8", 30), ("hexagonal", 20), ("hexagonal", 30), ("rule750", 20)),
+    *(("triangular", 14), ("knight", 14), ("cubic6", 30), ("cubic8", 30)),
+)
+
+
+class CpuClock(Clock):
+    """Times work by the seconds of the CPU, those of processes included that end meanwhile."""
+
+    def time(self, name: str, work: Callable[[], int]) -> tuple[int, float, float | None]:
+        """Do the work once and return its result and the seconds; as of `Clock`."""
+        began = _seconds()
+        return work(), _seconds() - began, None
+
+
+def _seconds() -> float:
+    processes = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + processes.ru_utime + processes.ru_stime
+
+
+@dataclass
+class Grown:
+    """A contender of gpunim.
+
+    Attributes:
+        automaton: its name.
+        generation: the one to which it grows.
+        loops: whether loops are compiled.
+        scales: what its last run took to each power of two.
+    """
+
+    automaton: str
+    generation: int
+    loops: bool
+    scales: list[Scale] = field(default_factory=list)
+
+    def __call__(self) -> int:
+        growth = MacroGrowth(self.automaton, loops=self.loops)
+        growth.advance(self.generation)
+        self.scales = growth.scales
+        return growth.population()
+
+
+def works(_cuda: Backend | None = None) -> Iterator[Work]:
+    """Give every work; none is for a GPU."""
+    for name, exponent in _WORKS:
+        contenders = [
+            Contender("gpunim compiled", Grown(name, 2**exponent, loops=True)),
+            Contender("gpunim numpy", Grown(name, 2**exponent, loops=False)),
+        ]
+        if name in RULES and (name, exponent) != ("hexagonal", 30):  # which takes Golly many minutes
+            contenders.append(Contender("bgolly", partial(golly, RULES[name], 2**exponent)))
+        yield Work(f"{name} 2^{exponent}", tuple(contenders))
+
+
+def golly(rule: str, generation: int) -> int:
+    """The population of a rule from one cell, by Golly's hashlife.
+
+    Args:
+        rule: its name in Golly.
+        generation: the generation.
+
+    Raises:
+        ImportError: bgolly is not on PATH.
+        BackendError: it failed.
+    """
+    program = shutil.which("bgolly")
+    if program is None:
+        raise ImportError("bgolly is not on PATH: install Golly, Debian's package golly")
+    with TemporaryDirectory() as folder:
+        seed = Path(folder, "seed.rle")
+        seed.write_text(f"x = 1, y = 1, rule = {rule}\no!\n", encoding="ascii")
+        command = [program, "-h", "-m", str(generation), str(seed)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    last = done.stdout.replace(",", "").split("\n")[-2:][0]
+    if not last.startswith(f"{generation}: "):
+        raise BackendError(f"bgolly failed: {(done.stderr or done.stdout).strip()[:200]}")
+    return int(last.split()[1])
