@@ -7,41 +7,17 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any, NoReturn, TypeVar
 
-import numpy as np
 from click import Context
 from click.testing import CliRunner, Result
 
 from gpu_nim.backends.interface import Batch
 from gpu_nim.cli import main
-from gpu_nim.model.tracing import TreeScene
 
 _T = TypeVar("_T")
 
 PATIENCE = 300
 """Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work."""
 ON_NUMPY = ("--backend", "numpy")
-
-
-def tree(cells, corner):
-    """Return the cells that are True in an array as a TreeScene: its sides are a power of two, from 16 in the plane, 8 in space."""
-    leaf, axes = (8, (1, 0)) if cells.ndim == 2 else (4, (0, 1, 2))  # in the plane the first coordinate changes first
-
-    def split(blocks, side):
-        """The parts of blocks, so many along each axis, as rows."""
-        parts = blocks.reshape([length for whole in blocks.shape for length in (whole // side, side)])
-        order = [2 * axis for axis in range(cells.ndim)] + [2 * axis + 1 for axis in axes]
-        return parts.transpose(order).reshape([*(whole // side for whole in blocks.shape), side**cells.ndim])
-
-    words = np.packbits(split(cells, leaf), axis=-1, bitorder="little").view("<u8")
-    leaves, numbers = np.unique(np.append(np.uint64(0), words), return_inverse=True)  # the empty one is the least
-    numbers, levels = numbers[1:].reshape(words.shape[:-1]), []
-    while numbers.size > 1:
-        halves = split(numbers, 2)
-        empty = np.zeros((1, halves.shape[-1]), int)
-        rows, found = np.unique(np.concatenate([empty, halves.reshape(-1, halves.shape[-1])]), axis=0, return_inverse=True)
-        numbers = found[1:].reshape(halves.shape[:-1])
-        levels.append(rows.astype(np.int32))
-    return TreeScene(leaves, tuple(levels), int(numbers.item()), corner)
 
 
 def run(*words: object, text: str | None = None) -> Result:
