@@ -23,8 +23,9 @@ def tree_of_rows(words: NDArray[np.uint64], rows: Sequence[NDArray[np.integer]],
     for level in rows:
         halves = which[level]
         distinct, which = np.unique(np.append(halves, np.zeros_like(halves[:1]), axis=0), axis=0, return_inverse=True)
+        which = which.reshape(-1)  # NumPy 2.0 keeps an axis
         levels.append(distinct.astype(np.int32))
-    return TreeScene(leaves, tuple(levels), int(which.reshape(-1)[-2]), corner)
+    return TreeScene(leaves, tuple(levels), int(which[-2]), corner)
 
 
 def tree_of(cells: Cells, *, centred: bool) -> TreeScene:

@@ -46,7 +46,7 @@ class Budget:
 
 
 class RowTable:
-    """Distinct rows, numbered 0, 1, ... in the order in which they came.
+    """Distinct rows, numbered 0, 1, ... as they are asked for.
 
     With compiled loops a row is found in a table of hashes. Without, the hashes of the rows asked for are sorted, and looked up in
     sorted runs, each at least four times as long as the next; two rows with one hash are refused.
@@ -58,8 +58,8 @@ class RowTable:
         loops: whether compiled loops are used.
 
     >>> table = RowTable(2, np.int32, Budget(1 << 20, "an example"), loops=False)
-    >>> table.number(np.array([[1, 2], [3, 4], [1, 2]], np.int32)).tolist(), table.rows.tolist()
-    ([0, 1, 0], [[1, 2], [3, 4]])
+    >>> [table.number(np.array(rows, np.int32)).tolist() for rows in ([[1, 2]], [[3, 4], [1, 2]])], table.rows.tolist()
+    ([[0], [1, 0]], [[1, 2], [3, 4]])
     """
 
     def __init__(self, width: int, dtype: type[np.integer], budget: Budget, *, loops: bool) -> None:

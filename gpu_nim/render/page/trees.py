@@ -117,7 +117,7 @@ def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list
         keys = np.concatenate([halves[..., None], values], axis=2).reshape(-1, 1 + len(forms))
         distinct, which = np.unique(keys[keys[:, 0] > 0], axis=0, return_inverse=True)
         rows = np.zeros(halves.size, np.int64)
-        rows[keys[:, 0] > 0] = which + 1
+        rows[keys[:, 0] > 0] = which.reshape(-1) + 1  # NumPy 2.0 keeps an axis
         found.append((rows.reshape(halves.shape), tones))
         numbers, values = distinct[:, 0], distinct[:, 1:]
     return found
