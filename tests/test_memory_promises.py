@@ -224,7 +224,7 @@ def test_a_file_without_end_is_refused_in_little_memory(name: str, tmp_path: Pat
     assert taken < 4e8
 
 
-@pytest.mark.parametrize("words", [f"{EDGE} --out a.npz".format(512), f"{NIM} --out a.csv".format(20000)])
+@pytest.mark.parametrize("words", [f"{NIM} --out a.vti".format(720), f"{NIM} --out a.csv".format(20000)])
 def test_what_a_plan_says_is_asked_for_before_anything_is_written(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
