@@ -188,6 +188,9 @@ def test_links_planted_under_known_names_lead_nowhere(tmp_path: Path) -> None:
     (other / "cells.zarr").symlink_to(place)
     with pytest.raises(FileError, match="is a link to somewhere else"):
         Checkpoints(other).begin()
+    (other / "cells.zarr").rename(place / "cells.zarr")
+    sentence = f"cannot resume from {place}: {place / 'cells.zarr'} is a link to somewhere else"
+    refused(sentence, "grow", "--resume", place, "--gen", 9)
     assert target.read_text() == "mine"
 
 

@@ -85,6 +85,8 @@ class Checkpoints:
             self.begin()
         elif not self._paths():
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
+        else:
+            self._refuse_link("resume from")
         with locked(self.folder / ".gpunim-lock", f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}") as alone:
             if new:
                 self.begin()  # another growth may have run in between
@@ -97,8 +99,11 @@ class Checkpoints:
         if self._paths():
             raise UsageError(f"the folder {self.folder} holds checkpoints of another run: resume it, or choose another folder")
         check_writable(self.folder / "x" if self.folder.is_dir() else self.folder)
+        self._refuse_link("checkpoint to")
+
+    def _refuse_link(self, what: str) -> None:
         if self.cells.is_symlink():
-            raise FileError(f"cannot checkpoint to {self.folder}: {self.cells} is a link to somewhere else")
+            raise FileError(f"cannot {what} {self.folder}: {self.cells} is a link to somewhere else")
 
     def begin(self) -> None:
         """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
