@@ -1,5 +1,8 @@
 """Growth by macro-cells against growth by the definition, the engines' growth, Golly, and published terms."""
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -166,3 +169,12 @@ def test_it_does_not_go_back():
     growth = at("square8", 9)
     with pytest.raises(UsageError, match="at least 9"):
         growth.advance(8)
+
+
+def test_the_published_table_of_powers_of_two_is_what_grows():
+    with (Path(__file__).parents[1] / "docs" / "growth" / "powers-of-two.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if int(row["m"]) <= 9]
+    assert {row["automaton"] for row in rows} == {*REPEATING}
+    for row in rows:
+        growth = at(row["automaton"], 2 ** int(row["m"]))
+        assert (growth.population(), growth.certificate) == (int(row["population"]), row["certificate"])

@@ -52,9 +52,8 @@ def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int
 
 
 def test_chunks_tile_a_range_from_anywhere() -> None:
-    values = Range(find_family("D", 4), 100, 1000, ENGINE)
     for first in (100, 101, 517):
-        parts = [(at, part.tolist()) for at, part in values.chunks(first, size=64)]
+        parts = [(at, part.tolist()) for at, part in Range(find_family("D", 4), first, 1000, ENGINE).chunks(64)]
         assert [at for at, _ in parts] == list(range(first, 1000, 64))
         assert functools.reduce(operator.iadd, (part for _, part in parts), []) == singles(find_family("D", 4), first, 1000)
 

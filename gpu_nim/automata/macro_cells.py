@@ -201,7 +201,7 @@ class MacroGrowth:
     def births(self, first: Whole, stop: Whole | None = None) -> Iterator[int]:
         """Yield the births of generations `first` to `stop` - 1; arguments as for `populations`.
 
-        >>> list(MacroGrowth("square8").births(2**30, 2**30 + 3))
+        >>> list(MacroGrowth("square8").births(2**16, 2**16 + 3))
         [4, 20, 20]
         """
         start = integer("first", first)

@@ -17,6 +17,7 @@ import numpy as np
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.automata.macro_cells import tree
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.count import doubling, longest
@@ -30,7 +31,7 @@ from gpu_nim.games.inequality import chocolate, six_coordinate_chocolate
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arrays import U64
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, surface
+from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, TreeScene, surface
 
 # Automaton and generation; then the target and the prediction.
 _COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
@@ -78,7 +79,8 @@ def works(cuda: Backend, xp: Any) -> Iterator[Work]:
     yield _cold()
     yield from _counts(cuda, xp)
     yield from _games(cuda)
-    for bits, scene in ((_DEEP, NimScene((1 << _DEEP) - 1)), (_PACKED, _bricks_of_nim(_PACKED))):
+    packed: list[Scene] = [_bricks_of_nim(_PACKED), tree("nim", (1 << _PACKED) - 1)]
+    for bits, scene in ((_DEEP, NimScene((1 << _DEEP) - 1)), *((_PACKED, scene) for scene in packed)):
         yield from _traced(cuda, bits, scene)
     yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
 
@@ -196,7 +198,8 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
     eye = np.repeat([[9 << bits - 4], [8 << bits - 4], [7 << bits - 4]], width * height, axis=1)
     rays = Rays(eye, np.full(eye.shape, 0.5), directions, np.zeros(width * height, np.int8), 1 / width)
     tracer = cuda.tracer(scene)
-    kind, where = ("nim", f"nim 2^{bits}") if isinstance(scene, NimScene) else ("bricks", f"bricks, nim 2^{bits}")
+    kind = {NimScene: "nim", BrickScene: "bricks", TreeScene: "tree"}[type(scene)]
+    where = f"{kind}, nim 2^{bits}" if kind != "nim" else f"nim 2^{bits}"
 
     def trace() -> int:
         return int(np.isfinite(tracer.trace(rays).distances).sum())
