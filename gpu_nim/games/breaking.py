@@ -9,18 +9,16 @@ value that is not left, and the heap has it unless a smaller rare value is not l
 until all of these are met, decides. That is exact for every mask; it is fast for one with few rare heaps, which most octal games
 have.
 
-**Three heaps: a table of pairs.** Row m has the values of two heaps of m in all. A value is left by three heaps if the row of what
-a smallest heap leaves over has its nim-sum with that heap's value, and most values are met after a few smallest heaps.
+**Three heaps:** with each smallest heap, the nim-sums of its value with those of the two others, in one step.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.memory import host_memory, require_memory
 
 Flags = NDArray[np.bool_]
 
@@ -29,8 +27,6 @@ ONE, TWO, THREE = 2, 4, 8
 
 _MASK_BITS = 12  # of the values that a mask is chosen for
 _FIRST_SCAN = 64  # options looked at first for rare values
-_LOOKED_UP = 16  # values, and smallest heaps, that are looked up together
-_AT_ONCE = 8192  # look-ups in one array
 
 
 def pair_values(values: Ints, total: int, unequal: bool = False, start: int = 1, most: int | None = None) -> Ints:
@@ -57,9 +53,6 @@ def extended(digits: Sequence[int], unequal: bool, known: Ints, count: int) -> I
         unequal: whether two heaps must differ.
         known: the values of the smallest heaps, (m,), of which the mask of sparse space is chosen.
         count: the number of values.
-
-    Raises:
-        InsufficientMemoryError: they would not fit.
 
     >>> extended((0, 7, 7), False, np.empty(0, dtype=np.int64), 12).tolist()  # Kayles
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
@@ -154,55 +147,15 @@ def _common(mask: int, width: int) -> Flags:
 
 def _with_triples(digits: Sequence[int], values: Ints, start: int) -> None:
     """Fill values[start:], in place."""
-    count = len(values)
-    largest = int(values[:start].max(initial=1))
-    width = 1 << largest.bit_length()  # more than any nim-sum
-    _require_table(count, 1 << (largest * count // max(1, start)).bit_length() if start else width)  # as values grow until here
-    pairs = np.zeros((count, width), dtype=np.bool_)
-    for total in range(2, start):
-        pairs[total, pair_values(values, total)] = True
-    twos = [take for take, digit in enumerate(digits) if digit & TWO]
-    threes = [take for take, digit in enumerate(digits) if digit & THREE]
-    # In any order but by size, which leaves similar values one after the other.
-    smallest = 1 + np.random.default_rng(0).permutation(count // 3)
-    for n in range(start, count):
-        pairs[n, pair_values(values, n)] = True
-        found = np.zeros(width + 1, dtype=np.bool_)
+    width = 2 << int(values[:start].max(initial=1)).bit_length()  # more than nim-sums can be
+    for n in range(start, len(values)):
+        found = np.zeros(width, dtype=np.bool_)
         for one in _of_one(digits, values, n):
             found[one] = True
-        for take in twos:
-            if take <= n:
-                found[:width] |= pairs[n - take]
-        lefts = [(n - take, smallest[smallest <= (n - take) // 3]) for take in threes]
-        values[n] = value = _least_without_triple(pairs, values, lefts, found, int(values[:n].max(initial=0)))
-        if value >= width:
-            _require_table(count, 2 * width)
-            wider = np.zeros((count, 2 * width), dtype=np.bool_)
-            wider[:, :width] = pairs
-            width, pairs = 2 * width, wider
-
-
-def _least_without_triple(pairs: Flags, values: Ints, lefts: list[tuple[int, Ints]], found: Flags, guess: int) -> int:
-    """The least value that is not found, and that no three heaps have: those of each total, with these smallest heaps.
-
-    `guess` is about the value.
-    """
-    missing = np.flatnonzero(~found)  # the last one is more than any nim-sum
-    most = len(missing) - 1
-    start, stop = 0, bisect_right(missing, guess, hi=most)
-    while start < most:
-        here = missing[start:stop]
-        for left, least in lefts:
-            first = 0
-            while first < len(least) and len(here):
-                parts = least[first : first + max(_LOOKED_UP, _AT_ONCE // len(here)), None]
-                here = here[~pairs[left - parts, values[parts] ^ here].any(axis=0)]
-                first += len(parts)
-        if len(here):
-            return int(here[0])
-        start, stop = stop, min(stop + _LOOKED_UP, most)
-    return int(missing[most])
-
-
-def _require_table(count: int, width: int) -> None:
-    require_memory(count * width, host_memory(), f"the values of pairs of heaps up to {count - 1}")
+        for take, digit in enumerate(digits[: n + 1]):
+            if digit & TWO:
+                found[pair_values(values, n - take)] = True
+            for least in range(1, (n - take) // 3 + 1) if digit & THREE else ():
+                found[values[least] ^ pair_values(values, n - take - least, start=least)] = True
+        values[n] = value = int(found.argmin())
+        width = max(width, 2 << value.bit_length())
