@@ -5,6 +5,8 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpu_nim import grow, save, solve
 from gpu_nim.automata.user_defined import define
@@ -13,7 +15,9 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import FINE, directions, in_space
+from gpu_nim.render.motions import Movie
+from gpu_nim.render.motions.turn_4d import TurnIn4D, turned
+from gpu_nim.render.projection import FINE, frame, middles_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
@@ -52,9 +56,9 @@ def test_permutations_of_the_piles_are_symmetries_of_the_cube():
     body = blocks_of("nim-4:9")
     used = set()
     for order in permutations(range(4)):
-        moved = directions(4)[:, list(order)] @ directions(4).T
-        matrix = np.rint(moved).astype(int)
-        assert np.allclose(moved, matrix)
+        moved = frame(4)[:, list(order)] @ frame(4).T
+        matrix = np.rint(moved[:3, :3]).astype(int)
+        assert np.allclose(moved[:3, :3], matrix)
         used.add(tuple(map(tuple, matrix.tolist())))
         assert sorted(map(tuple, (body.corners @ matrix.T).tolist())) == places(body)
     assert len(used) == 24
@@ -62,15 +66,31 @@ def test_permutations_of_the_piles_are_symmetries_of_the_cube():
 
 
 @pytest.mark.parametrize("k", range(4, 9))
-def test_directions_are_orthogonal_of_one_length(k):
-    rows = directions(k)
-    lengths = rows @ rows.T
-    assert np.allclose(lengths, lengths[0, 0] * np.eye(3))
-    # Turning the coordinates round turns the axes by a k-th of a circle, about the total.
+def test_directions_are_orthogonal_of_one_length_and_one_of_them_is_the_total(k):
+    directions = frame(k)
+    lengths = directions @ directions.T
+    assert np.allclose(lengths, lengths[0, 0] * np.eye(k))
+    assert (np.isclose(directions, directions[:, :1]).all(axis=1)).sum() == 1
+    # Turning the coordinates round turns the axes by a k-th of a circle.
     if k > 4:
         around = np.array([[np.cos(2 * np.pi / k), -np.sin(2 * np.pi / k)], [np.sin(2 * np.pi / k), np.cos(2 * np.pi / k)]])
-        assert np.allclose(np.roll(rows[:2], -1, axis=1), around @ rows[:2])
-        assert np.allclose(rows[2], rows[2, 0])
+        assert np.allclose(np.roll(directions[:2], -1, axis=1), around @ directions[:2])
+        assert np.allclose(directions[2], directions[2, 0])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(4, 8), st.floats(0, 1), st.integers(0, 2**32))
+def test_a_turn_is_orthogonal(k, turn, seed):
+    points = np.random.default_rng(seed).integers(-9, 9, (5, k)).astype(float)
+    lost = min(3, k - 3)
+    swapped = points.copy()
+    swapped[:, 3 - lost : 3], swapped[:, 3 : 3 + lost] = -points[:, 3 : 3 + lost], points[:, 3 - lost : 3]
+    # What is seen of a point and of the point a quarter of a turn behind it is the whole point.
+    seen, hidden = turned(points, turn), turned(swapped, turn)[:, 3 - lost :]
+    whole = np.concatenate([seen, hidden, points[:, 3 + lost :]], axis=1)
+    assert np.allclose((whole**2).sum(axis=1), (points**2).sum(axis=1))
+    assert np.allclose(turned(points, 0), points[:, :3])
+    assert np.allclose(turned(points, 1), points[:, :3])
 
 
 def test_a_chocolate_of_six_coordinates_has_its_total_upright():
@@ -125,7 +145,7 @@ def test_where_there_are_more_cells_than_drawn_they_are_merged_in_all_dimensions
     assert "blocks of 2x2x2x2 cells" in coarse.note
     assert (coarse.sizes == 2 * coarse.unit).all()
     assert len(coarse) == len(np.unique(grow("nim-4", 15, backend="numpy", cells=True).cells() // 2, axis=0))
-    middles = (coarse.cells + 0.5) @ directions(4).T
+    middles = (coarse.cells + 0.5) @ frame(4)[:3].T
     assert np.allclose(coarse.centres() / coarse.unit - 0.5, middles)
 
 
@@ -134,7 +154,7 @@ def test_cells_too_far_out_for_a_projection_are_refused():
     far = body.cells.copy()
     far[-1] += 2**25
     with pytest.raises(UsageError, match=r"nim-4:2 has coordinates too large to be drawn: 33,554,4\d\d in 4 dimensions"):
-        in_space(replace(body, cells=far))
+        middles_of(replace(body, cells=far))
 
 
 def test_axes_have_the_names_of_what_is_projected_or_are_refused():
@@ -151,3 +171,29 @@ def test_projections_on_a_lattice_are_traced():
     assert np.allclose(colours, base_colours(drawn, None, THEMES["dark"]))
     with pytest.raises(UsageError, match="engine trace needs cells on a lattice, and those of chocolate6:size=2 are projected"):
         traced_body("chocolate6:size=2", replace(LOOK, engine="trace", quality="final"))
+
+
+def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at_a_quarter():
+    movie = Movie("nim-4:7", "turn-4d", 8, look=LOOK)
+    motion = TurnIn4D(movie)
+    still = prepare("nim-4:7", LOOK)
+    first, _ = motion._body(0.0)
+    assert np.array_equal((first.corners - first.corners[0]) / FINE, still.corners - still.corners[0])
+    assert np.array_equal(first.generations, still.generations)
+    quarter, _ = motion._body(0.25)
+    height = (quarter.corners[:, 2] - quarter.corners[:, 2].min()) / FINE
+    assert np.allclose(height, quarter.generations)  # half the total
+    assert np.array_equal(np.asarray(motion.frame(3)), np.asarray(motion.frame(3)))
+    for number in range(8):
+        body, base = motion._body(number / 8)
+        assert len(base) == len(body)
+        assert (np.abs(motion.camera.project(body.centres())[:, :2]) < [64 / 48, 1]).all()
+
+
+def test_a_turn_of_six_coordinates_begins_as_the_still():
+    motion = TurnIn4D(Movie("chocolate6:size=2", "turn-4d", 8, look=LOOK))
+    still, (first, _) = prepare("chocolate6:size=2", LOOK), motion._body(0.0)
+    assert (first.sizes == FINE).all()
+    moved = (first.corners - first.corners[0]) - (still.corners - still.corners[0])
+    assert len(first) == len(still)
+    assert np.abs(moved).max() <= 2  # rounding to sixteenths of a cell

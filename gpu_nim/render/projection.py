@@ -15,6 +15,7 @@ the total. It keeps the symmetries of a k-gon, such as those of the chocolate th
 """
 
 from dataclasses import replace
+from math import cos, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,28 +28,52 @@ FINE = 16
 
 _NAMES = ("a+b−c−d", "a−b+c−d", "a−b−c+d")
 
-_HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
+_HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1], [1, 1, 1, 1]])
 
 
-def directions(coordinates: int) -> NDArray[np.float64]:
-    """Return the rows of the projection of k > 3 coordinates, float64 (3, k): orthogonal directions of equal length.
+def frame(coordinates: int) -> NDArray[np.float64]:
+    """Return orthogonal directions of equal length in a space of k > 3 coordinates, float64 (k, k), one a row.
 
-    >>> directions(4).tolist()
-    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]]
-    >>> np.allclose(directions(6) @ directions(6).T, 3 * np.eye(3))
+    The first three are what is seen: the rows of the projection. The others are what it loses.
+
+    >>> frame(4).tolist()
+    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
+    >>> np.allclose(frame(6) @ frame(6).T, 3 * np.eye(6))
     True
     """
     if coordinates == 4:
         return _HADAMARD / 2
-    turns = 2 * np.pi * np.arange(coordinates) / coordinates
-    return np.stack([np.cos(turns), np.sin(turns), np.full(coordinates, np.sqrt(0.5))])
+    turns = [2 * pi * i / coordinates for i in range(coordinates)]
+    waves = [[wave(j * turn) for turn in turns] for j in range(1, (coordinates + 1) // 2) for wave in (cos, sin)]
+    total = [[1 / sqrt(2)] * coordinates]
+    alternating = [[(-1) ** i / sqrt(2) for i in range(coordinates)]] if coordinates % 2 == 0 else []
+    return np.array([*waves[:2], *total, *waves[2:], *alternating])
 
 
-def in_space(blocks: Blocks) -> Blocks:
-    """Return a body of k > 3 coordinates as it is drawn, corners and sizes divided by their greatest common divisor.
+def middles_of(blocks: Blocks) -> NDArray[np.float64]:
+    """Return the middles of the blocks of k > 3 coordinates along the directions of `frame`, float64 (N, k).
 
     Raises:
         UsageError: the cells are too far out.
+    """
+    assert blocks.cells is not None
+    cells, sides = blocks.cells, blocks.sizes // blocks.unit
+    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
+    dimension = cells.shape[1]
+    if reach * dimension * FINE >= 1 << 30:
+        raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
+    return np.asarray((cells + (sides[:, None] - 1) / 2) @ frame(dimension).T)
+
+
+def placed(blocks: Blocks, seen: NDArray[np.floating]) -> Blocks:
+    """Return blocks of k > 3 coordinates at places in space, (N, 3), rounded to parts of a cell: `FINE` are the side of one."""
+    sizes = blocks.sizes // blocks.unit * FINE
+    corners = np.rint(seen * FINE - (sizes[:, None] - FINE) / 2)
+    return replace(blocks, corners=corners.astype(np.int32), sizes=sizes.astype(np.int32), unit=FINE)
+
+
+def in_space(blocks: Blocks) -> Blocks:
+    """Return a body of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> blocks = blocks_of("nim-4:2")
@@ -56,19 +81,13 @@ def in_space(blocks: Blocks) -> Blocks:
     ([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, -1]], 1)
     """
     assert blocks.cells is not None
-    cells, sides = blocks.cells, blocks.sizes[:, None] // blocks.unit
-    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
-    dimension = cells.shape[1]
-    if reach * dimension * FINE >= 1 << 30:
-        raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
-    middles = (cells + (sides - 1) / 2) @ directions(dimension).T
-    corners = np.rint(FINE * (middles - (sides - 1) / 2)).astype(np.int32)
-    unit = int(np.gcd.reduce(corners, axis=None, initial=FINE))
+    dimension = blocks.cells.shape[1]
+    fine = placed(blocks, middles_of(blocks)[:, :3])
+    unit = int(np.gcd.reduce(fine.corners, axis=None, initial=int(fine.sizes.min())))
     note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
     side = FINE // unit
     names = blocks.coordinates if dimension > 4 else tuple(f"({name})/2" if side == 1 else name for name in _NAMES)
-    sizes = (sides[:, 0] * side).astype(np.int32)
-    return replace(blocks, corners=corners // unit, sizes=sizes, unit=side, coordinates=names, note=note)
+    return replace(fine, corners=fine.corners // unit, sizes=fine.sizes // unit, unit=side, coordinates=names, note=note)
 
 
 def one_at_each_place(blocks: Blocks) -> Blocks:

@@ -203,6 +203,7 @@ class Zoom(Motion):
     options = (Parameter("into", _WORD, "123", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "generations", "legend", "style", "view"))
     draws_blocks = False
+    traces = True
 
     @classmethod
     def check(cls, movie: Movie) -> None:

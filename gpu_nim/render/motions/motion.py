@@ -71,7 +71,7 @@ class Movie:
     def engine(self) -> str:
         """The engine that draws it on this machine."""
         motion = MOTIONS[self.motion]
-        if not motion.draws_blocks or (may_trace(self.look) and only_traced(self.source)):
+        if not motion.draws_blocks or (motion.traces and may_trace(self.look) and only_traced(self.source)):
             return "trace"
         return choose_engine(self.look)[0]
 
@@ -87,6 +87,7 @@ class Motion(ABC):
     - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
     - draws_blocks: whether OpenGL and NumPy draw it.
+    - traces: whether it can be traced.
     - draws_flat: whether it can be made of flat bodies.
 
     Args:
@@ -99,6 +100,7 @@ class Motion(ABC):
     options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
     draws_blocks: ClassVar[bool] = True
+    traces: ClassVar[bool] = False
     draws_flat: ClassVar[bool] = True
 
     @classmethod
@@ -121,6 +123,9 @@ class Motion(ABC):
             raise UsageError(f"view must be from outside for a movie, got {INSIDE!r}")
         if movie.look.traced:
             require_traceable(movie.look)
+            if not cls.traces:
+                able = ", ".join(name for name, motion in MOTIONS.items() if motion.traces)
+                raise UsageError(f"motion must be one of {able} for a traced movie, got {movie.motion!r}")
         elif movie.look.engine != "auto" and not cls.draws_blocks:
             raise UsageError(f"engine must be auto or trace for a {movie.motion} movie, got {movie.look.engine!r}")
 
@@ -162,6 +167,8 @@ class CameraMotion(Motion):
     Args:
         movie: the movie.
     """
+
+    traces = True
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
