@@ -123,7 +123,7 @@ PROMISES = [
     ("solve nim-pass --size {}", 5, 100),
     ("solve kayles --size {}", 15, 10**6),
     ("evolution nim-pass --size {}", 5, 25),
-    ("evolution kayles --size {}", 7, 34),
+    ("evolution kayles --size {} --out a.graphml", 7, 34),
     ("evolution --piles 4 --gen {}", 7, 127),
     ("render edge:{} --engine trace --quality draft --resolution 320x240 -o a.png", 63, 639),
     ("evolution --piles 4 --gen {} --out a.graphml", 7, 31),

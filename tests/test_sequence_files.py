@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from gpu_nim.model.errors import FileError, MissingDependency, UsageError
 from gpu_nim.storage import tables
 from gpu_nim.storage.save_load import read_terms
 from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, reserved_table, save_table
-from tests.helpers import printed, refused
+from tests.helpers import gpunim, printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
 VALUES = [3 ** n.bit_count() for n in range(10, 40)]
@@ -180,6 +181,14 @@ def test_parquet_without_its_package_is_refused(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(MissingDependency, match="Parquet files need pyarrow"):
         save_table(COLUMNS, tmp_path / "t.parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_is_refused_where_its_package_does_not_fit(tmp_path: Path) -> None:
+    _require(".parquet")
+    words = gpunim("count", "A048883", "--range", "0:9", "--out", tmp_path / "t.parquet", "--memory", "60MB")
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
+    assert done.stderr.startswith("gpunim: loading pyarrow needs ")
 
 
 def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

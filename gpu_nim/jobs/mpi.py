@@ -40,6 +40,8 @@ _NAP = 1e-5
 _GRACES = "OMPI_MCA_odls_base_sigkill_timeout", "PRTE_MCA_odls_base_sigkill_timeout"
 _PATIENCE = 0.3 * next((int(grace) for name in _GRACES if (grace := os.environ.get(name, "")).isdecimal()), 1)
 _LARGEST = 1 << 30  # bytes of a message; MPI counts with 31 bits
+# What keeps Open MPI to the memory of one machine: its ways over a network wait for whoever knocks, on every address.
+_WITHIN_MACHINE = {"OMPI_MCA_btl": "^tcp,ofi,openib", "OMPI_MCA_pml": "ob1"}
 
 
 _joined: MpiCommunicator | None = None
@@ -53,6 +55,9 @@ def join(place: Place) -> MpiCommunicator:
         BackendError: mpi4py uses another MPI than mpirun.
     """
     global _joined
+    if os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == str(place.size):
+        for name, value in _WITHIN_MACHINE.items():
+            os.environ.setdefault(name, value)
     try:
         import mpi4py
 

@@ -19,7 +19,7 @@ from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import CELL, GRID, write_rle
-from gpu_nim.storage.tables import TABLE_FORMATS, endings, write_table
+from gpu_nim.storage.tables import TABLE_FORMATS, endings, load_library, write_table
 from gpu_nim.storage.voxels import is_voxels, slab_memory, write_voxels
 from gpu_nim.storage.vtk_files import write_vti, write_vtp
 
@@ -70,6 +70,7 @@ class GrowthFormat:
             FileError: the file cannot be written.
         """
         check_output(path, f"a file {self.summary}", (self.name,), self.is_ours)
+        load_library(path)
         if dimension is not None and self.dimensions is not None and dimension not in self.dimensions:
             counts = one_of(map(str, self.dimensions))
             raise UsageError(f"a {self.name} file {self.summary} holds {counts} dimensions, this growth has {dimension}")

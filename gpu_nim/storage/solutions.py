@@ -32,7 +32,7 @@ from gpu_nim.storage.arrays import (
     store_of,
 )
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.tables import Columns, endings, write_table
+from gpu_nim.storage.tables import Columns, endings, load_library, write_table
 
 KIND = "gpunim solution"
 FORMAT = 1
@@ -69,6 +69,7 @@ def save_solution(solution: Solution, path: Path) -> None:
 def check_solution(path: Path) -> None:
     """Raise UsageError or FileError where `save_solution` would, to be called before long work."""
     check_output(path, "the file of a solved game", SUFFIXES, _is_ours)
+    load_library(path)
 
 
 def load_solution(path: Path) -> Solution:

@@ -22,10 +22,12 @@ import hashlib
 import json
 import math
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib.util import find_spec
 from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -116,6 +118,7 @@ class TableFormat:
         text: how it is written, if it is text, which can also be printed.
         columns: whether it holds any columns, and not sequences alone.
         memory: bytes of memory that its library takes for a sequence, beside the values.
+        load: loads its library, which may be missing or not fit into memory.
     """
 
     name: str
@@ -125,6 +128,7 @@ class TableFormat:
     text: Text | None = None
     columns: bool = False
     memory: int = 0
+    load: Callable[[], object] = lambda: None
 
 
 def entries(column: Column) -> list[Any]:
@@ -359,12 +363,19 @@ def _read_json(path: Path, most: int | None) -> Columns:
     return {"n": range(first, first + count), **columns}
 
 
+# Bytes in memory of libraries: at its first list, pyarrow loads pandas where that is installed.
+_LIBRARIES = {"pyarrow": 36 << 20, "pandas": 60 << 20}
+
+
 def _pyarrow() -> tuple[Any, Any]:
+    needed = sum(size for name, size in _LIBRARIES.items() if name not in sys.modules and find_spec(name))
+    require_memory(needed, host_memory(), "loading pyarrow", "text takes less")
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
         raise missing("Parquet files need pyarrow", "pyarrow") from error
+    pyarrow.array([0])
     return pyarrow, parquet
 
 
@@ -417,7 +428,7 @@ for _format in (
     _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
     _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
     _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),
-    TableFormat(".parquet", "typed columns", _write_parquet, _read_parquet, columns=True, memory=16 << 20),
+    TableFormat(".parquet", "typed columns", _write_parquet, _read_parquet, columns=True, memory=16 << 20, load=_pyarrow),
 ):
     TABLE_FORMATS.add(_format)
 
@@ -483,6 +494,13 @@ def _sequence(first: int, values: Column) -> Columns:
 def check_table(path: Path, **needs: bool) -> None:
     """Raise what `open_table` would raise for this path alone, to be called before long work; see `endings` for the needs."""
     check_output(path, "the file of a table", endings(**needs), is_table)
+    load_library(path)
+
+
+def load_library(path: Path) -> None:
+    """Load what a table of this ending needs, so that plans know what is left: MissingDependency and InsufficientMemoryError."""
+    if path.suffix in TABLE_FORMATS:
+        TABLE_FORMATS[path.suffix].load()
 
 
 @contextmanager

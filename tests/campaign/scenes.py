@@ -76,8 +76,9 @@ class Scene:
             found.append("it was to be refused")
         elif outcome.status == 0 and like != "ANY":
             made = " ".join(Path(pattern).name for pattern in self.made.split())
-            if works.results(outcome, here, self.made) != works.alone(Work(like, made), folder / "alone")[1]:
-                found.append("another result")
+            results, expected = works.results(outcome, here, self.made), works.alone(Work(like, made), folder / "alone")[1]
+            if results != expected:
+                found.append(f"another result than {str(expected)[-1500:]}, {str(results)[-1500:]}")
         return f"{found}\n{before}\n{enter}\nlike {like}, with {spare} MB to spare\n{outcome}" if found else ""
 
 

@@ -141,6 +141,14 @@ def require_graph(piles: int, generations: int, suffix: str = "") -> int:
     return count
 
 
+def require_written(graph: PositionGraph, suffix: str) -> None:
+    """Raise InsufficientMemoryError where a graph that is there does not fit as it is written."""
+    count, edges = len(graph.generation), len(graph.edges)
+    written = GRAPH_FORMATS[suffix]
+    needed = count * written.memory(4) + max(0, edges - 2 * count) * written.edge
+    require_memory(needed, host_memory(), f"writing a graph of {count:,} P-positions and {edges:,} edges", ".dot takes less")
+
+
 def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) -> KindTable:
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
@@ -285,15 +293,17 @@ class GraphFormat(NamedTuple):
     Attributes:
         lines: yields the lines of a file.
         memory: returns the bytes of memory that writing takes for each position, of the number of piles: measured, with a margin.
+        edge: the bytes for an edge, where a position has more than two.
     """
 
     lines: Callable[[PositionGraph], Iterator[str]]
     memory: Callable[[int], int]
+    edge: int
 
 
 # Lines are made of Python's strings and numbers, and GraphML by networkx.
 #: The formats by their endings.
 GRAPH_FORMATS = {
-    ".graphml": GraphFormat(graphml, lambda piles: 2700 + 300 * piles),
-    ".dot": GraphFormat(dot, lambda piles: 500 + 50 * piles),
+    ".graphml": GraphFormat(graphml, lambda piles: 2700 + 300 * piles, 640),
+    ".dot": GraphFormat(dot, lambda piles: 500 + 50 * piles, 150),
 }
