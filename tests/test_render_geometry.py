@@ -300,14 +300,6 @@ def test_the_sky_is_symmetric_where_the_body_is():
     assert np.abs(ahead - behind).mean() < 20
 
 
-def test_one_value_for_each_grid_cell_is_close_to_one_for_each_side():
-    blocks = blocks_of("nim:63")
-    exact, rough = Sky(blocks, corners=False), Sky(blocks, rough=True)
-    apart = exact.seen(2, 1).astype(float) - rough.seen(2, 1)  # a grid cell holds one block here: grain alone
-    assert np.abs(apart).mean() < 25
-    assert abs(apart.mean()) < 2
-
-
 def test_a_block_shades_what_is_behind_it_and_nothing_else():
     blocks = blocks_at([[0, 0, 0], [0, 0, 6], [20, 0, 0]])
     light = Shadow(blocks, np.array([0.0, 0.0, 1.0]))

@@ -37,10 +37,9 @@ class Sky:
     Args:
         blocks: the blocks.
         corners: whether to compute it at the four corners of each side, or once a side.
-        rough: whether blocks in one cell of the finest grid share one value, which suffices for blocks as small as a pixel.
     """
 
-    def __init__(self, blocks: Blocks, *, corners: bool = True, rough: bool = False) -> None:
+    def __init__(self, blocks: Blocks, *, corners: bool = True) -> None:
         low, high = blocks.bounds()
         self._base = int(blocks.sizes.min())
         extent = (high.astype(np.int64) - low).tolist()
@@ -51,13 +50,7 @@ class Sky:
             self._base *= 2
         self._low = low
         index = np.ravel_multi_index(tuple(((blocks.corners - low) // self._base).T.astype(np.intp)), shape)
-        self._share: NDArray[np.intp] | None = None
-        if rough:
-            _, first, self._share = np.unique(index, return_index=True, return_inverse=True)
-            self._blocks = blocks.take(first)
-        else:
-            self._blocks = blocks
-        self._corners = corners and not rough
+        self._blocks, self._corners = blocks, corners
         areas = np.bincount(index, blocks.sizes.astype(np.float64) ** 2, minlength=prod(shape))
         grid = areas.astype(np.float32).reshape(shape)
         self._levels = [_opaque(grid, self._base)]
@@ -71,8 +64,7 @@ class Sky:
         if (axis, end) not in self._seen:
             count = len(self._blocks)
             parts = [self._cones(slice(start, start + _CHUNK), axis, end) for start in range(0, count, _CHUNK)]
-            whole: NDArray[np.uint8] = np.concatenate(parts)
-            self._seen[axis, end] = whole if self._share is None else whole[self._share]
+            self._seen[axis, end] = np.concatenate(parts)
         return self._seen[axis, end]
 
     def _cones(self, part: slice, axis: int, end: int) -> NDArray[np.uint8]:
@@ -211,9 +203,8 @@ class Shader:
         self.base = to_linear(base)
         self.theme = theme
         self.taps = 16 if fine else 6
-        many = len(blocks) > MANY
-        self.corners = not many
-        self.sky = Sky(blocks, corners=not many, rough=many and not fine)
+        self.corners = len(blocks) <= MANY
+        self.sky = Sky(blocks, corners=self.corners)
 
     def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None) -> "LitFrame":
         """Return the light for one position of the camera, on all blocks or on those shown, a mask."""
