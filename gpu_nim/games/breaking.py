@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import Ints
+from gpu_nim.model.errors import UsageError
 
 Flags = NDArray[np.bool_]
 
@@ -26,6 +27,7 @@ Flags = NDArray[np.bool_]
 ONE, TWO, THREE = 2, 4, 8
 
 _MASK_BITS = 12  # of the values that a mask is chosen for
+_MOST_OF_THREE = 1 << 14  # heaps that may be left as three: ten minutes, and their cube
 _FIRST_SCAN = 64  # options looked at first for rare values
 
 
@@ -54,6 +56,9 @@ def extended(digits: Sequence[int], unequal: bool, known: Ints, count: int) -> I
         known: the values of the smallest heaps, (m,), of which the mask of sparse space is chosen.
         count: the number of values.
 
+    Raises:
+        UsageError: there are too many, of heaps that may be left as three.
+
     >>> extended((0, 7, 7), False, np.empty(0, dtype=np.int64), 12).tolist()  # Kayles
     [0, 1, 2, 3, 1, 4, 3, 2, 1, 4, 2, 6]
     """
@@ -61,6 +66,8 @@ def extended(digits: Sequence[int], unequal: bool, known: Ints, count: int) -> I
     values[: len(known)] = known[:count]
     start = min(max(1, len(known)), count)  # no heap at all has the value 0
     if any(digit & THREE for digit in digits):
+        if count > _MOST_OF_THREE:
+            raise UsageError(f"heaps that may be left as three are solved up to {_MOST_OF_THREE - 1:,} counters, got {count - 1:,}")
         _with_triples(digits, values, start)
     else:
         _by_sparse_space(digits, unequal, values, start)
