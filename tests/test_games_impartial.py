@@ -8,18 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.games import breaking
+from gpu_nim.games.breaking import is_proved
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.heaps import (
     GrundysGame,
     OctalCode,
     Period,
+    SubtractionRule,
     apparent_period,
     extended_values,
     find_period,
     grundy_values,
+    repeated_from,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
 KAYLES = [
@@ -164,6 +167,11 @@ def test_fast_values_are_those_of_every_option(rule, known):
         ("0.17", Period(33, 34)),  # A071431: the last exception is at n = 32
         ("0.117", Period(47, 48)),  # A071453
         ("0.141", Period(14, 11)),  # A125912
+        ("0.8", Period(1, 3, 1)),
+        ("0.EF", Period(1, 1, 1)),  # Nim with a counter that cannot be taken
+        ("0.AB", Period(1, 1, 1)),
+        ("0.1B", Period(5, 2, 1)),
+        ("0.8B", Period(7, 7, 4)),
         ("0.F", Period(0, 2)),
     ],
 )
@@ -173,17 +181,54 @@ def test_periods_that_are_proved_hold(code, period):
     assert found == period
     assert values.tolist() == rule.extended(values[:100], 400).tolist()
     n = np.arange(found.preperiod, 400 - found.length)
-    assert (values[n + found.length] == values[n]).all()
+    assert (values[n + found.length] == values[n] + found.saltus).all()
+
+
+@pytest.mark.thorough
+def test_proved_periods_of_many_hexadecimal_games_hold():
+    kinds = set()
+    for number in range(8, 256, 11):
+        rule = OctalCode(f"0.{number:02X}")
+        values = rule.extended(np.empty(0, dtype=np.int64), 120)
+        period = find_period(rule, values)
+        if period is not None:
+            kinds.add(period.saltus > 0)
+            longer = rule.extended(values, 300)
+            assert repeated_from(longer, period.length, period.saltus) == period.preperiod
+    assert kinds == {True, False}
 
 
 def test_what_the_values_do_not_prove_is_no_period():
-    values, period = extended_values(OctalCode("0.3F"), 300)
+    values, period = extended_values(OctalCode("0.3F"), 300)  # a saltus that is no power of two
     assert (period, apparent_period(values)) == (None, Period(0, 6, 3))
-    nim = extended_values(OctalCode("0.EF"), 120)[0]  # with a counter that cannot be taken
-    assert apparent_period(nim) == Period(1, 1, 1)
-    short = grundy_values(OctalCode("0.F"), 60)
-    assert find_period(OctalCode("0.F"), short) == Period(0, 2)
-    assert find_period(OctalCode("0.F"), short[:6]) is None
+    short = grundy_values(OctalCode("0.8"), 60)
+    assert find_period(OctalCode("0.8"), short) == Period(1, 3, 1)
+    assert find_period(OctalCode("0.8"), short[:19]) is None
+    assert find_period(SubtractionRule((1, 2)), np.arange(60)) is None  # no rule of its own proves a saltus
+
+
+@pytest.mark.parametrize(
+    ("digits", "values", "period"),
+    [
+        ((0, 14), np.arange(120) // 3, 3),  # only condition 1 fails: options have the value
+        ((0, 0, 8), np.maximum(np.arange(120) - 1, 0) // 2, 2),  # 2: some value is no option's
+        ((0, 0, 10), np.arange(120) // 2, 2),  # 3: some low value is no option's
+    ],
+)
+def test_each_condition_of_arithmetic_periods_is_needed(digits, values, period):
+    """The values are not those of the rule."""
+    assert not is_proved(digits, values, 2, period, 1)
+
+
+def test_a_table_that_will_not_fit_is_refused_before_it_is_filled(monkeypatch):
+    rule = OctalCode("0.3F")
+    known = rule.extended(np.empty(0, dtype=np.int64), 40)
+    done = []
+    monkeypatch.setattr(breaking, "_of_one", lambda *given: done.append(given) or [])
+    monkeypatch.setattr(breaking, "host_memory", lambda: 10**6)
+    with pytest.raises(InsufficientMemoryError, match="the values of pairs of heaps up to 2999"):
+        rule.extended(known, 3000)
+    assert not done
 
 
 def test_a_period_from_the_first_heap_needs_one_more_value():

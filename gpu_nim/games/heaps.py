@@ -11,7 +11,7 @@ from operator import or_, xor
 
 import numpy as np
 
-from gpu_nim.games.breaking import ONE, THREE, TWO, extended
+from gpu_nim.games.breaking import ONE, THREE, TWO, extended, is_proved
 from gpu_nim.games.game_graph import MAX_SIZE, mex
 from gpu_nim.model.arguments import Whole, integer, integers, shown
 from gpu_nim.model.arrays import Ints
@@ -60,10 +60,14 @@ class HeapRule(ABC):
             values.append(mex(reached))
         return np.array(values, dtype=np.int64)
 
+    def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
+        """Whether the values, which repeat so from `preperiod` on with a saltus above 0, prove it for all heaps."""
+        return False
+
 
 @dataclass(frozen=True)
 class Period:
-    """G(n + length) = G(n) + saltus for all n >= preperiod; an arithmetic period, of a saltus above 0, is seen and not proved."""
+    """G(n + length) = G(n) + saltus for all n >= preperiod; with a saltus above 0, an arithmetic period."""
 
     preperiod: int
     length: int
@@ -95,6 +99,8 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
 
     >>> find_period(OctalCode("0.77"), grundy_values(OctalCode("0.77"), 200))
     Period(preperiod=71, length=12, saltus=0)
+    >>> find_period(OctalCode("0.8"), grundy_values(OctalCode("0.8"), 60))
+    Period(preperiod=1, length=3, saltus=1)
     """
     whole = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
     array = np.asarray(values if whole else integers("values", values), np.int64)
@@ -103,10 +109,14 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
         if least > len(array):
             break
         # A mismatch that late leaves nothing to prove a period with.
-        if _saltus_of_the_last(array, length, max(1, min(_TAIL, least - length - 1))) == 0:
-            preperiod = repeated_from(array, length)
-            if rule.proof_length(preperiod, length) <= len(array):
-                return Period(preperiod, length)
+        saltus = _saltus_of_the_last(array, length, max(1, min(_TAIL, least - length - 1)))
+        if saltus is None:
+            continue
+        preperiod = repeated_from(array, length, saltus)
+        if rule.proof_length(preperiod, length) > len(array):
+            continue
+        if not saltus or rule.has_arithmetic_period(array, preperiod, length, saltus):
+            return Period(preperiod, length, saltus)
     return None
 
 
@@ -129,7 +139,7 @@ def _saltus_of_the_last(values: Ints, length: int, count: int) -> int | None:
     return saltus if saltus >= 0 and np.array_equal(values[-count:], values[-count - length : -length] + saltus) else None
 
 
-def repeated_from(values: Ints, length: int, saltus: int = 0) -> int:
+def repeated_from(values: Ints, length: int, saltus: int) -> int:
     """The least n0 with G(n + length) = G(n) + saltus for all n >= n0 with values of both.
 
     >>> repeated_from(np.array([5, 1, 2, 3, 4, 5, 6]), 2, 2)
@@ -155,8 +165,8 @@ def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
         period = find_period(rule, values)
         if period is not None:
             n = np.arange(count)
-            place = np.maximum(n - period.preperiod, 0) % period.length
-            return values[np.where(n < period.preperiod, n, period.preperiod + place)], period
+            periods, place = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
+            return values[np.where(n < period.preperiod, n, period.preperiod + place)] + period.saltus * periods, period
     return values, None
 
 
@@ -196,6 +206,10 @@ class TakeAndBreak(HeapRule):
         if not bits & THREE:
             known = super().extended(known, min(count, max(len(known), _PLAIN)) if bits & TWO else count)
         return extended(self.digits, self.unequal, known, count)
+
+    def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
+        """Whether the values prove an arithmetic period; see `gpu_nim.games.breaking`."""
+        return is_proved(self.digits, values, preperiod, period, saltus)
 
     def proof_length(self, preperiod: int, period: int) -> int:
         """How many values must have a period, from n0 on, to prove it: k (n0 + p) + t, where a move leaves up to k heaps.

@@ -200,7 +200,7 @@ class Solution(Presentable, ArrayValue):
         if self.coordinates != HEAP:
             return {}
         period, apparent = self.period, self.apparent_period
-        facts = {"period": period and period.length, "preperiod": period and period.preperiod}
+        facts = {"period": period and period.length, "preperiod": period and period.preperiod, "saltus": period and period.saltus}
         return {**facts, "apparent_period": apparent and asdict(apparent)}
 
     def _grundy(self) -> NDArray[np.signedinteger]:

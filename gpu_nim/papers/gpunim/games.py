@@ -23,7 +23,7 @@ _PERIODS: dict[heaps.HeapRule, heaps.Period | None] = {
     OctalCode("0.77"): heaps.Period(71, 12),
     SubtractionRule((1, 3, 4)): heaps.Period(0, 7),
     OctalCode("0.106"): None,  # far longer than 200 values prove
-    OctalCode("0.F"): heaps.Period(0, 2),
+    OctalCode("0.4C"): heaps.Period(1, 2, 1),
 }
 
 
@@ -46,7 +46,7 @@ def heap_values(upto: int) -> Cases:
         period = heaps.find_period(rule, plain[:200])
         yield f"the period of {rule}", period, known
         if period is not None:
-            later = plain[period.preperiod + period.length :]
+            later = plain[period.preperiod + period.length :] - period.saltus
             yield f"that the period of {rule} holds", plain[period.preperiod : -period.length].tolist(), later.tolist()
         if isinstance(rule, TakeAndBreak):
             yield f"the Grundy values of {rule} without every option", rule.extended(plain[:20], 300).tolist(), plain.tolist()
