@@ -102,7 +102,7 @@ CAPPED = [
 PROMISES = [
     (f"{EDGE} --threads 0", 16, 640),
     (f"{EDGE} --out a.zarr --parents", 16, 192),
-    (f"{EDGE} --out a.npz", 16, 192),
+    (f"{EDGE} --out a.npz", 16, 320),
     (f"{EDGE} --out a.vtp", 16, 192),
     (f"{NIM} --out a.vti", 16, 720),
     (f"{NIM} --voxels a.zarr", 16, 720),

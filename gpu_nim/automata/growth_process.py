@@ -125,7 +125,7 @@ class GrowthProcess:
     def __iter__(self) -> Iterator[Batch]:
         """Grow to the last generation, a batch of generations at a time."""
         engine = self.begin()
-        stride, several = 1, self.ranks.size > 1
+        stride, busiest, several = 1, 1, self.ranks.size > 1
         while engine.generation < self.generations:
             began = time.perf_counter()
             pause = (engine.generation // self._every + 1) * self._every
@@ -147,11 +147,13 @@ class GrowthProcess:
             self._checksums.append(batch.checksums)
             self._check(own)
             yield batch
-            born = int(batch.births.sum()) if self._cells else 0
-            if elapsed > _LONG or born > _BATCH:
+            if elapsed > _LONG:
                 stride = max(1, stride // 2)
-            elif elapsed < _SHORT and 2 * born <= _BATCH:
+            elif elapsed < _SHORT:
                 stride *= 2
+            if self._cells:  # the next generation may have as many as the busiest one
+                busiest = max(busiest, int(batch.births.max()))
+                stride = min(stride, max(1, _BATCH // busiest))
 
     def begin(self) -> Engine:
         """Make the engine, with the memory that it needs, if there is none yet, and return it."""

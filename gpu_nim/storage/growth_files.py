@@ -343,7 +343,9 @@ class ZarrGrowthWriter:
         written = self._cells.shape[0]
         with interrupts_deferred():
             self._cells.resize((written + count, cells.shape[1]))
-            self._cells[written:] = cells[:count]
+            for start in range(0, count, _CHUNK):  # zarr takes as many times the memory as there are chunks
+                part = cells[start : min(start + _CHUNK, count)]
+                self._cells[written + start : written + start + len(part)] = part
         self._waiting = [cells[count:].copy()]
 
     def _created(self, name: str, shape: tuple[int, ...], dtype: DTypeLike, dimensions: list[str]) -> zarr.Array[Any]:
