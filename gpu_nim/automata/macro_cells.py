@@ -21,7 +21,7 @@ from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.model.tracing import TreeScene
+from gpu_nim.model.tracing import TreeScene, populations_of
 from gpu_nim.model.work import OnStep, unreported
 
 #: Blocks from which on a growth is forecast.
@@ -239,7 +239,7 @@ class MacroGrowth:
             box: the corners of a box, both included, in which they are counted; None for all.
         """
         levels = self._reached()
-        counts = self._counts(levels)
+        counts = populations_of(np.bitwise_count(self._cells.tables[0].rows[levels[0], 0]).astype(np.int64), self._rows(levels))
         found: dict[tuple[int, int, Cell, Cell], int] = {}
 
         def living(level: int, number: int, low: Cell, high: Cell) -> int:
@@ -278,22 +278,15 @@ class MacroGrowth:
             levels.append(np.unique(table.rows[levels[-1]]))
         return levels[::-1]
 
-    def _counts(self, levels: list[Numbers]) -> list[NDArray[Any]]:
-        """The cells alive in each of these blocks; Python integers where 64 bits could be too few."""
-        counts: list[NDArray[Any]] = [np.bitwise_count(self._cells.tables[0].rows[levels[0], 0]).astype(np.int64)]
-        for level in range(1, len(levels)):
-            wide = self._rule.dimension * (self._cells.side(level).bit_length() - 1) >= 63
-            children = np.searchsorted(levels[level - 1], self._cells.tables[level].rows[levels[level]])
-            counts.append(counts[-1].astype(object if wide else np.int64)[children].sum(axis=1))
-        return counts
+    def _rows(self, levels: list[Numbers]) -> list[NDArray[np.int64]]:
+        """The places of the halves of these blocks among those of the level below, for each level but the first."""
+        tables = self._cells.tables[1:]
+        return [np.searchsorted(below, table.rows[some]) for below, table, some in zip(levels, tables, levels[1:], strict=False)]
 
     def tree(self) -> TreeScene:
         """Return the cells that are held as a tree: all of them, or those without a negative coordinate between mirrors."""
-        levels, tables = self._reached(), self._cells.tables
-        rows = [
-            np.searchsorted(below, table.rows[some]) for below, table, some in zip(levels, tables[1:], levels[1:], strict=False)
-        ]
-        return tree_of_rows(tables[0].rows[levels[0], 0], rows, self._corner)
+        levels = self._reached()
+        return tree_of_rows(self._cells.tables[0].rows[levels[0], 0], self._rows(levels), self._corner)
 
     def summary(self, generation: Whole, shown: int = 5) -> dict[str, Any]:
         """Grow to a generation, and return the results as plain values, for JSON.

@@ -4,6 +4,7 @@ Cells are integers, and a place is a cell and a fraction of it, so that nothing 
 tells the largest aligned cube round a cell that is empty: level h is the cube of side 2^h whose corner is a multiple of 2^h.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -153,6 +154,21 @@ _FALLING = [
 ]
 
 
+def populations_of(finest: NDArray[np.int64], levels: Iterable[NDArray[np.integer]]) -> list[NDArray[Any]]:
+    """Return the exact numbers of cells of the blocks of every level: int64, or Python integers where 64 bits could be too few.
+
+    Args:
+        finest: those of the blocks that have no halves.
+        levels: of each level, the places of the halves in the one below, finest first.
+    """
+    found: list[NDArray[Any]] = [finest]
+    for rows in levels:
+        below = found[-1]
+        wide = rows.shape[1] * int(below.max()) >= 1 << 63
+        found.append((below.astype(object) if wide else below)[rows].sum(axis=1))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class TreeScene(ArrayValue):
     """Any set of cells of the plane or of space, as a tree of halves in which equal blocks are stored once.
@@ -216,11 +232,7 @@ class TreeScene(ArrayValue):
     @cached_property
     def populations(self) -> tuple[NDArray[Any], ...]:
         """The exact numbers of cells of the blocks of side 1, 2, 4, ... by their numbers: int64, or Python integers where large."""
-        found: list[NDArray[Any]] = [np.arange(2)]
-        for level, rows in enumerate(self.rows, 1):
-            below = found[-1] if self.dimension * level < 63 else found[-1].astype(object)
-            found.append(below[rows].sum(axis=1))
-        return tuple(found)
+        return tuple(populations_of(np.arange(2), self.rows))
 
     @property
     def population(self) -> int:

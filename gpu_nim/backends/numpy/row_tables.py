@@ -66,7 +66,7 @@ class RowTable:
         self._known = np.empty((0, width), dtype)
         self._size = 0
         self._budget, self._loops = budget, loops
-        self._places = np.full(1, -1, np.int32)  # with loops
+        self._places = np.empty(0, np.int32)  # with loops
         self._runs: list[tuple[NDArray[np.uint64], Numbers]] = []  # without: hashes, ascending, and their rows' numbers
         self._memos: dict[int, Numbers] = {}
 
@@ -125,8 +125,11 @@ class RowTable:
             self._reserve(len(part))
             needed = self._size + len(part)
             if 3 * needed > 2 * len(self._places):
-                self._places = self._budget.longer(self._places[:0], 1 << (2 * needed).bit_length(), -1)
-                macro_loops.place(self._known, self._size, self._places)
+                self._budget.take(-self._places.nbytes)
+                self._places = np.empty(0, np.int32)  # what it held is entered again
+                places = self._budget.longer(self._places, 1 << (2 * needed).bit_length(), -1)
+                macro_loops.place(self._known, self._size, places)
+                self._places = places
             self._size = macro_loops.number(part, self._known, self._size, self._places, numbers[start : start + len(part)])
         return numbers
 
