@@ -87,7 +87,11 @@ class GrowthProcess:
     ) -> None:
         self.ranks = backend.communicator
         self.automaton = as_automaton(automaton)
-        self.generations = generations = integer("generations", generations, 0, _GENERATIONS_LIMIT)
+        repeats, most = self.automaton.repeats, _GENERATIONS_LIMIT
+        self._way_on = f"; {argument('engine')} macro-cells jumps there" if repeats else ""  # in refusals
+        self.generations = generations = integer("generations", generations, 0, None if repeats else most)
+        if generations > most:
+            raise UsageError(f"{argument('generations')} is at most {most} one by one, got {shown(generations)}{self._way_on}")
         if every is not None:
             every = integer("every", every, 1)
         self.recorder = ColumnRecorder(columns, self.automaton.rule, generations)
@@ -163,9 +167,7 @@ class GrowthProcess:
         try:
             self._engine = self._made()
         except InsufficientMemoryError as error:
-            if not self.automaton.repeats:
-                raise
-            raise InsufficientMemoryError(f"{error}; {argument('engine')} macro-cells jumps there") from error
+            raise InsufficientMemoryError(f"{error}{self._way_on}") from error
         self._seconds += time.perf_counter() - began
         return self._engine
 

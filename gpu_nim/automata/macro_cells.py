@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import count
 from time import perf_counter
@@ -17,8 +17,8 @@ from gpu_nim.automata.trees import certificate, tree_of_rows
 from gpu_nim.backends.numpy.compilation import installed
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
-from gpu_nim.model.arguments import Whole, integer
-from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.arguments import Whole, argument, integer, shown, vectors
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.tracing import TreeScene, populations_of
@@ -26,6 +26,8 @@ from gpu_nim.model.work import OnStep, unreported
 
 #: Blocks from which on a growth is forecast.
 _SOME = 1 << 15
+#: Blocks that take an hour.
+_MANY = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -168,12 +170,13 @@ class MacroGrowth:
         self.generation, (self._level, self._root) = 0, seeded
         if scale > 4 and len(self._cells) > _SOME:
             ratio = len(self._cells) / self.scales[-2].blocks
-            forecast = int(self._cells.budget.used * ratio ** (last.bit_length() - 1 - scale))
-            if ratio > 0.7 * 2**self._rule.dimension and forecast > self._free:
+            times = ratio ** min(last.bit_length() - scale, 64)
+            blocks, forecast = int(len(self._cells) * times), int(self._cells.budget.used * times)
+            if ratio > 0.7 * 2**self._rule.dimension and (blocks > _MANY or forecast > self._free):
                 raise InsufficientMemoryError(
                     f"{self.automaton.name} does not repeat itself: {ratio:.1f} times as many blocks from generation "
-                    f"{1 << scale - 1} to {1 << scale}, so that {last} would take about {forecast:,} bytes, {self._free:,} are "
-                    "free; grow it without macro-cells"
+                    f"{1 << scale - 1} to {1 << scale}, so that {last} would take about {blocks:,} blocks, {forecast:,} "
+                    f"bytes, of which {self._free:,} are free; grow it without macro-cells"
                 )
 
     def _jump(self, last: int) -> None:
@@ -232,6 +235,12 @@ class MacroGrowth:
             self._root = self._around()
         self._level += 1
 
+    def _box(self, corners: Iterable[Cell]) -> Box:
+        box = vectors("within", corners)
+        if [len(corner) for corner in box] != [self._rule.dimension] * 2:
+            raise UsageError(f"{argument('within')} must be two corners of {self._rule.dimension} coordinates, got {shown(box)}")
+        return box[0], box[1]
+
     def population(self, box: Box | None = None) -> int:
         """Return the number of cells alive, exactly.
 
@@ -288,20 +297,22 @@ class MacroGrowth:
         levels = self._reached()
         return tree_of_rows(self._cells.tables[0].rows[levels[0], 0], self._rows(levels), self._corner)
 
-    def summary(self, generation: Whole, shown: int = 5) -> dict[str, Any]:
+    def summary(self, generation: Whole, shown: int = 5, within: Iterable[Cell] | None = None) -> dict[str, Any]:
         """Grow to a generation, and return the results as plain values, for JSON.
 
         Args:
             generation: the generation.
             shown: of how many last generations the births are told.
+            within: the corners of a box, as for `population`.
         """
-        last = integer("generation", generation, self.generation)
+        last, box = integer("generation", generation, self.generation), None if within is None else self._box(within)
         first = max(0, last + 1 - shown)
         births = dict(zip(range(first, last + 1), self.births(first, last + 1), strict=True))
         return {
             "automaton": self.automaton.name,
             "generations": last,
             "population": self.population(),
+            **({} if box is None else {"within": self.population(box)}),
             "births": births,
             "certificate": self.certificate,
             "blocks": len(self._cells),

@@ -63,6 +63,7 @@ _EXAMPLES = {
     help="How to grow: general is the engine for any rule, even where a faster one applies; macro-cells jumps to --gen, and prints "
     "the last generations alone.",
 )
+@click.option("--within", type=CELLS, help='With macro-cells: count the cells between two corners, such as "0,0;99,0".')
 @click.option(
     "--columns",
     type=COLUMN_NAMES,
@@ -96,7 +97,7 @@ def grow(columns: str | None, section: str | None, no_verify: bool, plan: bool, 
         return 0
     if job.engine == "macro-cells":
         with step_progress(quiet) as step:
-            facts = job.jump(step).summary(job.last, _SHOWN)
+            facts = job.jump(step).summary(job.last, _SHOWN, job.within)
         emit_json(facts) if as_json else print_table(_jumped(facts))
         return 0
     with job.open(restart) as opened:

@@ -59,7 +59,7 @@ _STORED = (*_FILES, "parents", "every", "columns")
 Engine: TypeAlias = Literal["auto", "general", "macro-cells"]
 #: The engines: the fast one where there is one, the one for any rule, and jumps without the generations before.
 ENGINES: tuple[Engine, ...] = get_args(Engine)
-_JUMPS = {"automaton", "generations", "offsets", "births", "seeds", "octant", "engine"}
+_JUMPS = {"automaton", "generations", "offsets", "births", "seeds", "octant", "engine", "within"}
 _APART: Apart = {"checkpoint": ("resume",), "offsets": ("automaton",)}
 _OWN = ("offsets",), "which describes an automaton of your own"
 _NEEDS: Needs = {
@@ -96,6 +96,7 @@ class GrowthJob:
         parents: whether `out` has each cell's parent.
         verify: whether to check the growth against its theorem.
         engine: one of `ENGINES`; with "macro-cells", `jump` takes the place of `grow`, and nothing is written.
+        within: with "macro-cells": two corners of a box, both included, in which the cells are counted, too.
         checkpoint: a new folder for checkpoints.
         resume: a folder of checkpoints to resume from.
         every: the number of generations between checkpoints.
@@ -128,6 +129,7 @@ class GrowthJob:
     parents: bool = False
     verify: bool = True
     engine: Engine = "auto"
+    within: Iterable[Cell] | None = None
     checkpoint: str | Path | None = None
     resume: str | Path | None = None
     every: int | None = None
@@ -141,6 +143,8 @@ class GrowthJob:
         if self.engine == "macro-cells":
             for name in given.keys() - _JUMPS:
                 raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}")
+        elif self.within is not None:
+            raise UsageError(f"{argument('within')} needs {argument('engine')} macro-cells; others have {argument('section')}")
         if self.parents and self.out is None:
             raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
         if not isinstance(self.backend, str) and "threads" in given:
@@ -186,7 +190,7 @@ class GrowthJob:
         >>> growth.population()
         511670917
         """
-        return MacroGrowth(self._chosen or AUTOMATON, on_step=on_step)
+        return MacroGrowth(self._chosen or AUTOMATON, whole=self.within is not None, on_step=on_step)
 
     @property
     def files(self) -> list[Path]:
