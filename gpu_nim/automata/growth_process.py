@@ -89,9 +89,9 @@ class GrowthProcess:
         self.automaton = as_automaton(automaton)
         repeats, most = self.automaton.repeats, _GENERATIONS_LIMIT
         self._way_on = f"; {argument('engine')} macro-cells jumps there" if repeats else ""  # in refusals
-        self.generations = generations = integer("generations", generations, 0, None if repeats else most)
-        if generations > most:
+        if repeats and isinstance(generations, int) and generations > most:
             raise UsageError(f"{argument('generations')} is at most {most} one by one, got {shown(generations)}{self._way_on}")
+        self.generations = generations = integer("generations", generations, 0, most)
         if every is not None:
             every = integer("every", every, 1)
         self.recorder = ColumnRecorder(columns, self.automaton.rule, generations)
