@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.macro_cells import tree
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.backends.numpy.macro_cells import MacroCells
+from gpu_nim.cli import main
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from tests.lattices import literal, published
@@ -158,9 +160,27 @@ def test_what_is_not_held_is_refused():
         growth.advance(8)
 
 
+def powers_of_two():
+    return csv.DictReader((Path(__file__).parents[1] / "docs" / "growth" / "powers-of-two.csv").read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("name", "law"),  # P(m + 1) = k P(m) - c is P(m + 2) = (k + 1) P(m + 1) - k P(m)
+    [
+        *((name, "f(n+2) = 5 f(n+1) - 4 f(n)") for name in ("nim", "ulam-warburton", "ulam-warburton-3", "rule750")),
+        ("cubic6", "f(n+2) = 7 f(n+1) - 6 f(n)"),
+        ("cubic8", "f(n+2) = 9 f(n+1) - 8 f(n)"),
+        ("square8", "f(n+4) = 6 f(n+3) - 9 f(n+2) + 4 f(n+1)"),  # from m = 1: 5 P(m + 1) - 4 P(m) - 8, the differences of it
+        ("hexagonal", "no law found"),
+    ],
+)
+def test_guess_finds_the_laws_of_the_published_table(name, law):
+    populations = [row["population"] for row in powers_of_two() if row["automaton"] == name]
+    assert law in CliRunner().invoke(main, ["guess", "--kind", "recurrence", *populations]).output
+
+
 def test_the_published_table_of_powers_of_two_is_what_grows():
-    with (Path(__file__).parents[1] / "docs" / "growth" / "powers-of-two.csv").open() as file:
-        rows = [row for row in csv.DictReader(file) if int(row["m"]) <= 9]
+    rows = [row for row in powers_of_two() if int(row["m"]) <= 9]
     assert {row["automaton"] for row in rows} == {*REPEATING}
     for row in rows:
         growth = at(row["automaton"], 2 ** int(row["m"]))
