@@ -2,8 +2,10 @@
 
 import csv
 import random
+from collections.abc import Callable
 from fractions import Fraction
-from math import comb, factorial
+from functools import partial
+from math import comb, factorial, floor, isqrt
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,10 @@ from gpu_nim import count, guess
 from gpu_nim.counting import find_family, long_integers
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.guessing import Guess, Recurrence, Regular
-from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence
+from gpu_nim.guessing.beatty import Beatty, find_beatty
+from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
 from gpu_nim.guessing.known import known_sequences
-from gpu_nim.guessing.law import needed_confirmations
+from gpu_nim.guessing.law import LinearLaw, needed_confirmations
 from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo, flint
 from gpu_nim.guessing.matches import find_known
 from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
@@ -383,6 +386,57 @@ def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
     found = guess(births, kinds=["recurrence", "regular", "holonomic", "algebraic"])
     assert not found.laws
     assert not found.near_misses
+
+
+def digit_sum(base: int, n: int) -> int:
+    return n % base + digit_sum(base, n // base) if n else 0
+
+
+def valuation(base: int, n: int) -> int:
+    return sum((n + 1) % base**k == 0 for k in range(1, 12))
+
+
+STEPS: dict[str, Callable[[int], int]] = {
+    "square roots": isqrt,
+    "binary lengths": int.bit_length,
+    "cube roots": lambda n: sum(k**3 <= n for k in range(1, 40)),
+    "steps at squares and halves": lambda n: isqrt(2 * n),
+    "values of D_3 by largest pile": lambda n: sum(4**k <= n for k in range(12)),
+}
+DIGITS = {f"digit sums in base {base}": partial(digit_sum, base) for base in (3, 5, 6, 10)}
+DIGITS |= {f"digit sums modulo 3 in base {base}": lambda n, base=base: digit_sum(base, n) % 3 for base in (2, 4)}
+DIGITS |= {f"valuations in base {base}": partial(valuation, base) for base in (2, 3, 4, 6)}
+SLOPES = {f"multiples of the root of {d}": lambda n, d=d: isqrt(d * n * n) for d in (2, 3, 5, 7)}
+
+
+@pytest.mark.parametrize("terms", [128, 256])
+@pytest.mark.parametrize("name", [*STEPS, *DIGITS, *SLOPES])
+def test_what_is_found_holds_for_later_terms(name, terms):
+    """Steps obey equations that say nothing at each; digit sums have periods up to b^2; (Q F - P)^2 = 0 where Q F = P for half."""
+    values = [(STEPS | DIGITS | SLOPES)[name](n) for n in range(4 * terms)]
+    for law in guess(values[:terms], kinds=["recurrence", "regular", "beatty", "holonomic", "algebraic"]).laws:
+        if isinstance(law, Beatty):
+            assert law.above**2 < int(name.split()[-1]) < law.below**2
+        else:
+            assert isinstance(law, LinearLaw)
+            assert law.holds_for(values), law.title
+
+
+def test_the_square_of_an_equation_of_half_the_terms_is_no_law():
+    """The digit sums in base 11 are quotients of polynomials up to n = 120, and a square of that equation holds for 128 terms."""
+    assert find_equation(AlgebraicEquation, [digit_sum(11, n) for n in range(128)], 8) is None
+
+
+@settings(max_examples=30)
+@given(st.fractions(0, 9, max_denominator=10**6), st.fractions(-3, 3, max_denominator=1000), st.data())
+def test_beatty_sequences_are_found_and_what_is_near_one_is_not(slope, shift, data):
+    terms = [floor(slope * n + shift) for n in range(90)]
+    law = find_beatty(terms)
+    assert law is not None
+    assert law.above < slope < law.below
+    index = data.draw(st.integers(1, 88))
+    terms[index] += 2
+    assert find_beatty(terms) is None
 
 
 # Evidence and arguments

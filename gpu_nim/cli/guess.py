@@ -39,8 +39,8 @@ _EXAMPLES = {
     type=integer(1, MAX_TERMS),
     help=f"How many terms to use.  [default: all of a file, {COUNTED} of a formula, {GROWN} of an automaton]",
 )
-@click.option("--base", type=integer(2, 36), default=2, help="Base of k-regular sequences.")
-@click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: 8 to 32, by the terms]")
+@click.option("--base", type=integer(2, 36), help="Base of k-regular sequences.  [default: 2 to 16, the first with a law]")
+@click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: as many as fit it, 8 or more]")
 @click.option("--kind", "kinds", type=KIND_NAMES, metavar="NAME,...", help="Test only these kinds of laws, listed below.")
 @json_option
 def guess(
@@ -48,7 +48,7 @@ def guess(
     piles: int | None,
     column: str | None,
     terms: int | None,
-    base: int,
+    base: int | None,
     confirm: int | None,
     kinds: str | None,
     as_json: bool,
@@ -59,7 +59,8 @@ def guess(
     from stdin. Numbers that begin with a negative one come after --.
 
     A law that is printed holds for all terms, exactly. With it are printed how many equations hold beyond the numbers that were
-    chosen to fit, and what is proved; laws that too few terms confirm are marked WEAK. In formulas, f(0) is the first term.
+    chosen to fit, and what is proved: no number of terms proves the rest. Laws of too few such equations are marked WEAK. In
+    formulas, f(0) is the first term.
     """
     from gpu_nim.guessing.search import guess as search
     from gpu_nim.jobs.terms import find_terms
@@ -82,13 +83,14 @@ def _print(given: "TermList", found: "Guess") -> None:
     if given.first:
         say(f"in formulas f(0) is the term at n = {given.first:,}")
     for law in found.laws:
-        _print_law(law, law.title, [("confirmed by", _equations(law))])
+        _print_law(law, law.title, [("holds for", _equations(law))])
     for law in found.weak:
-        _print_law(law, f"WEAK: {law.title}", [("confirmed by", f"{_equations(law)}, of {found.needed:,} that are needed")])
+        held = f"{_equations(law)}, of {found.question.needed_for(law):,} that are needed"
+        _print_law(law, f"WEAK: {law.title}", [("holds for", held)])
     for missed in found.near_misses:
         wrong = f"{given.first + missed.index:,} has {missed.given}, and would have {missed.expected}"
         title = f"BUT FOR ONE TERM: {missed.law.title}"
-        _print_law(missed.law, title, [("the term at n =", wrong), ("confirmed by", _equations(missed.law))])
+        _print_law(missed.law, title, [("the term at n =", wrong), ("holds for", _equations(missed.law))])
     if not (found.laws or found.weak or found.near_misses):
         click.echo("\nno law found")
     click.echo("\ntested")

@@ -83,6 +83,11 @@ class Equation(Law):
         return sum(map(any, rows)) - self.fitted
 
     @property
+    def determined(self) -> bool:
+        """Whether the equation determines each term from those before it, but for a few first ones."""
+        return True
+
+    @property
     def certainty(self) -> str:
         """Nothing: no number of terms is known here that would suffice for given orders and degrees."""
         return "nothing beyond these terms"
@@ -114,6 +119,12 @@ class PRecurrence(Equation, LinearLaw):
     def rows(self) -> list[tuple[str, str]]:
         """The recurrence."""
         return [("recurrence", f"{_sum((p, 'n', shifted(i)) for i, p in enumerate(self.polynomials))} = 0")]
+
+    @property
+    def determined(self) -> bool:
+        """Whether the last polynomial has no root where a later term could be anything: steps obey equations with one at each."""
+        last = flint().fmpz_poly(list(self.polynomials[-1]))
+        return all(last(n) for n in range(self.order, len(self.terms)))
 
     def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
         """Yield the equations that terms do not obey."""
@@ -150,6 +161,14 @@ class AlgebraicEquation(Equation):
         return f"algebraic generating function F, of degree {self.order} in F and {self.degree} in x"
 
     @property
+    def determined(self) -> bool:
+        """Whether the equation is irreducible: (Q F - P)^2 = 0 holds for twice the terms of which P/Q has half."""
+        x, f = flint().fmpz_mpoly_ctx.get(("x", "F"), "lex").gens()
+        whole = sum(each * x**j * f**i for i, p in enumerate(self.polynomials) for j, each in enumerate(p))
+        _, factors = whole.factor()
+        return [multiplicity for factor, multiplicity in factors if factor.degrees()[1]] == [1]
+
+    @property
     def rows(self) -> list[tuple[str, str]]:
         """The equation."""
         return [("sum f(n) x^n = F", f"{_sum((p, 'x', power('F', i)) for i, p in enumerate(self.polynomials))} = 0")]
@@ -174,7 +193,7 @@ def find_equation(kind: type[E], terms: Sequence[int], confirm: int, first: int 
         found = _solved(kind, terms, order, degree, first)
         if found is not None:
             law = kind(found, tuple(terms))
-            return law if law.confirmed >= confirm else None
+            return law if law.confirmed >= confirm and law.determined else None
     return None
 
 

@@ -52,6 +52,11 @@ class Law(ABC):
         """How many numbers were chosen so that the law fits: coefficients and initial terms."""
 
     @property
+    def chosen(self) -> int:
+        """How many of them the part of the law has whose equations `confirmed` counts."""
+        return self.fitted
+
+    @property
     @abstractmethod
     def confirmed(self) -> int:
         """How many equations hold beyond those that determine the numbers; of the part of the law that has fewest."""

@@ -105,6 +105,11 @@ class Regular(LinearLaw):
         return sum(map(len, self.relations.values())) + self.rank
 
     @property
+    def chosen(self) -> int:
+        """The coefficients of a relation."""
+        return self.rank
+
+    @property
     def confirmed(self) -> int:
         """The equations of the relation with the fewest that exceed its coefficients."""
         return min(self._known(kernel) - len(coefficients) for kernel, coefficients in self.relations.items())

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from gpu_nim.guessing.beatty import MOST_TERMS, find_beatty
 from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, equation_but_one, find_equation, most_unknowns
 from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import LEAST, Law, NearMiss, needed_confirmations
 from gpu_nim.guessing.limits import MAX_TERMS
-from gpu_nim.guessing.matches import find_known, known_but_one
+from gpu_nim.guessing.matches import Match, find_known, known_but_one
 from gpu_nim.guessing.recurrences import (
     MODULI,
+    ModularRecurrence,
     Recurrence,
     find_modular_recurrence,
     find_recurrence,
@@ -26,6 +29,10 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 
 _OF_A_TERM = 2  # numbers chosen to fit: the index of the term that is wrong, and what it should be
+_SIMPLER = 4  # times fewer numbers, with which a law takes the place of another
+
+#: The bases of k-regular sequences, where no other is wanted.
+BASES = range(2, 17)
 
 #: The fewest terms from which anything is guessed.
 FEWEST = 4
@@ -37,22 +44,27 @@ class Question:
 
     Args:
         terms: f(0), f(1), ...
-        base: of k-regular sequences.
-        confirm: how many terms must confirm a law; None for a number that depends on how much their values vary.
+        bases: of k-regular sequences, the first with a law alone.
+        confirm: how many terms must confirm a law; None for as many as numbers are fitted, and 8 or more, as values vary.
     """
 
     terms: tuple[int, ...]
-    base: int = 2
+    bases: Sequence[int] = BASES
     confirm: int | None = None
 
     @cached_property
     def needed(self) -> int:
-        """How many terms must confirm a law."""
-        return self.needed_for(self.terms)
+        """How many terms must confirm any law."""
+        return needed_confirmations(self.terms) if self.confirm is None else self.confirm
 
-    def needed_for(self, values: Sequence[int]) -> int:
-        """How many terms must confirm a law of these values."""
-        return needed_confirmations(values) if self.confirm is None else self.confirm
+    def needed_for(self, law: Law) -> int:
+        """How many terms must confirm this law: also as many as were chosen to fit, so that half of the terms show it."""
+        values = law.terms if isinstance(law, ModularRecurrence) else self.terms
+        return max(needed_confirmations(values), law.chosen) if self.confirm is None else self.confirm
+
+    def accepts(self, law: Law) -> bool:
+        """Whether enough terms confirm a law."""
+        return law.confirmed >= self.needed_for(law)
 
 
 @dataclass
@@ -77,14 +89,22 @@ class Guess:
     """What was found for some terms.  f(0) is the first term throughout.
 
     Attributes:
-        terms: the terms.
-        needed: how many terms must confirm a law.
+        question: the terms, and how a law of them was searched.
         answers: what each kind of law gave, by the name of the kind.
     """
 
-    terms: tuple[int, ...]
-    needed: int
+    question: Question
     answers: dict[str, Answer]
+
+    @property
+    def terms(self) -> tuple[int, ...]:
+        """The terms."""
+        return self.question.terms
+
+    @property
+    def needed(self) -> int:
+        """How many terms must confirm any law; one that was fitted to more terms needs as many."""
+        return self.question.needed
 
     def __repr__(self) -> str:
         found = ", ".join(law.title for law in self.laws) or "no law"
@@ -92,8 +112,15 @@ class Guess:
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """The laws that all terms obey and enough terms confirm."""
-        return tuple(law for answer in self.answers.values() for law in answer.laws)
+        """The laws that all terms obey and enough terms confirm, where none, also of few confirmations, fits far fewer numbers."""
+        laws = [law for answer in self.answers.values() for law in answer.laws]
+        return tuple(law for law in laws if law.fitted <= _SIMPLER * max(self._simplest, FEWEST))
+
+    @property
+    def _simplest(self) -> float:
+        """The fewest numbers that are fitted by a law of all terms."""
+        found = (law for answer in self.answers.values() for law in (*answer.laws, *answer.weak))
+        return min((law.fitted for law in found if law.complete and not isinstance(law, Match)), default=math.inf)
 
     @property
     def weak(self) -> tuple[Law, ...]:
@@ -105,16 +132,15 @@ class Guess:
     @property
     def near_misses(self) -> tuple[NearMiss, ...]:
         """The laws that all terms but one obey, where none that holds for all is as simple."""
-        simplest = min((law.fitted for law in self.laws if law.complete), default=None)
         missed = (answer.near_miss for answer in self.answers.values() if answer.near_miss is not None)
-        return tuple(each for each in missed if simplest is None or each.law.fitted + _OF_A_TERM < simplest)
+        return tuple(each for each in missed if each.law.fitted + _OF_A_TERM < self._simplest)
 
     def facts(self) -> dict[str, Any]:
         """Return all of it in the types of JSON, long integers and fractions as text."""
         return {
             "terms": len(self.terms),
             "needed": self.needed,
-            "laws": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.laws],
+            "laws": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.laws if law in self.laws],
             "weak": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.weak if law in self.weak],
             "near_misses": [
                 {"law": missed.law.title, "index": missed.index, "given": str(missed.given), "expected": str(missed.expected)}
@@ -169,7 +195,7 @@ def _modular(question: Question, found: list[Law]) -> Answer:
     without = []
     for prime in MODULI:
         law = find_modular_recurrence(question.terms, prime)
-        if law is None or law.confirmed < question.needed_for([term % prime for term in question.terms]):
+        if law is None or not question.accepts(law):
             without.append(str(prime))
         else:
             laws.append(law)
@@ -179,11 +205,28 @@ def _modular(question: Question, found: list[Law]) -> Answer:
 
 @_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
 def _regular(question: Question, found: list[Law]) -> Answer:
-    terms, base, needed = question.terms, question.base, question.needed
-    search = find_regular(terms, base)
-    enough = base**search.rank * (search.rank + needed)
-    none = f"base {base}: rank {search.rank} or more is proved; to find rank {search.rank} takes up to {enough:,} terms"
-    return _answer(question, none if search.law is None else f"base {base}", [search.law], regular_but_one(terms, base))
+    terms, bases = question.terms, question.bases
+    searches = {base: find_regular(terms, base) for base in bases}
+    laws = [search.law for search in searches.values() if search.law is not None]
+    # A sequence that is regular in two bases, of which no powers are equal, has a linear recurrence [Bell]: one base is enough.
+    law = next(filter(question.accepts, laws), min(laws, key=lambda law: law.fitted, default=None))
+    near = (regular_but_one(terms, base) for base in bases)
+    missed = next((each for each in near if each is not None and question.accepts(each.law)), None)
+    if law is not None:
+        return _answer(question, f"base {law.base}", [law], missed)
+    first = searches[bases[0]].rank
+    enough = bases[0] ** first * (first + question.needed)
+    others = f"; none in bases {bases[1]} to {bases[-1]}" if len(bases) > 1 else ""
+    none = f"base {bases[0]}: rank {first} or more is proved; to find rank {first} takes up to {enough:,} terms{others}"
+    return _answer(question, none, [], missed)
+
+
+@_kind("beatty", "Beatty sequences: floor(a n + b)")
+def _beatty(question: Question, found: list[Law]) -> Answer:
+    if any(isinstance(law, Recurrence) and law.fitted <= _SIMPLER * FEWEST for law in found):
+        return Answer("follows from the linear recurrence")
+    law = find_beatty(question.terms)
+    return _answer(question, "an interval of a" if law is not None else f"none within {MOST_TERMS:,} terms", [law], None)
 
 
 @_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
@@ -202,7 +245,7 @@ def _algebraic(question: Question, found: list[Law]) -> Answer:
 )
 def _known(question: Question, found: list[Law]) -> Answer:
     laws = find_known(question.terms)
-    missed = None if any(law.confirmed >= question.needed for law in laws) else known_but_one(question.terms)
+    missed = None if any(map(question.accepts, laws)) else known_but_one(question.terms)
     return _answer(question, f"{len(known_sequences())} sequences", laws, missed)
 
 
@@ -225,13 +268,16 @@ def _follows(found: list[Law]) -> bool:
 
 def _answer(question: Question, tested: str, laws: Sequence[Law | None], missed: NearMiss | None) -> Answer:
     """What was found: the laws, apart those that too few terms confirm, and the one that a wrong term breaks where enough do."""
-    answer = Answer(tested, near_miss=missed if missed is not None and missed.law.confirmed > question.needed else None)
+    shown = missed is not None and missed.law.confirmed > question.needed_for(missed.law)
+    answer = Answer(tested, near_miss=missed if shown else None)
     for law in filter(None, laws):
-        (answer.laws if law.confirmed >= question.needed else answer.weak).append(law)
+        (answer.laws if question.accepts(law) else answer.weak).append(law)
     return answer
 
 
-def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = None, kinds: Iterable[str] | None = None) -> Guess:
+def guess(
+    terms: Iterable[Whole], *, base: Whole | None = None, confirm: Whole | None = None, kinds: Iterable[str] | None = None
+) -> Guess:
     """Guess laws of a sequence from its first terms.
 
     Each law holds for all terms, exactly. `Law.confirmed` says how many equations hold beyond those that fit its coefficients, and
@@ -239,8 +285,9 @@ def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = No
 
     Args:
         terms: f(0), f(1), ..., 4 to 10 million integers.
-        base: of k-regular sequences, 2 to 36.
-        confirm: how many terms must confirm a law, at least 2; by default 8, or up to 32 where one value is frequent.
+        base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a law.
+        confirm: how many terms must confirm a law, at least 2; by default as many as numbers were chosen to fit
+            it, and at least 8, or up to 32 where one value is frequent.
         kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all.
 
     Returns:
@@ -261,11 +308,11 @@ def guess(terms: Iterable[Whole], *, base: Whole = 2, confirm: Whole | None = No
         raise UsageError(f"terms must be {FEWEST} integers or more, got {len(values)}")
     if len(values) > MAX_TERMS:
         raise UsageError(f"terms must be at most {MAX_TERMS:,}, got {len(values):,}")
-    number = integer("base", base, 2, 36)
+    bases = BASES if base is None else (integer("base", base, 2, 36),)
     least = None if confirm is None else integer("confirm", confirm, LEAST)
     chosen = [*KINDS.values()] if kinds is None else [KINDS.find(name) for name in items("kinds", kinds, "kinds of laws")]
-    question = Question(values, number, least)
+    question = Question(values, bases, least)
     answers: dict[str, Answer] = {}
     for kind in chosen:
         answers[kind.name] = kind.search(question, [law for answer in answers.values() for law in answer.laws])
-    return Guess(values, question.needed, answers)
+    return Guess(question, answers)
