@@ -142,7 +142,8 @@ class GrowthJob:
             raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {shown(self.engine)}")
         if self.engine == "macro-cells":
             for name in given.keys() - _JUMPS:
-                raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}")
+                instead = f", and count a section by {argument('within')}" if name == "columns" else ""
+                raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}{instead}")
         elif self.within is not None:
             raise UsageError(f"{argument('within')} needs {argument('engine')} macro-cells; others have {argument('section')}")
         if self.parents and self.out is None:
