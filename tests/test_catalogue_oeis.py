@@ -40,3 +40,12 @@ def test_the_commands_know_it(tmp_path: Path) -> None:
     path.write_text("1 1\n2 9\n")
     assert "A999991 has 8 at n = 2, not 9" in run("verify", path, "--as", "A999991").stdout
     assert run("verify", path, "--as", "A999991").exit_code == 1
+
+
+@pytest.mark.parametrize(("name", "n", "unit"), [("A151723", 2**14, "doublings"), ("chocolate-2", 40, "position")])
+def test_a_term_that_takes_long_tells_how_much_is_done(name, n, unit):
+    steps = []
+    find(name).term(n, lambda *step: steps.append(step))
+    assert steps == sorted(steps)
+    assert len({*steps}) > 1
+    assert {step[0] for step in steps} <= {unit, "slice"}  # which compiled loops count

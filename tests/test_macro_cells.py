@@ -99,12 +99,16 @@ def rules(draw):
 @settings(max_examples=25)
 @given(rules(), st.integers(0, 9), st.data())
 def test_any_rule_has_the_cells_of_its_definition(rule, generation, data):
-    cells = np.concatenate([np.array(born).reshape(-1, rule.dimension) for born in literal(rule, generation)])
+    every = literal(rule, generation)
+    cells = np.concatenate([np.array(born).reshape(-1, rule.dimension) for born in every])
+    assert [*MacroGrowth(rule).births(0, generation + 1)] == [*map(len, every)]
     growth = at(rule, generation)
     assert growth.population() == len(cells)
     domain = domain_of(rule)
     assert growth.certificate == certificate(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
     ends = [sorted(data.draw(st.tuples(st.integers(-30, 50), st.integers(-30, 50)))) for _ in range(rule.dimension)]
+    if data.draw(st.booleans()):
+        ends[0] = ends[0][:1] * 2  # a section
     lower, upper = zip(*ends, strict=True)
     assert growth.population((lower, upper)) == ((cells >= lower) & (cells <= upper)).all(axis=1).sum()
 

@@ -99,7 +99,7 @@ def test_every_check_of_a_paper_stands_for_an_item() -> None:
 
 def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
     def spoilt(number: str) -> OeisEntry:
-        return OeisEntry(number, "", 0, lambda start, stop: iter([7] * (stop - start)))
+        return OeisEntry(number, "", 0, lambda start, stop, _: iter([7] * (stop - start)))
 
     monkeypatch.setattr(section_2_and_3, "find", spoilt)
     changed = [each for _, item in ITEMS if item.kind == "sequence" for each in item.printed()]

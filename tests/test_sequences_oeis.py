@@ -117,6 +117,6 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
 
 
 def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:
-    short = OeisEntry("A999999", "three terms", 0, lambda start, stop: iter([1, 6, 7][start:stop]))
+    short = OeisEntry("A999999", "three terms", 0, lambda start, stop, _: iter([1, 6, 7][start:stop]))
     with pytest.raises(FileError, match="line 4: A999999 is known only below n = 3"):
         compare(write(tmp_path / "b.txt", "0 1\n1 6\n2 7\n3 36\n"), short)

@@ -164,6 +164,7 @@ class MacroGrowth:
 
     def _measure(self, scale: int, last: int) -> None:
         """Grow to generation 2^scale and back, which the way to `last` passes, and look ahead."""
+        self._widen_for(1 << scale)
         seeded = self._level, self._root
         self._jump(1 << scale)
         self.scales.append(Scale(1 << scale, len(self._cells), self._cells.budget.used, perf_counter() - self._began))
@@ -179,9 +180,12 @@ class MacroGrowth:
                     f"bytes, of which {self._free:,} are free; grow it without macro-cells"
                 )
 
-    def _jump(self, last: int) -> None:
+    def _widen_for(self, last: int) -> None:
         while not self._holds(self._rule.box(last)) or last.bit_length() > self._cells.longest(self._level) + 1:
             self._widen()
+
+    def _jump(self, last: int) -> None:
+        self._widen_for(last)
         for step in range(last.bit_length()):
             if (last - self.generation) >> step & 1:
                 around = np.array([self._around()], np.int32)

@@ -396,7 +396,7 @@ class CountJob:
             on_step: called for progress.
         """
         if self.entry.family is None:
-            return self.entry.term(self.indices.start)
+            return self.entry.term(self.indices.start, on_step)
         family, index, _ = self._span
         require_memory(family.value_memory(index), host_memory(), f"{self._asked} of {family.piles:,} piles")
         return family.value(index, on_step)
@@ -473,7 +473,7 @@ class CountJob:
 
     def _parts(self, on_step: OnStep) -> Iterator[NDArray[Any]]:
         if self.entry.family is None:
-            terms, size = self.entry.terms(self.indices.start, self.indices.stop), 1
+            terms, size = self.entry.terms(self.indices.start, self.indices.stop, on_step), 1
             while part := list(islice(terms, size)):
                 yield np.array(part, object)
                 size = min(2 * size, _TERMS)  # the first ones at once, where each takes long

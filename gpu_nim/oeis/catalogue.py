@@ -31,6 +31,7 @@ from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry, one_of, unknown
+from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.oeis.entry import OeisEntry, Terms
 
 _MAX_AT_ONCE = 1 << 16  # terms
@@ -100,10 +101,10 @@ def _of_automata() -> dict[str, OeisEntry]:
     return found
 
 
-def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | None) -> Iterator[int]:
+def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
     """Terms start, ..., stop - 1; without `stop`, the growth is repeated to twice the generations whenever it runs out."""
     if automaton.repeats and start > _FAR and column.column in ("births", "population"):
-        first, growth = start - column.shift - column.differences, MacroGrowth(automaton)
+        first, growth = start - column.shift - column.differences, MacroGrowth(automaton, on_step=on_step)
         end = None if stop is None else stop - column.shift
         far = growth.births(first, end) if column.column == "births" else growth.populations(first, end)
         yield from (term for _, term in column.terms(far, first))
@@ -126,13 +127,13 @@ def from_function(function: Callable[[int], int]) -> Terms:
         function: gives a(n).
     """
 
-    def terms(start: int, stop: int | None) -> Iterator[int]:
+    def terms(start: int, stop: int | None, _: OnStep) -> Iterator[int]:
         return map(function, count(start) if stop is None else range(start, stop))
 
     return terms
 
 
-def unordered_by_total(start: int, stop: int | None) -> Iterator[int]:
+def unordered_by_total(start: int, stop: int | None, _: OnStep = unreported) -> Iterator[int]:
     """A048833: P-positions with 2n counters in any number of piles, the order of the piles disregarded.
 
     Counts partitions of 2n by their nim-sum, one part size after the other. No part of a P-position exceeds n, so sums up to
@@ -169,12 +170,12 @@ def _family(number: str, family: Family, summary: str | None = None, offset: int
 def _in_blocks(family: Family, shift: int) -> Terms:
     """The terms of a family, computed in ranges of doubling length: few are wasted, and long ranges are fast."""
 
-    def terms(start: int, stop: int | None) -> Iterator[int]:
+    def terms(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
         size = 1
         while stop is None or start < stop:
             end = start + size if stop is None else min(start + size, stop)
             if size == 1:
-                yield family.value(start - shift)
+                yield family.value(start - shift, on_step)
             else:
                 yield from to_integers(Range(family, start - shift, end - shift, NumpyCounting(threads=1)).values())
             start, size = end, min(2 * size, _MAX_AT_ONCE)
@@ -213,21 +214,21 @@ def _table(name: str, family: type[Family]) -> OeisEntry:
     return _function(name, f"{family.summary.format(piles='k')}, by antidiagonals, k >= 1", 1, term)
 
 
-def _largest(game: str, size: int, coordinates: Sequence[int], **parameters: Any) -> list[int]:
+def _largest(game: str, size: int, coordinates: Sequence[int], on_step: OnStep, **parameters: Any) -> list[int]:
     """The numbers of P-positions whose largest of these coordinates is 0, 1, ..., size."""
     from gpu_nim.games.solve import solve  # which counts of Nim would load for nothing
 
-    positions = solve(game, size, **parameters).p_positions
+    positions = solve(game, size, on_step=on_step, **parameters).p_positions
     return np.bincount(positions[:, coordinates].max(axis=1), minlength=size + 1).tolist()
 
 
 def _chocolate(a: int) -> OeisEntry:
     """The terms of all smaller sizes are in one solution; without `stop`, the size is doubled whenever they run out."""
 
-    def terms(start: int, stop: int | None) -> Iterator[int]:
+    def terms(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
         last = max(start, _FIRST_SIZE) if stop is None else stop - 1
         while start <= last:
-            yield from np.cumsum(_largest("chocolate", last, (0, 2), a=a)).tolist()[start:]
+            yield from np.cumsum(_largest("chocolate", last, (0, 2), on_step, a=a)).tolist()[start:]
             if stop is not None:
                 return
             start, last = last + 1, 2 * last + 1
@@ -244,10 +245,10 @@ SIX_DIRECTIONS = (
 )
 
 
-def _six_directions(start: int, stop: int | None) -> Iterator[int]:
+def _six_directions(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
     """Larger sizes than those that are kept are solved one by one: the work grows by the sixth power of the size."""
     for size in count(start) if stop is None else range(start, stop):
-        yield SIX_DIRECTIONS[size] if size < len(SIX_DIRECTIONS) else sum(_largest("chocolate6", size, range(6)))
+        yield SIX_DIRECTIONS[size] if size < len(SIX_DIRECTIONS) else sum(_largest("chocolate6", size, range(6), on_step))
 
 
 _ENTRIES = (

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from gpu_nim.counting.family import Family
 from gpu_nim.model.arguments import argument, integer, shown
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.work import OnStep, unreported
 
-#: Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None.
-Terms = Callable[[int, int | None], Iterator[int]]
+#: Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None; the last argument is called for progress.
+Terms = Callable[[int, int | None, OnStep], Iterator[int]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,21 +39,22 @@ class OeisEntry:
     def __repr__(self) -> str:
         return f"<OeisEntry {self.name}: {self.summary}>"
 
-    def terms(self, start: int, stop: int | None = None) -> Iterator[int]:
+    def terms(self, start: int, stop: int | None = None, on_step: OnStep = unreported) -> Iterator[int]:
         """Yield a(start), ..., a(stop - 1), lazily.
 
         Args:
             start: the first index.
             stop: the index after the last; None for no end.
+            on_step: called for progress where one term takes long.
 
         Raises:
             UsageError: start is below the offset.
 
-        >>> list(OeisEntry("A000027", "n", 1, lambda start, stop: iter(range(start, stop))).terms(3, 6))
+        >>> list(OeisEntry("A000027", "n", 1, lambda start, stop, _: iter(range(start, stop))).terms(3, 6))
         [3, 4, 5]
         """
         self.check_index(integer("start", start), "start")
-        return self.compute(start, stop)
+        return self.compute(start, stop, on_step)
 
     def check_index(self, n: int, name: str) -> None:
         """Check an index against the offset.
@@ -67,10 +69,11 @@ class OeisEntry:
         if n < self.offset:
             raise UsageError(f"{argument(name)} must be at least {self.offset}, where {self.name} begins, got {shown(n)}")
 
-    def term(self, n: int) -> int:
+    def term(self, n: int, on_step: OnStep = unreported) -> int:
         """Return a(n), exact.
 
         Args:
             n: the index.
+            on_step: called for progress.
         """
-        return next(self.terms(n, n + 1))
+        return next(self.terms(n, n + 1, on_step))
