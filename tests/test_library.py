@@ -2,14 +2,17 @@
 
 import ast
 import json
+import pickle
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from copy import copy
+from concurrent.futures import ProcessPoolExecutor
+from copy import copy, deepcopy
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import ismodule
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -30,6 +33,7 @@ from gpu_nim.games.catalogue import parameter_owners
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.growth_formats import VOXELS
+from tests.helpers import p_positions
 from tests.typed_user import main
 
 CHECKOUT = Path(__file__).parents[1]
@@ -74,6 +78,49 @@ def test_results_say_what_they_are_in_a_line() -> None:
     assert repr(CATALOGUE).startswith(f"<Catalogue of {len(CATALOGUE)} entries, each a")
     for value in named.values():
         assert len({value, copy(value)}) == 1
+        assert isinstance(value, gpu_nim.oeis.OeisEntry) or len({value, deepcopy(value), pickle.loads(pickle.dumps(value))}) == 1
+
+
+def test_results_go_to_other_processes(tmp_path) -> None:
+    """Their cells are read from the same file there, or grown again; equal ones stay equal, since their arrays are read-only."""
+    grown, kept = grow("edge", 9, columns=["births", "density"]), grow(FAR, 1, cells=True)
+    paths = tmp_path / "edge.zarr", tmp_path / "edge.npz"
+    for path in paths:
+        save(grown, path, parents=path.suffix == ".zarr")
+    solution = solve("3y <= x + z", 9, grundy=True)
+    results = [grown, kept, *map(load, paths), solution, gpu_nim.guess([1, 2, 4, 8] * 9, kinds=["recurrence"])]
+    with ProcessPoolExecutor(1, get_context("spawn")) as processes:
+        returned = list(processes.map(copy, results))
+    assert returned == results
+    for result, sent in zip(results[:4], returned, strict=False):
+        assert np.array_equal(sent, result.cells())
+        assert sent.table == result.table
+    assert [len(each) for _, each in returned[2].parents(0, 4)] == grown.births[:4].tolist()
+    arrays = [array for each in (grown, returned[0]) for array in (each.births, each.checksums, *each.table.values())]
+    for array in (*arrays, solution.p_positions, solution.grundy, returned[4].grundy):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 99
+    returned = pickle.dumps(load(paths[1]))
+    save(grow("edge", 8), paths[1])
+    with pytest.raises(FileError, match="it holds another growth than before"):
+        pickle.loads(returned).cells()
+
+
+def test_a_growth_is_a_set_of_cells_by_generation() -> None:
+    growth = grow("nim", 7)
+    cells = p_positions(8)
+    for cell in [*cells, np.array(cells[1]), (0, 0, 1), (-1, 1, 0), (8, 8, 0), (0, 0), "x", None, (2**80, 0, 0)]:
+        assert (cell in growth) is (isinstance(cell, tuple | np.ndarray) and tuple(cell) in cells)
+    for chosen in (slice(2, 5), slice(None), slice(-2, None), slice(5, 5), slice(None, None, 3), slice(6, 0, -2)):
+        wanted = [cell for n in range(8)[chosen] for cell in cells if sum(cell) == 2 * n]
+        assert growth[chosen].tolist() == [list(cell) for cell in wanted]
+        assert growth[chosen].shape == (len(wanted), 3)
+    assert growth[-1].tolist() == growth.newborns(7).tolist()
+    with pytest.raises(IndexError, match="the generations are 0 to 7, got 8"):
+        growth[8]
+    assert np.asarray(growth, np.float64).dtype == np.float64
+    with pytest.raises(ValueError, match="without a copy"):
+        np.asarray(growth, copy=False)
 
 
 def test_a_growth_is_as_long_as_what_it_yields() -> None:
@@ -90,7 +137,7 @@ def test_statements_and_growths_are_verified() -> None:
     assert tuple(checked.statement.name for checked in gpu_nim.verify(names, 4)) == names
     growth = grow("nim", 7, backend="numpy")
     assert gpu_nim.verify(growth).holds
-    growth.births[5] -= 1
+    growth.births = growth.births - (np.arange(8) == 5).astype(np.uint64)
     assert not gpu_nim.verify(growth).holds
 
 

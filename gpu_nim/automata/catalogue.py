@@ -9,7 +9,7 @@ grow the P-positions in three dimensions.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal, SupportsIndex, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,9 @@ class Automaton:
             raise UsageError(f"lattice must be one of {', '.join(get_args(Lattice))}, got {shown(self.lattice)}")
         if self.lattice != "square" and self.rule.dimension != 2:
             raise UsageError(f"lattice {self.lattice} has 2 dimensions, and the rule of {self.name} has {self.rule.dimension}")
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        return (find, (self.name,)) if CATALOGUE.get(self.name) is self else super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         return f"<Automaton {self.name}: {self.summary}>"
@@ -370,7 +373,7 @@ def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
     if isinstance(automaton, Automaton):
         return automaton
     if isinstance(automaton, Rule):
-        return next((known for known in CATALOGUE.values() if known.rule is automaton), None) or user_defined(automaton)
+        return next((known for known in CATALOGUE.values() if known.rule == automaton), None) or user_defined(automaton)
     if not isinstance(automaton, str):
         raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
     if (last := automaton.rpartition(":")[2]).isdigit():

@@ -3,19 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
-from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
+from gpu_nim.automata.cell_sources import CellsAs, CellSource, Newborns, ParentSource
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.table import Table
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.backends.shared.cells import cell_dtype
-from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.arguments import Whole, integer, shown, vectors
+from gpu_nim.model.arrays import read_only
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.presentation import Presentable, axis_names, dataset
@@ -43,8 +44,13 @@ class Growth(Presentable):
         parents: yields the newborns' parents, where a file holds them.
 
     Two growths are equal if the automata have one name and the same cells are born in the same generations, on any backend, and so
-    is one that was loaded from a file; equal ones have equal hashes. Iterating yields (n, cells born at n), and the length is the
-    number of generations with that of the seeds, as many as that yields.
+    is one that was loaded from a file; equal ones have equal hashes. Births and checksums are read-only. Iterating yields
+    (n, cells born at n), and the length is the number of generations with that of the seeds, as many as that yields;
+    `growth[n]` is `newborns(n)`, a slice has the cells of several generations, `cell in growth` asks whether a cell is alive, and
+    `numpy.asarray(growth)` is `cells()`.
+
+    A growth can be copied, pickled and sent to another process, and there reads its cells from the same file, or grows them again;
+    with a rule whose predicates are local functions that takes cloudpickle, as Dask and joblib use it.
 
     >>> from gpu_nim import grow
     >>> growth = grow("nim", 7)
@@ -52,6 +58,8 @@ class Growth(Presentable):
     (64, [1, 3, 3, 9, 3, 9, 9, 27], True)
     >>> growth.newborns(1).tolist()
     [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> len(growth[2:4]), growth[-1].shape, (2, 4, 6) in growth
+    (12, (27, 3), True)
     """
 
     automaton: str
@@ -74,14 +82,17 @@ class Growth(Presentable):
         if not self.table:
             births: list[int] = self.births.tolist()
             self.table = Table({"births": births, "population": list(accumulate(births))})
-        source, rule = self.source, self.rule
-        dtype = np.dtype(np.int64) if rule is None else cell_dtype(*rule.box(self.generations))
+        dtype = np.dtype(np.int64) if self.rule is None else cell_dtype(*self.rule.box(self.generations))
+        self.source = CellsAs(self.source, dtype)
+        self._protect()
 
-        def widened(first: int, stop: int) -> Iterator[Newborns]:
-            for generation, cells in source(first, stop):
-                yield generation, cells.astype(dtype, copy=False)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._protect()
 
-        self.source = widened
+    def _protect(self) -> None:
+        """Make the arrays read-only by which growths are equal; NumPy pickles them without that."""
+        self.births, self.checksums = read_only(self.births), read_only(self.checksums)
 
     def __repr__(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"
@@ -129,6 +140,31 @@ class Growth(Presentable):
     def __iter__(self) -> Iterator[Newborns]:
         """Yield (n, cells born at n) for n = 0 to `generations`, a range of generations in memory at a time."""
         return self.source(0, self.generations + 1)
+
+    def __contains__(self, cell: object) -> bool:
+        try:
+            (wanted,) = vectors("cell", [cell])
+        except UsageError:
+            return False
+        return any(bool((cells == wanted).all(axis=1).any()) for _, cells in self if cells.shape[1] == len(wanted))
+
+    def __getitem__(self, generations: SupportsIndex | slice) -> NDArray[np.integer]:
+        try:
+            chosen = range(len(self))[generations]
+        except IndexError:
+            raise IndexError(f"the generations are 0 to {self.generations}, got {generations}") from None
+        if isinstance(chosen, int):
+            return self.newborns(chosen)
+        if not chosen:
+            return self.newborns(0)[:0]
+        if chosen.step == 1:
+            return self.cells(chosen.start, chosen.stop)
+        return np.concatenate([self.newborns(generation) for generation in chosen])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("the cells of a growth are put together, and cannot be had without a copy")
+        return self.cells().astype(dtype, copy=False)
 
     def newborns(self, generation: Whole) -> NDArray[np.integer]:
         """Return the cells born at a generation, shape (births, d), in lexicographic order, in the dtype of `cells`.

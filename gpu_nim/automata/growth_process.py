@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,7 +212,7 @@ class GrowthProcess:
     @property
     def by_planes(self) -> bool:
         """Whether it is grown by the engine for nim alone, which applies the same rule to a plane at a time."""
-        return self.automaton.rule is find("nim").rule and not self._general
+        return self.automaton.rule == find("nim").rule and not self._general
 
     def planned_memory(self) -> int | None:
         """Return the bytes of the backend's memory that are planned for growing from the seeds.
@@ -273,7 +274,7 @@ class GrowthProcess:
             self.automaton.name,
             births,
             np.concatenate(self._checksums),
-            source or RegrownCells(partial(_batches, self.automaton, alone, self._general), self.generations),
+            source or RegrownCells(self.automaton, alone, self.generations, general=self._general),
             symmetry=self.automaton.rule.symmetry,
             verified=self.mismatch is None if self.verifies else None,
             backend=self._backend.name,
@@ -325,12 +326,14 @@ class RegrownCells:
     reached the last generation.
 
     Args:
-        grow: gives the batches of a growth to some generation, with their cells.
+        automaton: the automaton.
+        backend: the backend, or its name: one that was pickled grows on NumPy as before, or else on what there is.
         last: the growth's last generation.
+        general: whether the general engine grows it.
     """
 
-    def __init__(self, grow: Callable[[int], Iterator[Batch]], last: int) -> None:
-        self._grow, self._last = grow, last
+    def __init__(self, automaton: Automaton, backend: Backend | str, last: int, *, general: bool = False) -> None:
+        self._automaton, self._backend, self._last, self._general = automaton, backend, last, general
         self._coming: Iterator[Newborns] = iter(())
         self._none: Newborns = (last + 1, np.zeros((0, 0), np.int32))
         self._latest = self._none
@@ -342,8 +345,13 @@ class RegrownCells:
         else:
             yield from (self._continued(generation) for generation in range(first, stop))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        backend = self._backend if getattr(self._backend, "name", "") == "numpy" else "auto"
+        return partial(RegrownCells, general=self._general), (self._automaton, backend, self._last)
+
     def _newborns(self, last: int) -> Iterator[Newborns]:
-        return chain.from_iterable(map(split, self._grow(last)))
+        growing = GrowthProcess(self._automaton, last, select(self._backend), cells=True, verify=False, general=self._general)
+        return chain.from_iterable(map(split, growing))
 
     def _continued(self, generation: int) -> Newborns:
         latest, self._latest = self._latest, self._none  # an interrupted growth cannot continue
@@ -356,11 +364,6 @@ class RegrownCells:
             self._coming = iter(())  # this releases the engine's memory
         self._latest = latest
         return latest
-
-
-def _batches(automaton: Automaton, backend: Backend, general: bool, last: int) -> Iterator[Batch]:
-    """Grow again, for the cells."""
-    return iter(GrowthProcess(automaton, last, backend, cells=True, verify=False, general=general))
 
 
 def most_touched(rule: Rule, generation: int) -> int:

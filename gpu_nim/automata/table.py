@@ -45,6 +45,9 @@ class Table(dict[str, NDArray[Any]]):
     def __ne__(self, other: object) -> bool:
         return not self == other  # dict has one of its own
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (dict(self),)  # made again, since arrays are pickled without being read-only
+
     def __repr__(self) -> str:
         return f"<Table of {', '.join(self)}: generations 0 to {len(next(iter(self.values()))) - 1}>"
 

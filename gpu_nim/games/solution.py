@@ -13,7 +13,7 @@ from gpu_nim._version import __version__
 from gpu_nim.games.heaps import HEAP, Period, apparent_period
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.arrays import ArrayValue, Ints
+from gpu_nim.model.arrays import ArrayValue, Ints, read_only
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.presentation import Presentable, dataset
 
@@ -25,7 +25,7 @@ CHUNK = 1 << 16
 class Solution(Presentable, ArrayValue):
     """The solved positions 0 <= x <= limits of a game.
 
-    Two solutions are equal if game and results are, on any backend.
+    Two solutions are equal if game and results are, on any backend. The arrays are read-only.
 
     Attributes:
         game: a description of the game.
@@ -62,6 +62,13 @@ class Solution(Presentable, ArrayValue):
     seconds: float = field(compare=False)
     version: str = field(default=__version__, compare=False)
     period: Period | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        self.__setstate__(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        frozen = {name: read_only(value) for name, value in state.items() if isinstance(value, np.ndarray)}
+        self.__dict__.update({**state, **frozen})  # NumPy pickles arrays without being read-only
 
     def __repr__(self) -> str:
         found = "" if self.grundy is None else f", Grundy values to {self.largest_grundy}"

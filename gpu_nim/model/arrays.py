@@ -41,6 +41,17 @@ def to_integers(values: U64) -> list[int]:
     return [int.from_bytes(packed[i : i + size], "little") for i in range(0, len(packed), size)]
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to, for values that are compared and hashed by it.
+
+    >>> read_only(np.arange(3)).flags.writeable
+    False
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 class ArrayValue:
     """Makes a dataclass whose fields may be arrays comparable and hashable; mark it `@dataclass(frozen=True, eq=False)`.
 

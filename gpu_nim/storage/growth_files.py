@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -140,7 +141,36 @@ def load_growth(path: Path) -> Growth:
             return read
 
         with raised_as_damage("its attributes are damaged"):
-            return _growth(path, attributes, stored, table, reader)
+            growth = _growth(path, attributes, stored, table, reader)
+    parents = growth.parents and InFile(path, growth.digest, growth.parents, parents=True)
+    return replace(growth, source=InFile(path, growth.digest, growth.source), parents=parents)
+
+
+class InFile:
+    """The cells, or their parents, in the file of a growth, which is opened again by one that was pickled.
+
+    Args:
+        path: the file.
+        digest: that of the growth.
+        source: reads them; None to open the file first.
+        parents: whether it yields the parents.
+    """
+
+    def __init__(self, path: Path, digest: str, source: Any = None, *, parents: bool = False) -> None:
+        self._path, self._digest, self._source, self._parents = path.absolute(), digest, source, parents
+
+    def __call__(self, first: int, stop: int) -> Iterator[tuple[int, NDArray[np.integer]]]:
+        """Yield those of generations first to stop - 1."""
+        if self._source is None:
+            growth = load_growth(self._path)
+            if growth.digest != self._digest:
+                raise FileError(f"cannot read {self._path}: it holds another growth than before")
+            self._source = growth.parents if self._parents else growth.source
+        found: Iterator[Newborns] = self._source(first, stop)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_source": None}
 
 
 def _growth(
