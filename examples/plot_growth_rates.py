@@ -8,16 +8,15 @@ rule of all twelve edge neighbours, for which no formula is known.
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
 import gpu_nim
 
 nim, edge = (gpu_nim.grow(name, 255) for name in ("nim", "edge"))
 
 # %%
-# A table is a dict of arrays, with exact values: a data frame is made of it directly. The index is the generation.
+# A table is a dict of arrays, with exact values. The index of its data frame is the generation.
 
-frame = pd.DataFrame(nim.table)
+frame = nim.table.to_pandas()
 frame.loc[[0, 1, 2, 3, 7, 15, 255]]
 
 # %%

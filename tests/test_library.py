@@ -155,6 +155,7 @@ def test_growths_and_solutions_are_datasets() -> None:
     for n, cells in growth:
         assert found.cells.values[found.born.values == n].tolist() == cells.tolist()
         assert found.births.sel(generation=n).item() == len(cells)
+    assert found.density.dtype == np.float64
     assert found.density.values[1] == growth.table["density"][1]
     assert found.attrs["digest"] == growth.digest
     assert list(found.coordinate.values) == ["x", "y", "z"]

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from base64 import b64decode, b64encode
+from fnmatch import fnmatch
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gpu_nim import grow, load, save, solve
+from gpu_nim import grow, guess, load, save, solve
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import add_body, blocks_of, embed, render, to_pyvista
 from gpu_nim.render.look import Look
@@ -54,6 +55,22 @@ def test_a_solved_game_is_a_table_with_its_picture():
     _, rows = shown(solve("3y <= x + z", 7, grundy=True))
     assert rows["P exactly if the nim-sum is 0"] == "yes"
     assert rows["largest Grundy value"].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("result", "rows"),
+    [
+        (grow("nim", 3).table, ["generation births population", "0 1 1", "1 3 4", "2 3 7", "3 9 16"]),
+        (guess([1, 2, 4, 8] + [16] * 8, kinds=["known"]), ["terms 12 ", "tested: known * "]),
+        (guess([3**n for n in range(12)], kinds=["recurrence"]), ["terms 12 ", "law linear * ", " recurrence f(n+1) = 3 f(n)"]),
+    ],
+    ids=repr,
+)
+def test_other_results_are_tables(result, rows):
+    root = ElementTree.fromstring(result._repr_html_())
+    found = [" ".join(cell.text or "" for cell in row) for row in root.iter("tr")]
+    for row in rows:
+        assert any(fnmatch(each, row) for each in found), found
 
 
 def test_a_result_that_cannot_be_drawn_quickly_is_a_table_alone(monkeypatch):

@@ -200,7 +200,7 @@ class Growth(Presentable):
         return np.concatenate([cells for _, cells in self.source(begin, end)])
 
     def to_xarray(self, *, cells: bool = True) -> Any:
-        """Return the growth as an `xarray.Dataset`: the table and the births by generation, and the cells.
+        """Return the growth as an `xarray.Dataset`: the table, fractions as float64, and the births by generation, and the cells.
 
         Its dimensions are generation; and with cells, in order of generation, cell and coordinate, where the coordinate `born` is
         the generation of each cell.
@@ -219,7 +219,7 @@ class Growth(Presentable):
         array([0, 1, 1], dtype=int32)
         """
         numbers = np.arange(len(self))
-        by_generation = {"births": self.births, "checksums": self.checksums, **self.table}
+        by_generation = {"births": self.births, "checksums": self.checksums, **self.table.numeric()}
         variables: dict[str, tuple[list[str], Any]] = {name: (["generation"], values) for name, values in by_generation.items()}
         coordinates: dict[str, tuple[list[str], Any]] = {"generation": (["generation"], numbers)}
         if cells:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,20 @@ from numpy.typing import NDArray
 from gpu_nim.automata.columns import Column, Newborns, State, Value, dtype_of, find_column, unknown_column
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.arguments import items, shown
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.presentation import html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Rule
+
+_SHOWN = 24  # rows in a notebook
 
 
 class Table(dict[str, NDArray[Any]]):
     """Columns by name: read-only arrays with one exact value per generation, generation 0 first.
 
     Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios are of dtype object with fractions,
-    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of which pandas and polars make
-    a data frame: `pandas.DataFrame(growth.table)`.
+    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of which polars makes a data
+    frame of exact values, and `to_pandas` one of numbers to plot.
 
     Args:
         columns: their values, by name.
@@ -50,6 +54,32 @@ class Table(dict[str, NDArray[Any]]):
 
     def __repr__(self) -> str:
         return f"<Table of {', '.join(self)}: generations 0 to {len(next(iter(self.values()))) - 1}>"
+
+    def _repr_html_(self) -> str:
+        rows = [*islice(self.rows(), _SHOWN + 1)]
+        return html_table((self.header, *rows[:_SHOWN], *[("...",)] * (len(rows) > _SHOWN)))
+
+    def numeric(self) -> dict[str, NDArray[Any]]:
+        """Return the columns with fractions as float64, and NaN where they are not defined; integers stay exact."""
+        return {name: values.astype(np.float64) if dtype_of(name) is object else values for name, values in self.items()}
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` of the columns, the index of which is the generation; fractions are float64 in it.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+
+        >>> from gpu_nim import grow
+        >>> frame = grow("nim", 7, columns=["births", "density"]).table.to_pandas()
+        >>> frame.density[7], frame.dtypes.astype(str).tolist()
+        (np.float64(0.25), ['int64', 'float64'])
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise missing("a data frame needs pandas", "pandas") from None
+        columns = self.numeric()
+        return pandas.DataFrame(columns, pandas.RangeIndex(len(next(iter(columns.values()))), name=self.header[0]))
 
     @property
     def header(self) -> tuple[str, ...]:

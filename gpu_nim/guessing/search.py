@@ -26,6 +26,7 @@ from gpu_nim.guessing.recurrences import (
 from gpu_nim.guessing.regular import find_regular, regular_but_one
 from gpu_nim.model.arguments import Whole, integer, integers, items
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.presentation import html_table
 from gpu_nim.model.registry import Registry
 
 _OF_A_TERM = 2  # numbers chosen to fit: the index of the term that is wrong, and what it should be
@@ -109,6 +110,15 @@ class Guess:
     def __repr__(self) -> str:
         found = ", ".join(law.title for law in self.laws) or "no law"
         return f"<Guess from {len(self.terms)} terms: {found}>"
+
+    def _repr_html_(self) -> str:
+        told = [("terms", f"{len(self.terms):,}", "")]
+        broken = [missed.law for missed in self.near_misses]
+        for name, laws in (("law", self.laws), ("weak law", self.weak), ("but for one term", broken)):
+            for law in laws:
+                evidence = ("confirmed by", f"{law.confirmed:,} equations"), ("proved", law.certainty)
+                told += [(name, law.title, ""), *(("", *row) for row in (*law.rows, *evidence))]
+        return html_table([*told, *((f"tested: {kind}", answer.tested, "") for kind, answer in self.answers.items())])
 
     @property
     def laws(self) -> tuple[Law, ...]:

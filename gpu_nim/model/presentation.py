@@ -1,6 +1,6 @@
 """Results that show themselves in notebooks, and as datasets of xarray."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -39,6 +39,22 @@ class Presentable:
         See `gpu_nim.render.to_pyvista`.
         """
         return import_module(self.presenter).to_pyvista(self)
+
+
+def html_table(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as a table in HTML, each with a heading and what belongs to it.
+
+    >>> html_table([("births", "<3>")])
+    '<table><tr><th style="text-align:left">births</th><td style="text-align:left">&lt;3&gt;</td></tr></table>'
+    """
+    from html import escape  # which a notebook alone needs
+
+    def row(values: Sequence[object]) -> str:
+        tags = ("th", *["td"] * (len(values) - 1))
+        cells = (f'<{tag} style="text-align:left">{escape(str(value))}</{tag}>' for tag, value in zip(tags, values, strict=True))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    return f"<table>{''.join(map(row, rows))}</table>"
 
 
 def axis_names(dimension: int) -> tuple[str, ...]:

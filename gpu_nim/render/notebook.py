@@ -11,6 +11,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
+from gpu_nim.model.presentation import html_table
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import Picture, prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
@@ -28,11 +29,7 @@ _OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # its corners, the first coordinate of whi
 
 def html(result: "Growth | Solution") -> str:
     """Return a table of a result, with a small picture where one is drawn quickly."""
-    rows = "".join(
-        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(value)}</td></tr>'
-        for name, value in _rows(result)
-    )
-    return f'<div style="display:flex;gap:1em;align-items:center">{_small_picture(result)}<table>{rows}</table></div>'
+    return f'<div style="display:flex;gap:1em;align-items:center">{_small_picture(result)}{html_table(_rows(result))}</div>'
 
 
 def _rows(result: "Growth | Solution") -> list[tuple[str, str]]:
