@@ -13,8 +13,8 @@ from gpu_nim.automata.table import Table as Table
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
-from gpu_nim.guessing.search import guess as guess
 from gpu_nim.jobs.count import count as count
+from gpu_nim.jobs.terms import guess as guess
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule
 from gpu_nim.papers.views import reproduce as reproduce

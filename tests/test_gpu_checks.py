@@ -145,7 +145,9 @@ def test_a_difference_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPa
     def crooked(*given: object, backend: str, **named: object) -> object:
         result = honest(*given, backend=backend, **named)
         if backend == "cuda":
-            getattr(result, spoilt)[5] += 1
+            values = getattr(result, spoilt).copy()
+            values[5] += 1
+            object.__setattr__(result, spoilt, values)
         return result
 
     assert check() is True

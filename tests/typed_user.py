@@ -22,6 +22,11 @@ def counts() -> None:
     assert values.tolist() == [1, 6, 7, 36, 13, 42, 43]
     on_device = assert_type(gpu_nim.count("D", range(8), piles=3, backend="numpy", device=True), jobs.DeviceArray)
     assert np.from_dlpack(on_device).tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
+    steps: list[int] = []
+    several = gpu_nim.count("D", [3, 10**18], piles=4, on_step=lambda what, done, total: steps.append(done))
+    assert assert_type(several, Exact).tolist() == [36, gpu_nim.count("D", 10**18, piles=4)]
+    assert gpu_nim.count("A151776", np.array([[3], [1]])).tolist() == [[25], [1]]
+    assert (steps, gpu_nim.count("D", [], piles=3).shape) == ([1, 2], (0,))
     n = range(1000)
     assert assert_type(gpu_nim.count("D", n, piles=3, reduce="sum"), Reduced) == gpu_nim.count("A", 999, piles=3)
     assert_type(gpu_nim.count("D", n, piles=3, reduce=["max", "argmax"]), dict[str, Reduced])
@@ -31,6 +36,7 @@ def counts() -> None:
     assert_type(oeis.find("A237711").term(3), int)
     found = assert_type(gpu_nim.guess([1, 6, 7, 36, 13, 42, 43, 216], kinds=["known"]), guessing.Guess)
     assert assert_type(found.laws[0], guessing.Law).title == "known: A237711"
+    assert gpu_nim.guess("A237711", kinds=["known"]).laws[0].title == gpu_nim.guess("D", piles=4, kinds=["known"]).laws[0].title
 
 
 def growths(folder: Path) -> None:

@@ -33,7 +33,7 @@ def select(
     `gpu_nim.backends.numpy.NumpyBackend`). Of several GPUs it takes the one of this `number`, modulo how many there are, by default
     the current one.
 
-    Where a GPU is there that cannot be used, "auto" says why by a warning of the logger "gpunim".
+    Where a GPU is there that cannot be used, "auto" says why by a warning of the logger "gpu_nim".
 
     Raises UsageError for another name, and BackendError, with what is missing and how to install it, where "cuda" cannot run.
 
@@ -66,4 +66,4 @@ def select(
 def _say(sentence: str) -> None:
     from logging import getLogger
 
-    getLogger("gpunim").warning(sentence)  # which Python prints on stderr, unless the user has it do something else
+    getLogger("gpu_nim").warning(sentence)  # which Python prints on stderr, unless the user has it do something else

@@ -62,7 +62,7 @@ def guess(
     chosen to fit, and what is proved: no number of terms proves the rest. Laws of too few such equations are marked WEAK. In
     formulas, f(0) is the first term.
     """
-    from gpu_nim.guessing.search import guess as search
+    from gpu_nim.guessing.search import search
     from gpu_nim.jobs.terms import find_terms
     from gpu_nim.storage.save_load import parse_terms
 

@@ -285,34 +285,10 @@ def _answer(question: Question, tested: str, laws: Sequence[Law | None], missed:
     return answer
 
 
-def guess(
+def search(
     terms: Iterable[Whole], *, base: Whole | None = None, confirm: Whole | None = None, kinds: Iterable[str] | None = None
 ) -> Guess:
-    """Guess laws of a sequence from its first terms.
-
-    Each law holds for all terms, exactly. `Law.confirmed` says how many equations hold beyond those that fit its coefficients, and
-    `Law.certainty` what is proved: a guess that further terms could refute is not a theorem.
-
-    Args:
-        terms: f(0), f(1), ..., 4 to 10 million integers.
-        base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a law.
-        confirm: how many terms must confirm a law, at least 2; by default as many as numbers were chosen to fit
-            it, and at least 8, or up to 32 where one value is frequent.
-        kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all.
-
-    Returns:
-        The laws, with those that too few terms confirm, those that a single wrong term breaks, and what was tested.
-
-    Raises:
-        UsageError: an argument is wrong.
-        MissingDependency: python-flint is not installed.
-
-    >>> found = guess([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89], kinds=["recurrence"])
-    >>> found
-    <Guess from 12 terms: linear recurrence of order 2>
-    >>> found.laws[0].rows[0], found.laws[0].confirmed
-    (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8)
-    """
+    """Search laws of a sequence in its first terms; `gpu_nim.guess` describes the arguments, and also finds the terms by a name."""
     values = integers("terms", terms)
     if len(values) < FEWEST:
         raise UsageError(f"terms must be {FEWEST} integers or more, got {len(values)}")

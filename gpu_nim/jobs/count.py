@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
@@ -39,6 +39,8 @@ from gpu_nim.storage.tables import TABLE_FORMATS, check_table, endings, reserved
 
 #: Exact values of a range: uint64, or Python integers where those may not fit.
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
+#: Indices.
+Several: TypeAlias = list[int] | tuple[int, ...] | NDArray[np.integer]
 
 Method: TypeAlias = Literal["formula", "enumerate"]
 #: A chunk of work for a worker: the class of the whole work, its arguments but for the engine, the backend, and the chunk.
@@ -84,8 +86,11 @@ class _Options(TypedDict, total=False):
     backend: str | Backend
     scheduler: str | None
     workers: Whole | None
+    on_step: OnStep
 
 
+@overload  # NumPy's arrays have __index__, for those of one element
+def count(sequence: str, n: Several, **options: Unpack[_Options]) -> Values: ...  # type: ignore[overload-overlap]
 @overload
 def count(sequence: str, n: Whole, **options: Unpack[_Options]) -> int: ...
 @overload
@@ -98,7 +103,7 @@ def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **opt
 def count(sequence: str, n: range, *, device: Literal[False] = False, **options: Unpack[_Options]) -> Values: ...
 def count(
     sequence: str,
-    n: Whole | range,
+    n: Whole | range | Several,
     *,
     piles: Whole | None = None,
     reduce: str | list[str] | tuple[str, ...] | None = None,
@@ -108,15 +113,16 @@ def count(
     device: bool = False,
     scheduler: str | None = None,
     workers: Whole | None = None,
+    on_step: OnStep = unreported,
 ) -> Any:
-    """Count P-positions: one value, the values over a range of consecutive indices, or reductions of these.
+    """Count P-positions: one value, those at several indices or over a range of consecutive ones, or reductions of a range.
 
     `gpu_nim.jobs.CountJob` also writes files, draws, and tells the cost before.
 
     Args:
         sequence: the name of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
             an A-number, indexed as the OEIS does.
-        n: an index, or a range of them with step 1.
+        n: an index, an array or a list of indices, or a range of them with step 1.
         piles: k, 1 to 1000, with a family.
         reduce: the name of a reduction of `gpu_nim.counting.REDUCTIONS`, or a list of names. Most are fast over any range; a
             histogram and residues may have to visit every value.
@@ -126,10 +132,12 @@ def count(
         device: leave the values of a range on the device, for other libraries.
         scheduler: distribute the work to the workers of the Dask scheduler at this address.
         workers: distribute the work to this many processes, one per GPU if there are GPUs.
+        on_step: called with what is counted, how much of it is done, and the total.
 
     Returns:
         For an integer n a Python integer; for a range an array of shape (len(n),), uint64 where a bound proven first shows that
-        all values fit, else of dtype object holding Python integers.
+        all values fit, else of dtype object holding Python integers. For an array an array of its shape, uint64 where the values
+        fit, else of dtype object.
 
         With `reduce`: for "sum", "max" and "min" an integer, for "argmax" and "argmin" the first such index, for "histogram" and
         "residues:M" the number of values by their binary digits or their remainder, for "records" the pairs (n, value). For a list
@@ -149,6 +157,8 @@ def count(
     205891132094649
     >>> count("A237711", range(7))
     array([ 1,  6,  7, 36, 13, 42, 43], dtype=uint64)
+    >>> count("D", [7, 10**18], piles=4)
+    array([216, 3628465226700691027994058511879351057], dtype=object)
     >>> count("D", range(10**12), piles=3, reduce="max")  # 3^39
     4052555153018976267
     >>> count("D", range(10**6), piles=3, reduce=["argmax", "residues:4"])
@@ -156,9 +166,9 @@ def count(
     >>> count("D", range(10**18, 10**18 + 2), piles=4, backend="numpy", device=True).shape  # two limbs each
     (2, 2)
     """
-    job = CountJob(
+    make = partial(
+        CountJob,
         sequence,
-        n,
         piles=piles,
         reduce=reduce,
         records=records,
@@ -168,13 +178,31 @@ def count(
         scheduler=scheduler,
         workers=workers,
     )
+    if isinstance(n, list | tuple | np.ndarray):
+        return _at_each(make, np.array(n, object), on_step)
+    job = make(n)
     if job.is_index:
-        return job.value()
+        return job.value(on_step)
     with job.open():
         if reduce is not None:
-            results = {str(result.reduction): result.value for result in job.reductions()}
+            results = {str(result.reduction): result.value for result in job.reductions(on_step)}
             return results.popitem()[1] if isinstance(reduce, str) else results
-        return job.device_values() if device else job.values()
+        return job.device_values() if device else job.values(on_step)
+
+
+def _at_each(make: Callable[..., CountJob], indices: NDArray[np.object_], on_step: OnStep) -> Values:
+    """Return the values at an array of indices; those of an entry without a family in one run over the terms between them."""
+    jobs = [make(index) for index in indices.flat]
+    if jobs and jobs[0].entry.family is None:
+        wanted = [job.indices.start for job in jobs]
+        values = make(range(min(wanted), max(wanted) + 1)).values(on_step)[[n - min(wanted) for n in wanted]].tolist()
+    else:
+        values = []
+        for job in jobs:
+            values.append(job.value())
+            on_step("values", len(values), len(jobs))
+    fits = all(0 <= value < 1 << 64 for value in values)
+    return np.array(values, np.uint64 if fits else object).reshape(indices.shape)
 
 
 @dataclass(eq=False)

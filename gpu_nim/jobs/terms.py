@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from gpu_nim.automata.catalogue import CATALOGUE
@@ -10,6 +11,7 @@ from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.limits import COUNTED, GROWN
+from gpu_nim.guessing.search import Guess, search
 from gpu_nim.model.arguments import Whole, argument, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
@@ -17,6 +19,53 @@ from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readabl
 from gpu_nim.storage.tables import MAIN
 
 _NUMBERS = re.compile(r"[\s\d,;\[\](){}-]*")
+
+
+def guess(
+    terms: str | Path | Iterable[Whole],
+    *,
+    piles: Whole | None = None,
+    column: str | None = None,
+    base: Whole | None = None,
+    confirm: Whole | None = None,
+    kinds: Iterable[str] | None = None,
+) -> Guess:
+    """Guess laws of a sequence from its first terms.
+
+    Each law holds for all terms, exactly. `Law.confirmed` says how many equations hold beyond those that fit its coefficients, and
+    `Law.certainty` what is proved: a guess that further terms could refute is not a theorem.
+
+    Args:
+        terms: f(0), f(1), ..., 4 to 10 million integers; or the name of what has them, as for `gpu_nim.jobs.find_terms`: an OEIS
+            entry, a family, an automaton or a file.
+        piles: the number of piles of a family.
+        column: the column of an automaton or of a file, by default births or the only one.
+        base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a law.
+        confirm: how many terms must confirm a law, at least 2; by default as many as numbers were chosen to fit
+            it, and at least 8, or up to 32 where one value is frequent.
+        kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all.
+
+    Returns:
+        The laws, with those that too few terms confirm, those that a single wrong term breaks, and what was tested.
+
+    Raises:
+        UsageError: an argument is wrong.
+        FileError: the file cannot be read, or holds something else than integers.
+        MissingDependency: python-flint is not installed.
+
+    >>> found = guess([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89], kinds=["recurrence"])
+    >>> found
+    <Guess from 12 terms: linear recurrence of order 2>
+    >>> found.laws[0].rows[0], found.laws[0].confirmed
+    (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8)
+    >>> guess("A147582", kinds=["regular"])
+    <Guess from 128 terms: 2-regular of rank 2>
+    """
+    if isinstance(terms, str | Path):
+        terms = find_terms(str(terms), piles=piles, column=column).values
+    else:
+        _check_absent("integers", piles=piles, column=column)
+    return search(terms, base=base, confirm=confirm, kinds=kinds)
 
 
 def find_terms(source: str, *, piles: Whole | None = None, column: str | None = None, most: int | None = None) -> TermList:
