@@ -172,17 +172,24 @@ def test_saved_growths_and_solutions_are_datasets_of_named_dimensions(tmp_path) 
     growth, solution = grow("edge", 9, backend="numpy"), solve("3y <= x + z", 9, grundy=True)
     save(growth, tmp_path / "edge.zarr", parents=True)
     save(solution, tmp_path / "chocolate.zarr")
-    with xarray.open_dataset(tmp_path / "edge.zarr", engine="zarr", consolidated=False) as found:
+    with xarray.open_dataset(tmp_path / "edge.zarr", engine="zarr") as found:
         dimensions = {name: each.dims for name, each in found.variables.items()}
         assert found.cells.values.tolist() == growth.cells().tolist()
         assert found.attrs["digest"] == growth.digest
+        assert found.births.sel(generation=5).item() == growth.births[5]
     by_generation, by_cell = ("generation",), ("cell",)
-    named = {"births": by_generation, "checksums": by_generation, "cells": ("cell", "coordinate"), "parents": by_cell}
+    index = {"generation": by_generation}
+    named = {"births": by_generation, "checksums": by_generation, "cells": ("cell", "coordinate"), "parents": by_cell, **index}
     assert dimensions == named
-    with xarray.open_dataset(tmp_path / "chocolate.zarr", engine="zarr", consolidated=False) as found:
+    with xarray.open_dataset(tmp_path / "chocolate.zarr", engine="zarr") as found:
+        assert found.grundy.sel(x=7, y=2, z=3).item() == solution.grundy[7, 2, 3]
         assert found.grundy.dims == ("x", "y", "z")
         assert found.p_positions.dims == ("position", "coordinate")
         assert np.array_equal(found.grundy.values, solution.grundy)
+    for name, result in (("edge", growth), ("chocolate", solution)):
+        assert xarray.open_dataset(tmp_path / f"{name}.zarr", engine="gpunim").drop_attrs().equals(result.to_xarray().drop_attrs())
+    assert "cells" not in xarray.open_dataset(tmp_path / "edge.zarr", engine="gpunim", cells=False)
+    assert "births" not in xarray.open_dataset(tmp_path / "edge.zarr", engine="gpunim", drop_variables="births")
     # Files of earlier versions, whose dimensions have no names, are read as before.
     for path in tmp_path.rglob("zarr.json"):
         metadata = json.loads(path.read_text())

@@ -374,6 +374,7 @@ def save_arrays(
     arrays: Mapping[str, NDArray[Any] | Parts],
     attributes: Mapping[str, Any],
     dimensions: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    lengths: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
     """Write arrays to a new .zarr or .npz file.
 
@@ -382,9 +383,11 @@ def save_arrays(
         arrays: the arrays by name; in .npz they may be in parts.
         attributes: plain values for JSON.
         dimensions: in .zarr the names of the dimensions of each array.
+        lengths: in .zarr, of the dimensions that are coordinates, as for `finish_store`.
     """
     if path.suffix == ".zarr":
         _save_store(path, arrays, attributes, dimensions)
+        finish_store(path, lengths)
         return
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in {**arrays, "attributes": np.array(json.dumps(dict(attributes)))}.items():
@@ -404,6 +407,22 @@ def _save_store(
         created(path, name, dimensions[name], data=array, compressors=ZstdCodec(level=3))
     with interrupts_deferred():
         group.attrs.update(dict(attributes))
+
+
+def finish_store(path: Path, lengths: Mapping[str, int]) -> None:
+    """Add what xarray opens a store with: 0, 1, ... along dimensions that count, and the metadata of all arrays with the group's.
+
+    Args:
+        path: the store, which is complete without them.
+        lengths: those of the dimensions, by name.
+    """
+    import zarr
+
+    for name, length in lengths.items():
+        created(path, name, [name], data=np.arange(length))
+    with interrupts_deferred(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that consolidated metadata are no part of Zarr v3
+        zarr.consolidate_metadata(path, zarr_format=3)
 
 
 def _write_npy(file: IO[bytes], array: NDArray[Any] | Parts) -> None:

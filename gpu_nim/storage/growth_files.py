@@ -10,7 +10,7 @@ NAME.zarr/ or NAME.npz has::
 
 Births, checksums and the attributes have one checksum, the attribute `seal`; the cells have those of their generations. Attributes
 of other names, which anybody may add, are not covered. In .zarr the dimensions are named generation, cell and coordinate, for
-xarray.
+xarray, and `generation` has the numbers along the first.
 
 Cells are stored by generation and in lexicographic order within each, in chunks of equally many.
 """
@@ -48,6 +48,7 @@ from gpu_nim.storage.arrays import (
     check_kind,
     checksum_of,
     created,
+    finish_store,
     open_arrays,
     origin,
     raised_as_damage,
@@ -340,6 +341,7 @@ class ZarrGrowthWriter:
             self._write_parents(growth, self._parents)
         with interrupts_deferred():
             self._group.attrs.put(with_checksum(growth, self._stored()))
+        finish_store(self.path, {"generation": len(growth)})
 
     def _stored(self) -> dict[str, Declared]:
         names = ("cells",) if self._parents is None else ("cells", "parents")

@@ -7,7 +7,8 @@ NAME.zarr/ or NAME.npz has::
     attributes        `Solution.summary`, the coordinates' names and limits, kind, format and version, and the digest:
                       a SHA-256 over all of these and the arrays, but not over attributes of other names, which anybody may add
 
-In .zarr the dimensions of p_positions are named position and coordinate, and those of grundy by the coordinates, for xarray.
+In .zarr the dimensions of p_positions are named position and coordinate, and those of grundy by the coordinates, for xarray, which
+also finds their values 0, 1, ... under these names.
 """
 
 from collections.abc import Iterator, Mapping
@@ -59,9 +60,10 @@ def save_solution(solution: Solution, path: Path) -> None:
     check_solution(path)
     arrays = _arrays(solution)
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
+    lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
     with replacing(path, _is_ours) as scratch:
         if path.suffix in _WHOLE:
-            save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions)
+            save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions, lengths)
         else:
             write_table(scratch, _parts(solution), solution.summary())
 
