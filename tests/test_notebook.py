@@ -16,8 +16,9 @@ import pytest
 
 from gpu_nim import grow, guess, load, save, solve
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.render import add_body, blocks_of, embed, render, to_pyvista
-from gpu_nim.render.look import Look
+from gpu_nim.model.presentation import PlotOptions
+from gpu_nim.render import add_body, blocks_of, camera_position, embed, render, to_pyvista
+from gpu_nim.render.look import OPTIONS, Look
 from gpu_nim.render.opengl import require_opengl
 from gpu_nim.render.page import colour_bytes, page
 from tests.helpers import p_positions
@@ -91,13 +92,53 @@ def test_what_a_file_names_is_no_markup(tmp_path):
     assert picture["alt"] == f"{growth.automaton}:3"
 
 
-def test_a_plot_is_the_picture_of_the_result():
+def test_a_plot_is_the_picture_of_the_result(monkeypatch):
     from PIL import Image
 
     plotted = grow("nim", 7).plot(resolution=(64, 48), engine="numpy", theme="paper")
     assert plotted.image.tobytes() == render("nim:7", resolution=(64, 48), engine="numpy", theme="paper").image.tobytes()
     assert Image.open(io.BytesIO(plotted._repr_png_())).tobytes() == plotted.image.tobytes()
-    assert grow("nim", 3).plot(engine="numpy", quality="draft").image.size == (960, 600)
+    assert np.array_equal(plotted, np.asarray(plotted.image))
+    for resolution, size in ((None, (960, 600)), ("720p", (1280, 720)), ("64x48", (64, 48)), ([64, 48], (64, 48))):
+        options = {} if resolution is None else {"resolution": resolution}
+        assert grow("nim", 3).plot(engine="numpy", quality="draft", **options).image.size == size
+    shown = []
+    monkeypatch.setattr("PIL.ImageShow.show", shown.append)
+    with pytest.raises(MissingDependency, match="save the picture to a file"):
+        plotted.show()
+    assert shown == [plotted.image]
+
+
+def test_the_options_of_a_plot_are_those_of_a_look():
+    assert {*PlotOptions.__annotations__} == OPTIONS
+
+
+def test_a_colour_map_of_matplotlib_takes_the_place_of_the_theme_s():
+    from matplotlib import colormaps
+
+    blocks = blocks_of("edge:7")
+    found = Look(cmap="viridis").colours_of(blocks)
+    at = Look().colours_of(blocks)  # the same values in the theme's map
+    assert len(np.unique(found, axis=0)) == len(np.unique(at, axis=0)) > 4
+    known = colormaps["viridis"](np.linspace(0, 1, 4096))[:, :3]
+    assert max(np.abs(known - colour).max(axis=1).min() for colour in found) < 0.01
+
+
+def test_cells_in_the_plane_are_drawn_in_axes():
+    from matplotlib.figure import Figure
+
+    growth = grow("ulam-warburton", 4)
+    ax = Figure().subplots()
+    assert growth.plot(ax=ax, theme="paper", generations=(1, 3)) is ax
+    (tiles,) = ax.collections
+    corners = [tuple(path.vertices.min(axis=0).round().astype(int).tolist()) for path in tiles.get_paths()]
+    assert corners == [tuple(cell) for cell in growth[1:3].tolist()]
+    assert len({*map(tuple, tiles.get_facecolors().tolist())}) == 2
+    assert ax.get_xlim()[0] < -2
+    with pytest.raises(UsageError, match="axes take cells in the plane, and nim:3 is a body"):
+        grow("nim", 3).plot(ax=ax)
+    with pytest.raises(UsageError, match="legend would have no effect: a plot in axes takes"):
+        growth.plot(ax=ax, legend=True)
 
 
 def test_a_page_is_embedded_whole():
@@ -125,6 +166,13 @@ def test_a_grid_has_the_cells_with_their_generations(pv):
     assert np.array_equal(2 * grid.cell_data["generation"], lower.sum(axis=1))
     assert grid.compute_cell_sizes()["Volume"] == pytest.approx(np.ones(64))
     assert grid.n_points < 8 * 64  # shared, so that filters see which cells touch
+    points = grow("nim", 7).to_pyvista("points")
+    assert sorted(map(tuple, (points.points - 0.5).astype(int).tolist())) == p_positions(8)
+    assert np.array_equal(2 * points.point_data["generation"], (points.points - 0.5).sum(axis=1))
+    single = grow("edge", 1).to_pyvista("mesh")  # four cells that touch in edges alone
+    assert (single.n_cells, single.bounds) == (24, (0, 2, 0, 2, 0, 2))
+    with pytest.raises(UsageError, match="kind must be one of voxels, points, mesh, got 'cubes'"):
+        to_pyvista("nim:7", "cubes")
 
 
 @pytest.mark.parametrize(
@@ -157,11 +205,29 @@ def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
     assert add_body(plotter, "edge:7", look, opacity=0.5) == "an actor"
     grid, options = plotter.added
     assert options == {"scalars": "colour", "rgb": True, "opacity": 0.5}
+    for given, colours in (
+        ({"color": "red"}, {}),
+        ({"cmap": "plasma"}, {"scalars": "generation"}),
+        ({"scalars": "colour", "rgb": True}, {}),
+    ):
+        add_body(plotter, "edge:7", **given)
+        assert plotter.added[1] == {**given, **colours}
     assert {*grid.cell_data["generation"].tolist()} <= {2, 3, 4, 5}
     blocks = blocks_of("edge:7", colour="branch")
     assert {*map(tuple, grid.cell_data["colour"].tolist())} <= {*map(tuple, colour_bytes(blocks, look).tolist())}
     with pytest.raises(UsageError, match="title would have no effect: a body in a plotter takes"):
         add_body(Plotter(), "nim:3", Look(title="Nim"))
+
+
+@pytest.mark.parametrize("view", ["hero", "axis"])
+def test_a_plotter_takes_the_camera_of_a_picture(pv, view):
+    """The body fills the height of the picture: PyVista's cameras see an angle of 30 degrees."""
+    place, focus, up = map(np.array, camera_position("nim:7", Look(view=view, resolution=(400, 300))))
+    toward = (place - focus) / np.linalg.norm(place - focus)
+    assert abs(toward @ up) < 1e-9
+    corners = np.asarray(grow("nim", 7).to_pyvista().points) - focus
+    heights = corners @ up / ((np.linalg.norm(place - focus) - corners @ toward) * np.tan(np.radians(15)))
+    assert 0.7 < np.abs(heights).max() <= 1.1
 
 
 def test_a_grid_without_pyvista_is_one_sentence(monkeypatch):

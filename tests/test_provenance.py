@@ -19,7 +19,7 @@ import pytest
 
 from gpu_nim import __version__
 from gpu_nim.render.exports import EXPORTS
-from gpu_nim.render.image import render, save
+from gpu_nim.render.image import render
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
 from tests.helpers import facts, printed, refused
@@ -118,7 +118,7 @@ def test_a_file_says_what_made_it(name, tmp_path, monkeypatch):
 
 
 def test_a_call_of_the_library_is_the_command(tmp_path):
-    save(render("nim:3", resolution=(64, 48), engine="numpy", theme="paper"), tmp_path / "a.png")
+    render("nim:3", resolution=(64, 48), engine="numpy", theme="paper").save(tmp_path / "a.png")
     call = "gpu_nim.render.render('nim:3', Look(resolution=(64, 48), theme='paper', engine='numpy'))"
     assert read_provenance(tmp_path / "a.png").command == call
 

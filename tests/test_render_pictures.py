@@ -24,7 +24,7 @@ from gpu_nim.render.exports.export_format import cubes
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.geometry import VolumeGrid
-from gpu_nim.render.image import DrawnBody, render, save
+from gpu_nim.render.image import DrawnBody, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.flights import FlyIn, Turntable, flight
@@ -128,7 +128,7 @@ def test_one_missing_block_of_cubes_is_seen(engine):
 @pytest.mark.parametrize("engine", BOTH)
 def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
     picture = render("nim:7", resolution=(120, 90), engine=engine, transparent=True)
-    save(picture, tmp_path / "a.png")
+    picture.save(tmp_path / "a.png")
     from PIL import Image
 
     with Image.open(tmp_path / "a.png") as image:
@@ -138,7 +138,7 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
     assert alpha.max() == 255
     assert 0.02 < (alpha > 0).mean() < 0.6
     with pytest.raises(UsageError, match="transparent picture must be"):
-        save(picture, tmp_path / "a.jpg")
+        picture.save(tmp_path / "a.jpg")
 
 
 @pytest.mark.parametrize("source", ["chocolate:a=5/2,size=15", "nim:0"])

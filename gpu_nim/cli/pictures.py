@@ -1,6 +1,5 @@
 """Options that the drawing commands share, their choices and help made from the catalogues of `gpu_nim.render`."""
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,27 +9,14 @@ from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import RANGE, Parsed
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT
 from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.look import ENGINES, QUALITIES, Look
+from gpu_nim.render.look import ENGINES, QUALITIES, RESOLUTIONS, Look, parse_resolution
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import ANGLES, DEFAULT_VIEW, FLAT_VIEW, INSIDE, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_RESOLUTIONS = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "4k": (3840, 2160), "8k": (7680, 4320)}
-
-
-def _parse_resolution(text: str) -> tuple[int, int]:
-    """WIDTHxHEIGHT in pixels, or a name such as 1080p or 4k."""
-    if named := _RESOLUTIONS.get(text.lower()):
-        return named
-    match = re.fullmatch(r"([0-9]{1,6})[x×]([0-9]{1,6})", text)
-    if match is None:
-        raise ValueError(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(_RESOLUTIONS)}, got {text!r}")
-    return int(match[1]), int(match[2])
-
-
-RESOLUTION = Parsed("widthxheight", _parse_resolution)
+RESOLUTION = Parsed("widthxheight", parse_resolution)
 
 
 def _themed_styles() -> str:
@@ -42,7 +28,7 @@ def _themed_styles() -> str:
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "resolution": named_option(
         "--resolution",
-        _RESOLUTIONS,
+        RESOLUTIONS,
         "WIDTHxHEIGHT in pixels, or {}.",
         type=RESOLUTION,
         default="x".join(map(str, Look.resolution)),
@@ -56,6 +42,7 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "look_at": click.option("--look-at", metavar="A,B,C", help="What it looks at.  [default: the middle of the body]"),
     "theme": named_option("--theme", THEMES, default=Look.theme),
     "colour": named_option("--colour", COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
+    "cmap": click.option("--cmap", metavar="NAME", help="A colour map of matplotlib, such as viridis.  [default: the theme's]"),
     "style": named_option("--style", STYLES, f"{{}}.  [default: {_themed_styles()}]"),
     "generations": click.option("--generations", type=RANGE, help="Draw only generations START, ..., STOP - 1."),
     "cut": named_option("--cut", ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),

@@ -2,7 +2,29 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypedDict, Unpack
+
+
+class PlotOptions(TypedDict, total=False):
+    """The options of a picture, each described by `gpu_nim.render.Look`."""
+
+    resolution: str | tuple[int, int]
+    view: Any
+    theme: str
+    colour: str | None
+    cmap: str | None
+    style: str | None
+    quality: str
+    engine: str
+    cut: str
+    generations: tuple[int, int] | None
+    transparent: bool
+    title: str
+    caption: str
+    legend: bool
+    axes: bool
+    eye: str | None
+    look_at: str | None
 
 
 class Presentable:
@@ -18,27 +40,41 @@ class Presentable:
         html: str = import_module(self.presenter).html(self)
         return html
 
-    def plot(self, **options: object) -> Any:
-        """Return a picture, which a notebook shows.
+    def plot(self, *, ax: Any = None, **options: Unpack[PlotOptions]) -> Any:
+        """Return a `gpu_nim.render.Picture`, which a notebook shows and `save` writes to a file; with `ax`, draw there.
 
         Args:
-            options: arguments of `gpu_nim.render.Look`, such as size, theme and view; the size is (960, 600) by default.
+            ax: axes of matplotlib that take the cells of a result in the plane, in its coordinates.
+            options: those of `PlotOptions`, described by `gpu_nim.render.Look`: resolution, (960, 600) by default, or a name such
+                as "4k", view, theme, colour, cmap, style, quality, title, legend, axes, generations and others. Axes of
+                matplotlib take theme, colour, cmap and generations.
+
+        Returns:
+            The picture, or the axes.
 
         Raises:
-            UsageError: an option is wrong or without effect, or the result cannot be drawn.
+            UsageError: an option is unknown, wrong or without effect, or the result cannot be drawn.
 
         >>> from gpu_nim import grow
         >>> grow("nim", 7).plot(resolution=(64, 48), engine="numpy")
         Picture(64x48, 64 cells, numpy)
         """
-        return import_module(self.presenter).plot(self, **options)
+        return import_module(self.presenter).plot(self, ax, options)
 
-    def to_pyvista(self) -> Any:
-        """Return the cells as a `pyvista.UnstructuredGrid`, with their generations and other values as cell data.
+    def to_pyvista(self, kind: Literal["voxels", "points", "mesh"] = "voxels") -> Any:
+        """Return the cells for PyVista, with their generations and other values as data of the cells or the points.
 
-        See `gpu_nim.render.to_pyvista`.
+        Args:
+            kind: "voxels", a cube or a tile for each cell; "points", their middles; "mesh", the surface of all of them.
+
+        Returns:
+            A `pyvista.UnstructuredGrid` of voxels, or a `pyvista.PolyData`.
+
+        Raises:
+            UsageError: there is no such kind, or the result cannot be drawn.
+            MissingDependency: PyVista is not installed.
         """
-        return import_module(self.presenter).to_pyvista(self)
+        return import_module(self.presenter).to_pyvista(self, kind)
 
 
 def html_table(rows: Iterable[Sequence[object]]) -> str:

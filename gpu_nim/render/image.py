@@ -1,7 +1,7 @@
 """One picture: from a source and a look to an image and a file."""
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -45,7 +45,7 @@ _COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, and how it was drawn.
+    """A picture, and how it was drawn; a notebook shows it, and `numpy.asarray` has its pixels, uint8 (height, width, 3 or 4).
 
     Attributes:
         image: a Pillow image, RGB or RGBA.
@@ -69,6 +69,46 @@ class Picture:
     def __repr__(self) -> str:
         width, height = self.image.size
         return f"Picture({width}x{height}, {self.population:,} cells, {self.engine})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.image, dtype, copy=copy)
+
+    def show(self) -> None:
+        """Show the picture, in a notebook, or else by the program that the system has for pictures.
+
+        Raises:
+            MissingDependency: there is no such program.
+        """
+        from PIL import ImageShow
+
+        if not ImageShow.show(self.image):
+            raise MissingDependency("no program that shows pictures was found: save the picture to a file")
+
+    def save(self, path: str | Path) -> None:
+        r"""Write the picture to a file, atomically, with its provenance (see `gpu_nim.render.metadata`).
+
+        Args:
+            path: the file; its ending names the format.
+
+        Raises:
+            UsageError: the ending is of no format, or the format cannot hold this size or transparency.
+            FileError: the file cannot be written.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     render("nim:7", resolution=(64, 48), engine="numpy").save(f"{folder}/nim.png")
+        ...     Path(folder, "nim.png").read_bytes()[:4]
+        b'\x89PNG'
+        """
+        path = Path(path)
+        check_ending(path, self.image.size, transparent=self.image.mode == "RGBA")
+        if path.suffix.lower() in JPEG_SUFFIXES:
+            options: dict[str, Any] = {"quality": 90, "subsampling": 0}
+        else:
+            options = {"compress_level": _COMPRESSION}
+        options |= image_options(path.suffix.lower(), made_by(self.call))
+        with replacing(path) as scratch:
+            self.image.save(scratch, **options)
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()
@@ -95,7 +135,7 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     >>> picture.image.size, picture.drawn, picture.engine
     ((64, 48), 64, 'numpy')
     """
-    look = replace(look or Look(), **options)  # type: ignore[arg-type]
+    look = (look or Look()).changed(options)
     require_effect(*style_options(look), look)
     require_words(look)
     made = call("render", name_of(source), look)
@@ -267,35 +307,6 @@ def still_of(body: Blocks | TracedBody, look: Look, engine: str) -> tuple[DrawnB
     view = view_of(body.outline, look)
     drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)
     return drawn, aim(body, look, view=view, margins=drawn.annotations.margins)
-
-
-def save(picture: Picture, path: str | Path) -> None:
-    r"""Write a picture to a file, atomically, with its provenance (see `gpu_nim.render.metadata`).
-
-    Args:
-        picture: the picture.
-        path: the file; its ending names the format.
-
-    Raises:
-        UsageError: the ending is of no format, or the format cannot hold this size or transparency.
-        FileError: the file cannot be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(render("nim:7", resolution=(64, 48), engine="numpy"), Path(folder, "nim.png"))
-    ...     Path(folder, "nim.png").read_bytes()[:4]
-    b'\x89PNG'
-    """
-    path = Path(path)
-    image = picture.image
-    check_ending(path, image.size, transparent=image.mode == "RGBA")
-    if path.suffix.lower() in JPEG_SUFFIXES:
-        options: dict[str, Any] = {"quality": 90, "subsampling": 0}
-    else:
-        options = {"compress_level": _COMPRESSION}
-    options |= image_options(path.suffix.lower(), made_by(picture.call))
-    with replacing(path) as scratch:
-        image.save(scratch, **options)
 
 
 def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:

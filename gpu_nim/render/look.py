@@ -3,20 +3,22 @@
 A look names a style, and a style draws a look, so both are described here; each style is a module of `gpu_nim.render.styles`.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.colourings import COLOURINGS, base_colours
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
-from gpu_nim.render.themes import THEMES, Theme
+from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import INSIDE, Camera, View, parse_place
 from gpu_nim.render.words import JOINERS
 
@@ -27,6 +29,10 @@ CINEMA = "cinema"
 QUALITIES = ("draft", "final", CINEMA)
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
+
+#: The names of resolutions.
+RESOLUTIONS = {"720p": (1280, 720), "1080p": (1920, 1080), "1440p": (2560, 1440), "4k": (3840, 2160), "8k": (7680, 4320)}
+
 _UNPRINTED = dict.fromkeys(map(ord, f"\n{JOINERS}"))
 
 #: The most pixels along a side of a picture, OpenGL's limit.
@@ -51,6 +57,20 @@ class Cost:
     pixel: int
     block: int
     block_of_many: int
+
+
+def parse_resolution(text: str) -> tuple[int, int]:
+    """Return the width and height that WIDTHxHEIGHT, or a name of `RESOLUTIONS`, stands for; ValueError where it is neither.
+
+    >>> parse_resolution("4k"), parse_resolution("640x480")
+    ((3840, 2160), (640, 480))
+    """
+    if named := RESOLUTIONS.get(text.lower()):
+        return named
+    match = re.fullmatch(r"([0-9]{1,6})[x×]([0-9]{1,6})", text)
+    if match is None:
+        raise ValueError(f"expected WIDTHxHEIGHT such as 1920x1080, or one of {', '.join(RESOLUTIONS)}, got {text!r}")
+    return int(match[1]), int(match[2])
 
 
 class Style(ABC):
@@ -128,15 +148,28 @@ class Style(ABC):
 STYLES = Registry[type[Style]]("style")
 
 
+def _size(resolution: object) -> tuple[int, int]:
+    if isinstance(resolution, str):
+        try:
+            return parse_resolution(resolution)
+        except ValueError as error:
+            raise UsageError(f"resolution: {error}") from None
+    size = integers("resolution", resolution)
+    if len(size) != 2:
+        raise UsageError(f"resolution must be a width and a height, got {shown(resolution)}")
+    return size[0], size[1]
+
+
 @dataclass(frozen=True, repr=False)
 class Look:
     """The appearance of a picture.
 
     Args:
-        resolution: width and height in pixels.
+        resolution: width and height in pixels; also as text, such as "1920x1080", or a name of `RESOLUTIONS`, such as "4k".
         view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for flat bodies.
         theme: a name of `themes.THEMES`.
         colour: a name of `colourings.COLOURINGS`; None is rank.
+        cmap: a name of matplotlib's colour maps in place of the theme's, for colours with a scale; None for the theme's.
         style: a name of `styles.STYLES`, which is looked up where the look is drawn; None is the theme's own.
         quality: draft, final, or cinema, which is path traced (see `gpu_nim.render.cinema`).
         engine: auto, opengl, numpy or trace.
@@ -165,6 +198,7 @@ class Look:
     view: str | View | None = None
     theme: str = "dark"
     colour: str | None = None
+    cmap: str | None = None
     style: str | None = None
     quality: str = "final"
     engine: str = "auto"
@@ -179,10 +213,19 @@ class Look:
     look_at: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "resolution", _size(self.resolution))
         width, height = self.resolution
         if not (min(self.resolution) >= SMALLEST_SIDE and max(self.resolution) <= LARGEST_SIDE):
             least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
             raise UsageError(f"resolution must be from {least} to {most} pixels, got {width}x{height}")
+        for name in ("view", "colour", "cmap", "style", "eye", "look_at"):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, str) or (name == "view" and isinstance(value, View))):
+                raise UsageError(f"{name} must be text, got {shown(value)}")
+        if self.generations is not None:
+            if len(span := integers("generations", self.generations)) != 2:
+                raise UsageError(f"generations must be the first and the one after the last, got {shown(self.generations)}")
+            object.__setattr__(self, "generations", span)
         self._check_eye()
         THEMES.find(self.theme)
         for name, value, known in (
@@ -193,10 +236,14 @@ class Look:
         ):
             if value is not None and value not in known:
                 raise unknown(name, value, known)
+        if self.cmap is not None:
+            if COLOURINGS[self.colour or DEFAULT].named is not None:
+                raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {shown(self.cmap)}")
+            matplotlib_map(self.cmap)
         if self.quality == CINEMA and self.engine not in ("auto", "trace"):
             raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
         for name, text in (("title", self.title), ("caption", self.caption)):
-            if not text.translate(_UNPRINTED).isprintable():
+            if not isinstance(text, str) or not text.translate(_UNPRINTED).isprintable():
                 raise UsageError(f"{name} must be printable text, got {text!r}")
 
     def _check_eye(self) -> None:
@@ -234,7 +281,22 @@ class Look:
     @property
     def drawn_theme(self) -> Theme:
         """The theme that it is drawn in."""
-        return THEMES[self.theme]
+        theme = THEMES[self.theme]
+        return theme if self.cmap is None else replace(theme, map=matplotlib_map(self.cmap))
+
+    def changed(self, options: Mapping[str, Any]) -> "Look":
+        """Return the look with other options.
+
+        Args:
+            options: fields of the look, by name.
+
+        Raises:
+            UsageError: one is unknown or wrong.
+        """
+        for name in options:
+            if name not in OPTIONS:
+                raise unknown("option", name, sorted(OPTIONS))
+        return replace(self, **options)
 
     def colours_of(self, blocks: Blocks) -> NDArray[np.float32]:
         """Return the colours of blocks, sRGB float32 (N, 3); see `gpu_nim.render.colourings.base_colours`.
@@ -309,7 +371,7 @@ OPTIONS = frozenset(field.name for field in fields(Look))
 SHAPE_OPTIONS = frozenset(("generations", "cut"))
 
 #: Those that change a mesh.
-MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "colour"}
+MESH_OPTIONS = SHAPE_OPTIONS | {"theme", "colour", "cmap"}
 
 
 def require_effect(what: str, takes: Collection[str], look: Look, given: Collection[str] = ()) -> None:

@@ -94,9 +94,9 @@ def read_provenance(path: str | Path) -> Provenance:
         FileError: the file cannot be read, or holds none.
 
     >>> import tempfile
-    >>> from gpu_nim.render import render, save
+    >>> from gpu_nim.render import render
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(render("nim:3", resolution=(64, 48), engine="numpy"), f"{folder}/nim.png")
+    ...     render("nim:3", resolution=(64, 48), engine="numpy").save(f"{folder}/nim.png")
     ...     read_provenance(f"{folder}/nim.png").command
     "gpu_nim.render.render('nim:3', Look(resolution=(64, 48), engine='numpy'))"
     """

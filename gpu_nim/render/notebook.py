@@ -1,7 +1,8 @@
 """Results in notebooks: a table with a small picture, pictures, pages within the notebook, and grids for PyVista."""
 
+import warnings
 from base64 import b64encode
-from dataclasses import replace
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -12,8 +13,10 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.presentation import html_table
-from gpu_nim.render.geometry import Blocks, corners_of, tiles
-from gpu_nim.render.image import Picture, prepare, render
+from gpu_nim.model.registry import unknown
+from gpu_nim.render.framing import aim
+from gpu_nim.render.geometry import Blocks, corners_of, middles, tiles
+from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page import colour_bytes, page, solid
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
@@ -23,6 +26,8 @@ _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
+KINDS = ("voxels", "points", "mesh")
+_HALF_ANGLE = np.tan(np.radians(15))  # of the view of PyVista's cameras
 _VOXEL, _QUAD = 11, 9  # VTK's types of cells
 _OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # its corners, the first coordinate of which changes first
 
@@ -59,9 +64,22 @@ def _small_picture(result: "Growth | Solution") -> str:
     return f'<img width="{width}" height="{height}" alt="{escape(name_of(result))}" src="data:image/png;base64,{data}"/>'
 
 
-def plot(result: "Growth | Solution", **options: Any) -> Picture:
-    """Return a picture of a result, for a notebook."""
-    return render(result, replace(Look(resolution=_PLOT_SIZE), **options))
+def plot(result: "Growth | Solution", ax: Any, options: Mapping[str, Any]) -> Any:
+    """Return a picture of a result, for a notebook, or the axes in which its cells were drawn."""
+    if ax is None:
+        return render(result, Look(resolution=_PLOT_SIZE).changed(options))
+    look = Look().changed(options)
+    require_effect("a plot in axes", MESH_OPTIONS - {"cut"}, look, options)
+    blocks = prepare(result, look)
+    if not blocks.flat:
+        raise UsageError(f"axes take cells in the plane, and {blocks.name} is a body: plot it without ax, or in PyVista")
+    from matplotlib.collections import PolyCollection
+
+    corners, owners = tiles(blocks, fill=1.0)
+    ax.add_collection(PolyCollection(list(corners[..., :2]), facecolors=look.colours_of(blocks)[owners]))
+    ax.autoscale_view()
+    ax.set_aspect("equal")
+    return ax
 
 
 class EmbeddedPage:
@@ -95,38 +113,42 @@ def embed(source: Source, look: Look | None = None, *, height: int = 480, **opti
     '<iframe title="nim:7" style="width:100%;height:480px;border:0" allowfullscreen=""'
     """
     height = integer("height", height, 50, 10_000)
-    return EmbeddedPage(page(source, replace(look or Look(), **options)).document, name_of(source), height)
+    return EmbeddedPage(page(source, (look or Look()).changed(options)).document, name_of(source), height)
 
 
-def to_pyvista(source: Source, *, limit: int = CELLS_LIMIT) -> Any:
-    """Return the cells of a source as a `pyvista.UnstructuredGrid`.
+def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT) -> Any:
+    """Return the cells of a source for PyVista: a `pyvista.UnstructuredGrid` of voxels, or a `pyvista.PolyData`.
 
     A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
-    cell data have `generation`, and `grundy` for games that were solved for it, in order of generation.
+    cell data, of points the point data, have `generation`, and `grundy` for games that were solved for it, in order of generation.
 
     Args:
         source: as for `render`.
+        kind: "voxels"; "points", the middles of the cells; "mesh", the surface of all of them.
         limit: the most cells; where there are more, each voxel is the block that several are merged to.
 
     Raises:
-        UsageError: the source is unknown, or cannot be drawn.
+        UsageError: the source or the kind is unknown, or the source cannot be drawn.
         MissingDependency: PyVista is not installed.
 
     >>> grid = to_pyvista("edge:3")
     >>> grid.n_cells, grid.bounds[1], grid.cell_data["generation"].tolist()
     (22, 4.0, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
-    return _grid(blocks_of(source, limit=limit))
+    if kind not in KINDS:
+        raise unknown("kind", kind, KINDS)
+    return _grid(blocks_of(source, limit=limit), kind)
 
 
 def add_body(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
     """Add a source to a PyVista plotter, and return its actor: it can be combined with everything that PyVista draws.
 
     Args:
-        plotter: a `pyvista.Plotter`.
+        plotter: a `pyvista.Plotter`, also one with off_screen=True.
         source: as for `render`.
         look: its theme, whose colours it has, colouring, generations and cut.
-        mesh_options: arguments of `plotter.add_mesh`, such as opacity or show_edges.
+        mesh_options: arguments of `plotter.add_mesh`, such as opacity or show_edges. With color, cmap or scalars, such as
+            "generation", these give the colours, and not the look.
 
     Raises:
         UsageError: the source is unknown, or an option of the look would have no effect.
@@ -144,14 +166,52 @@ def add_body(plotter: Any, source: Source, look: Look | None = None, **mesh_opti
     if not blocks.flat:
         blocks, _ = solid(blocks, look)
     grid = _grid(blocks, colour=colour_bytes(blocks, look))
-    return plotter.add_mesh(grid, **{"scalars": "colour", "rgb": True, **mesh_options})
+    if mesh_options.get("color") is not None:
+        colours: dict[str, Any] = {}
+    elif {"scalars", "cmap"} & mesh_options.keys():
+        colours = {"scalars": "generation"}
+    else:
+        colours = {"scalars": "colour", "rgb": True}
+    return plotter.add_mesh(grid, **{**colours, **mesh_options})
 
 
-def _grid(blocks: Blocks, **more: Any) -> Any:
+def camera_position(source: Source, look: Look | None = None) -> list[tuple[float, float, float]]:
+    """Return where the camera of a picture is, as the attribute `camera_position` of a `pyvista.Plotter` takes it.
+
+    Args:
+        source: as for `render`.
+        look: its view, resolution and generations.
+
+    Returns:
+        The place of the eye, the point that it looks at, and the direction that is up.
+
+    >>> place, focus, up = camera_position("nim:3", Look(view="axis"))
+    >>> [round(x, 3) for x in up]
+    [0.0, 1.0, 0.0]
+    """
+    look = look or Look()
+    blocks = prepare(source, look)
+    camera = aim(blocks, look)
+    (low, high), toward, up = blocks.bounds(), camera.basis[2], camera.basis[1]
+    distance = (camera.eye - (low + high) / 2) @ toward
+    focus = camera.eye - distance * toward
+    if camera.parallel:  # from where what is nearest has the height of the picture
+        distance = camera.scale / _HALF_ANGLE + np.abs(toward) @ (high - low) / 2
+    else:
+        distance *= camera.scale / _HALF_ANGLE
+    return [tuple(point.tolist()) for point in (focus + distance * toward, focus, up)]
+
+
+def _grid(blocks: Blocks, kind: str = "voxels", **more: Any) -> Any:
     try:
         import pyvista as pv
     except ImportError:
         raise missing("a grid for PyVista needs PyVista", "pyvista") from None
+    data = {"generation": blocks.generations, **blocks.values, **more}
+    if kind == "points":
+        cloud = pv.PolyData(middles(blocks).astype(np.float32))
+        cloud.point_data.update(data)
+        return cloud
     if blocks.flat:
         corners, owners = tiles(blocks, fill=1.0)
     else:
@@ -159,6 +219,10 @@ def _grid(blocks: Blocks, **more: Any) -> Any:
         owners = np.arange(len(blocks))
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     grid = pv.UnstructuredGrid({_QUAD if blocks.flat else _VOXEL: indices.reshape(len(owners), -1)}, points)
-    for name, values in {"generation": blocks.generations, **blocks.values, **more}.items():
+    for name, values in data.items():
         grid.cell_data[name] = values[owners]
-    return grid
+    if kind != "mesh":
+        return grid
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the algorithm will be another one
+        return grid.extract_surface()

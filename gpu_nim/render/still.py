@@ -6,7 +6,7 @@ from pathlib import Path
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
 from gpu_nim.render.figures import FIGURES, draw_figure, figure_options, figure_picture
-from gpu_nim.render.image import check_ending, render, save
+from gpu_nim.render.image import check_ending, render
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.render.styles import style_options
@@ -27,7 +27,7 @@ def draw(
         on_step: as for `gpu_nim.render.render`.
 
     Raises:
-        UsageError: as for `render` and `save`, before the source is grown where that can be told; there is no such figure.
+        UsageError: as for `render` and `Picture.save`, before the source is grown where that can be told; there is no such figure.
         FileError: the file cannot be written.
         InsufficientMemoryError: as for `render`.
         MissingDependency: as for `render`.
@@ -53,7 +53,7 @@ def draw(
             size, note = (round(drawing.width), round(drawing.height)), ""
         else:
             picture = figure_picture(figure.name, look) if figure else render(source, look, on_step=on_step)
-            save(picture, path)
+            picture.save(path)
             size, note = picture.image.size, picture.note
     report = {"source": name, "out": str(path), "width": size[0], "height": size[1], "note": note}
     return report if figure else {**report, "engine": picture.engine, "population": picture.population, "drawn": picture.drawn}

@@ -6,13 +6,15 @@ A theme is one table of `themes.toml`, which has the colour maps as well.
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.arguments import shown
+from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
 #: Red, green and blue, sRGB, 0 to 1.
@@ -69,6 +71,20 @@ class Map:
         fine = np.stack([np.interp(table, np.linspace(0, 1, len(stops)), stops[:, k]) for k in range(3)], axis=1)
         at = np.clip(self.low + (self.high - self.low) * np.asarray(values), 0, 1)
         return fine.astype(np.float32)[np.rint(at * 1024).astype(np.intp)]
+
+
+@cache
+def matplotlib_map(name: str) -> Map:
+    """Return a colour map of matplotlib by its name; UsageError where there is none.
+
+    >>> matplotlib_map("gray").stops[-6:]
+    'ffffff'
+    """
+    from matplotlib import colormaps
+
+    if name not in colormaps:
+        raise UsageError(f"cmap must be a name of matplotlib's colour maps, got {shown(name)}{close(str(name), colormaps)}")
+    return Map(colormaps[name](np.linspace(0, 1, 256), bytes=True)[:, :3].tobytes().hex())
 
 
 def to_oklab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
