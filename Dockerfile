@@ -15,14 +15,16 @@ RUN python3 -m venv /opt/gpunim
 COPY pyproject.toml README.md LICENSE /src/
 COPY gpu_nim /src/gpu_nim
 COPY cuda /src/cuda
-RUN /opt/gpunim/bin/pip install --no-cache-dir "/src[cuda13]"
+ARG EXTRAS=cuda13
+RUN /opt/gpunim/bin/pip install --no-cache-dir "/src[$EXTRAS]"
 
 FROM ${BASE}
 RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/gpunim /opt/gpunim
 # Both folders are open to every user, as /tmp is, so that --user works; a new volume takes its mode from here.
 RUN useradd --create-home --uid 10001 gpunim && install -d -m 1777 /cache /work
-ENV PATH=/opt/gpunim/bin:$PATH CUPY_CACHE_DIR=/cache/cupy
+ARG EXTRAS=cuda13
+ENV PATH=/opt/gpunim/bin:$PATH CUPY_CACHE_DIR=/cache/cupy GPUNIM_IMAGE=$EXTRAS
 VOLUME /cache
 WORKDIR /work
 USER gpunim

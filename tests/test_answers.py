@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gpu_nim.counting import long_integers
 from tests.helpers import printed
 
 ANSWERS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -25,8 +24,6 @@ def at(found: Any, path: str) -> Any:
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in ANSWERS.items() for line in lines])
 def test_a_command_answers(command: str, line: str) -> None:
-    if command == "guess" and long_integers.flint() is None:
-        pytest.skip("python-flint, the extra exact, is not installed")
     answer, words = ANSWERS[command][line], [command, *shlex.split(line)]
     if isinstance(answer, str):
         assert printed(*words) == answer

@@ -15,7 +15,7 @@ import pytest
 from gpu_nim import count
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting.families import find_family
-from gpu_nim.model.errors import BackendError, UsageError
+from gpu_nim.model.errors import BackendError, UsageError, installing
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -210,7 +210,7 @@ def test_the_command_line_asks_for_gpus_where_it_counts_on_them(monkeypatch: pyt
     monkeypatch.setattr("gpu_nim.jobs.count.select", lambda name="auto": Gpu())
     assert refused("count", "D", "--piles", 3, "--range", "0:9", "--workers", 2, status=1) == (
         "gpunim: workers on GPUs need dask-cuda: install the extra distributed-cuda "
-        "(pip install '.[distributed-cuda]' in the checkout), or count with --backend numpy\n"
+        f"({installing('distributed-cuda')}), or count with --backend numpy\n"
     )
 
 

@@ -15,7 +15,7 @@ import pytest
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import restart
-from gpu_nim.model.errors import MissingDependency, _extras, missing
+from gpu_nim.model.errors import MissingDependency, _extras, installing, missing
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.exports import EXPORTS
 
@@ -60,11 +60,13 @@ def test_without_metadata_no_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert (str(error), error.extra) == ("graphs need networkx, which is not installed, or do without", None)
 
 
-def test_no_advice_names_a_distribution_that_is_not_published() -> None:
-    written = [*SOURCES, *(path for path in (CHECKOUT / "scripts").rglob("*") if path.is_file() and path.suffix != ".pyc")]
-    written += [CHECKOUT / "README.md", *(CHECKOUT / "docs").rglob("*.md")]
-    advice = re.compile(r"gpunim\[|install ['\"]?gpunim\b")
-    assert [str(path) for path in written if advice.search(path.read_text(encoding="utf-8"))] == []
+def test_advice_fits_where_gpunim_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert installing("graph") == "pip install 'gpunim[graph]'"  # which adds to the gpunim that is there
+    (tmp_path / "gpunim-stamp").write_text("/home/me/a check out\nmore\n")
+    assert installing("graph") == "GPUNIM_EXTRAS=graph '/home/me/a check out/scripts/gpunim' info"
+    monkeypatch.setenv("GPUNIM_IMAGE", "cuda13")
+    assert installing("graph") == "docker build --build-arg EXTRAS=cuda13,graph -t gpunim ."
 
 
 def run_without(module: str, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:

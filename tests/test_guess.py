@@ -29,9 +29,6 @@ from gpu_nim.model.errors import MissingDependency
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
 from tests.lattices import published
 
-if long_integers.flint() is None:
-    pytest.skip("python-flint, the extra exact, is not installed", allow_module_level=True)
-
 CHECKOUT = Path(__file__).parents[1]
 PRIMES = [p for p in range(2, 1500) if all(p % d for d in range(2, int(p**0.5) + 1))]
 
@@ -457,6 +454,6 @@ def test_terms_with_a_frequent_value_must_confirm_more():
 
 def test_without_flint_known_sequences_are_looked_up_and_the_rest_names_the_package(monkeypatch):
     monkeypatch.setattr(long_integers, "flint", lambda: None)
-    with pytest.raises(MissingDependency, match="guessing needs python-flint: install the extra exact"):
+    with pytest.raises(MissingDependency, match="guessing needs python-flint, which is not installed"):
         guess([1, 2, 3, 4, 5, 6])
     assert guess(published("A151776"), kinds=["known"]).laws

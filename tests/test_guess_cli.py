@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow, save
-from gpu_nim.counting import long_integers
 from gpu_nim.guessing import KINDS
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.save_load import parse_terms, read_terms, readable
 from gpu_nim.storage.tables import endings
 from tests.helpers import facts, printed, refused, run
-
-if long_integers.flint() is None:
-    pytest.skip("python-flint, the extra exact, is not installed", allow_module_level=True)
 
 FIBONACCI = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89]
 ORDER_2 = "linear recurrence of order 2"

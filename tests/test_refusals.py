@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from gpu_nim.counting import long_integers
 from tests.helpers import ON_NUMPY, printed, refused
 from tests.render_files import has_ffmpeg
 
@@ -15,8 +14,6 @@ REFUSALS: dict[str, dict[str, str | tuple[int, str]]] = tomllib.loads(Path(__fil
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in REFUSALS.items() for line in lines])
 def test_wrong_use_is_one_sentence(command: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if command == "guess" and long_integers.flint() is None:
-        pytest.skip("python-flint, the extra exact, is not installed")
     if command == "movie" and not has_ffmpeg():
         pytest.skip("ffmpeg is not installed")
     monkeypatch.chdir(tmp_path)

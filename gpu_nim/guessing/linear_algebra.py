@@ -13,7 +13,7 @@ from math import lcm
 from typing import Any
 
 from gpu_nim.counting import long_integers
-from gpu_nim.model.errors import missing
+from gpu_nim.model.errors import MissingDependency
 
 _FIRST_PRIME = (1 << 61) - 1
 
@@ -22,7 +22,7 @@ def flint() -> Any:
     """The module flint; MissingDependency where it is not installed."""
     module = long_integers.flint()
     if module is None:
-        raise missing("guessing needs python-flint", "python-flint")
+        raise MissingDependency("guessing needs python-flint, which is not installed")
     return module
 
 

@@ -11,10 +11,13 @@ traceback and exits with `exit_status`. Each type is also a subclass of the matc
 did you mean edge?
 """
 
+import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 _QUOTED = 300  # characters of another library's message
 
@@ -120,13 +123,30 @@ def missing(need: str, distribution: str, otherwise: str = "") -> MissingDepende
         otherwise: an alternative, beginning with a comma.
 
     >>> error = missing("this graph needs networkx", "networkx")
-    >>> str(error), error.extra
-    ("this graph needs networkx: install the extra graph (pip install '.[graph]' in the checkout)", 'graph')
+    >>> str(error).partition(" (")[0], error.extra
+    ('this graph needs networkx: install the extra graph', 'graph')
     """
     extra = _extras().get(distribution)
     if extra is None:
         return MissingDependency(f"{need}, which is not installed{otherwise}")
-    return MissingDependency(f"{need}: install the extra {extra} (pip install '.[{extra}]' in the checkout){otherwise}", extra)
+    return MissingDependency(f"{need}: install the extra {extra} ({installing(extra)}){otherwise}", extra)
+
+
+def installing(extra: str) -> str:
+    """Return the command that installs an extra here: of the script where that made the environment, of Docker or of pip.
+
+    Args:
+        extra: its name.
+    """
+    if image := os.environ.get("GPUNIM_IMAGE"):  # the extras that it was built with
+        return f"docker build --build-arg EXTRAS={image},{extra} -t gpunim ."
+    stamp = Path(sys.prefix, "gpunim-stamp")  # of scripts/lib/environment.sh, which begins with the checkout
+    if not stamp.is_file():
+        return f"pip install 'gpunim[{extra}]'"
+    from shlex import quote  # here, for its start-up time
+
+    script = Path(stamp.read_text(encoding="utf-8").partition("\n")[0], "scripts", "gpunim")
+    return f"GPUNIM_EXTRAS={extra} {quote(str(script))} info"
 
 
 @cache
