@@ -12,7 +12,7 @@ ARG BASE=nvidia/cuda:13.0.2-base-ubuntu24.04
 FROM ${BASE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv
 RUN python3 -m venv /opt/gpunim
-COPY pyproject.toml README.md LICENSE /src/
+COPY pyproject.toml README.md LICENSE gpunim.py /src/
 COPY gpu_nim /src/gpu_nim
 COPY cuda /src/cuda
 ARG EXTRAS=cuda13

@@ -54,6 +54,13 @@ def test_a_package_shows_its_names(name: str) -> None:
         package.nothing  # noqa: B018
 
 
+def test_the_name_of_the_command_imports_the_package() -> None:
+    import gpunim
+
+    assert dir(gpunim) == dir(gpu_nim)
+    assert all(getattr(gpunim, name) is getattr(gpu_nim, name) for name in dir(gpu_nim))
+
+
 def test_importing_the_package_imports_none_of_its_names() -> None:
     program = "import sys, gpu_nim; print(dir(gpu_nim), 'numpy' in sys.modules, 'gpu_nim.automata' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=CHECKOUT)

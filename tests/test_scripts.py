@@ -15,7 +15,7 @@ import pytest
 from tests.helpers import PATIENCE, wait_for
 
 CHECKOUT = Path(__file__).parents[1]
-TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "mkdir", "readlink", "rm", "sleep", "tail", "timeout", "touch", "tr")
+TOOLS = ("bash", "chmod", "cp", "env", "flock", "grep", "ln", "mkdir", "readlink", "rm", "sleep", "tail", "timeout", "touch", "tr")
 
 PYPROJECT = """[project.optional-dependencies]
 cuda12 = []
@@ -209,6 +209,26 @@ def test_called_through_a_symbolic_link_by_bare_name_and_from_elsewhere(machine:
             ["bash", "-c", f"{command} x"], env=machine.environ(), cwd=machine.checkout / cwd, capture_output=True, text=True
         )
         assert (done.stdout, done.stderr) == ("[ran][x]", "")
+
+
+def test_it_links_itself_on_path_on_request(machine: Machine) -> None:
+    """Programs such as mpirun find a link, and know no alias."""
+    said = f"{machine.checkout}/scripts/gpunim --link"
+    assert machine.works().splitlines()[-1] == f"gpunim: to have gpunim on PATH, run once: {said}"
+    assert machine.works() == ""
+    for folder, advice in ((machine.programs, 0), (machine.root / "home/.local/bin", 1)):
+        done = machine.run("--link", *([] if advice else [f"{folder}/"]), HOME=str(machine.root / "home"))
+        assert (done.returncode, done.stdout, done.stderr.count("add the folder to PATH")) == (0, "", advice)
+        assert f"gpunim: {folder}/gpunim runs {machine.checkout}/scripts/gpunim\n" in done.stderr
+        found = machine.environ(PATH=f"{folder}:{machine.programs}")
+        done = subprocess.run(["env", "gpunim", "x"], env=found, capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("[ran][x]", "")
+        assert machine.run("--link", str(folder)).returncode == 0  # again
+    (machine.programs / "gpunim").unlink()
+    (machine.programs / "gpunim").write_text("another")
+    assert machine.refuses("--link", str(machine.programs)).endswith("gpunim is there already: remove it first")
+    assert (machine.programs / "gpunim").read_text() == "another"
+    assert "HOME is not set" in machine.refuses("--link")
 
 
 def test_a_changed_pyproject_updates_in_place_and_keeps_the_extras(machine: Machine) -> None:

@@ -80,6 +80,7 @@ bring_up_to_date() {
         update_in_place
     else
         make_anew
+        [[ $made_for || $(type -P gpunim) ]] || say "to have gpunim on PATH, run once: $checkout/scripts/gpunim --link"
     fi
 }
 

@@ -1,0 +1,15 @@
+"""The package `gpu_nim` by the name of its command: `import gpunim` has the same names, which are the same objects."""
+
+from typing import Any
+
+import gpu_nim
+
+__all__ = dir(gpu_nim)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(gpu_nim, name)
+
+
+def __dir__() -> list[str]:
+    return __all__
