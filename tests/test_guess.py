@@ -14,18 +14,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import count, guess
-from gpu_nim.counting import find_family, long_integers
+from gpu_nim.counting import find_family
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
+from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing import Guess, Recurrence, Regular
 from gpu_nim.guessing.beatty import Beatty, find_beatty
 from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
 from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import LinearLaw, needed_confirmations
-from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo, flint
+from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
 from gpu_nim.guessing.matches import find_known
 from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
-from gpu_nim.model.errors import MissingDependency
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
 from tests.lattices import published
 
@@ -450,10 +450,3 @@ def test_terms_with_a_frequent_value_must_confirm_more():
     assert needed_confirmations([*range(50)]) == 8
     assert needed_confirmations([0, 1] * 50) == 20
     assert needed_confirmations([0] * 99 + [1]) == needed_confirmations([7] * 9) == 32
-
-
-def test_without_flint_known_sequences_are_looked_up_and_the_rest_names_the_package(monkeypatch):
-    monkeypatch.setattr(long_integers, "flint", lambda: None)
-    with pytest.raises(MissingDependency, match="guessing needs python-flint, which is not installed"):
-        guess([1, 2, 3, 4, 5, 6])
-    assert guess(published("A151776"), kinds=["known"]).laws

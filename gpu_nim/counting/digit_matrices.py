@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, cached_property
-from itertools import zip_longest
 from math import comb
 
 from gpu_nim.counting import long_integers
@@ -33,7 +32,6 @@ _FEW = 160  # dimensions; beyond, a matrix times a vector is two products of pol
 _NARROW = 4  # dimensions up to which products of matrices are faster than a step per digit,
 _MANY_DIGITS = 1 << 14  # from this number of digits on
 _TOGETHER = 1 << 9  # digits that are taken one by one
-_LEAF = 4  # coefficients; below, three products are not cheaper than four
 
 
 class DigitProduct:
@@ -195,42 +193,13 @@ def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
     [1, 3, 5, 3]
     """
     product = long_integers.flint_product(left, right)
-    return karatsuba(left, right) if product is None else product
-
-
-def karatsuba(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    """The product of two polynomials, by Karatsuba's three products in place of four: with long coefficients sums are cheap."""
-    if min(len(left), len(right)) <= _LEAF:
-        result = [0] * max(0, len(left) + len(right) - 1)
-        for i, x in enumerate(left):
-            if x:
-                for j, y in enumerate(right):
-                    result[i + j] += x * y
-        return result
-    half = max(len(left), len(right)) // 2
-    if min(len(left), len(right)) <= half:  # the longer one is cut into pieces of the shorter one's length
-        short, long = sorted((left, right), key=len)
-        result = [0] * (len(left) + len(right) - 1)
-        for at in range(0, len(long), len(short)):
-            for i, x in enumerate(karatsuba(short, long[at : at + len(short)])):
-                result[at + i] += x
-        return result
-    low, high = karatsuba(left[:half], right[:half]), karatsuba(left[half:], right[half:])
-    mixed = karatsuba(_sum(left[:half], left[half:]), _sum(right[:half], right[half:]))
-    result = [0] * (len(left) + len(right) - 1)
-    for i, x in enumerate(low):
-        result[i] += x
-        mixed[i] -= x
-    for i, x in enumerate(high):
-        result[2 * half + i] += x
-        mixed[i] -= x
-    for i, x in enumerate(mixed):
-        result[half + i] += x
+    if product is not None:
+        return product
+    result = [0] * max(0, len(left) + len(right) - 1)
+    for i, x in enumerate(left):
+        for j, y in enumerate(right):
+            result[i + j] += x * y
     return result
-
-
-def _sum(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    return [x + y for x, y in zip_longest(left, right, fillvalue=0)]
 
 
 def _at(values: Sequence[int], index: int) -> int:

@@ -1,4 +1,4 @@
-"""Long integers: products and powers, by python-flint where it is installed and Python's own where it is not.
+"""Long integers: products and powers, by python-flint, and by Python's own where kernels are tested without it.
 
 Python multiplies n digits in n^1.58 steps, FLINT in about n log n: from a million digits on, seconds in place of minutes.
 Results are the same, and no integer of FLINT leaves this package.

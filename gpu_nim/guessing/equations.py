@@ -15,9 +15,10 @@ from fractions import Fraction
 from math import gcd
 from typing import Any, ClassVar, TypeVar
 
+from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing.formulas import combination, polynomial, power, shifted
 from gpu_nim.guessing.law import Failure, Law, LinearLaw, NearMiss, near_miss
-from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, flint
+from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_UNKNOWNS = 48
 _SPARE = 24  # equations, beyond the unknowns, of a first attempt

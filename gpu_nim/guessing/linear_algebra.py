@@ -12,18 +12,9 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from gpu_nim.counting import long_integers
-from gpu_nim.model.errors import MissingDependency
+from gpu_nim.counting.long_integers import flint
 
 _FIRST_PRIME = (1 << 61) - 1
-
-
-def flint() -> Any:
-    """The module flint; MissingDependency where it is not installed."""
-    module = long_integers.flint()
-    if module is None:
-        raise MissingDependency("guessing needs python-flint, which is not installed")
-    return module
 
 
 def first_dependence(columns: Sequence[Sequence[int]]) -> tuple[Fraction, ...] | None:

@@ -16,9 +16,10 @@ from functools import cached_property
 from math import lcm
 from typing import Any
 
+from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing.formulas import combination, polynomial, shifted
 from gpu_nim.guessing.law import LEAST, Failure, Law, LinearLaw, NearMiss, near_miss
-from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo, flint
+from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo
 
 MAX_ORDER = 256
 MODULI = (2, 3, 5, 7)

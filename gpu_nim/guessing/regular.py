@@ -27,9 +27,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing.formulas import combination, shifted
 from gpu_nim.guessing.law import LEAST, Failure, LinearLaw, NearMiss, near_miss
-from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, flint
+from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_RANK = 48
 _SHOWN = 12  # relations that are written out

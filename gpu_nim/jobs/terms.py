@@ -51,7 +51,6 @@ def guess(
     Raises:
         UsageError: an argument is wrong.
         FileError: the file cannot be read, or holds something else than integers.
-        MissingDependency: python-flint is not installed.
 
     >>> found = guess([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89], kinds=["recurrence"])
     >>> found
