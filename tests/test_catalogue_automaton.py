@@ -66,7 +66,7 @@ def test_it_is_listed() -> None:
     assert listed["oeis"]["A999993"] == "births in the line y=0"
     assert "did you mean made-up-hexagons" in refused("grow", "made-up-hexagon", "--gen", "3")
     assert NAME in refused("render", "made-up-nothing:3", "-o", "a.png")
-    assert "did you mean A999994" in refused("count", "A999999", "--at", "3")
+    assert "did you mean A99999" in refused("count", "A99999", "--at", "3")
 
 
 def test_it_grows_and_is_verified(tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def test_results_go_to_other_processes(tmp_path) -> None:
 
 def test_a_growth_is_a_set_of_cells_by_generation() -> None:
     growth = grow("nim", 7)
+    assert len(growth) == len(list(growth)) == 8
     cells = p_positions(8)
     for cell in [*cells, np.array(cells[1]), (0, 0, 1), (-1, 1, 0), (8, 8, 0), (0, 0), "x", None, (2**80, 0, 0)]:
         assert (cell in growth) is (isinstance(cell, tuple | np.ndarray) and tuple(cell) in cells)
@@ -128,12 +129,6 @@ def test_a_growth_is_a_set_of_cells_by_generation() -> None:
     assert np.asarray(growth, np.float64).dtype == np.float64
     with pytest.raises(ValueError, match="without a copy"):
         np.asarray(growth, copy=False)
-
-
-def test_a_growth_is_as_long_as_what_it_yields() -> None:
-    growth = grow("nim", 0, backend="numpy")
-    assert len(growth) == len(list(growth)) == 1
-    assert len(grow("edge", 9, backend="numpy")) == 10
 
 
 def test_statements_and_growths_are_verified() -> None:

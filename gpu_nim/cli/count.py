@@ -62,7 +62,7 @@ _EXAMPLES = {
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=Choice(("table", *forms())), default="table", help="How to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
-@click.option("--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
+@click.option("-o", "--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
 @click.option("--scheduler", help="Distribute the work to the workers of the Dask scheduler at this address.")

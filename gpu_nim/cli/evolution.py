@@ -38,7 +38,7 @@ def _arguments() -> list[click.Parameter]:
 @click.option("--gen", "generations", type=SIZE, help="Nim: the last generation; generation 0 has no counters.  [default: 6]")
 @click.option("--size", type=SIZE, help="Other games: the largest coordinate, or the most counters in heaps.  [default: 7]")
 @click.option("--misere", is_flag=True, help="Other games: whoever makes the last move loses.")
-@click.option("--out", type=FILE, help=f"Save the graph: {one_of(GRAPH_FORMATS)}.")
+@click.option("-o", "--out", type=FILE, help=f"Save the graph: {one_of(GRAPH_FORMATS)}.")
 @json_option
 def evolution(
     game: str | None,

@@ -71,7 +71,7 @@ _EXAMPLES = {
     help=f"Print a table with these columns, separated by commas, listed below.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
-@click.option("--out", type=FILE, help=f"Save the growth: {describe_formats()}. {_SCRATCH}")
+@click.option("-o", "--out", type=FILE, help=f"Save the growth: {describe_formats()}. {_SCRATCH}")
 @click.option("--voxels", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
 @click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
 @click.option(

@@ -57,7 +57,7 @@ _EXAMPLES = {
 @click.option("--against", help="Compare with the P-positions of another game: a name, NAME:PARAMETER=VALUE,... or inequalities.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option(
-    "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
+    "-o", "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
 )
 @json_option
 def solve(

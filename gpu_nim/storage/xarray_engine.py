@@ -6,7 +6,7 @@ xarray finds it by the entry point in pyproject.toml, and imports this module al
 import os
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.storage.save_load import load
@@ -21,7 +21,6 @@ class GpunimEntrypoint(_Entrypoint):  # type: ignore[misc]
     """Opens growths and solved games, .zarr or .npz, with their coordinates, and compared with their checksums."""
 
     description = "Growths and solved games of gpunim"
-    open_dataset_parameters: ClassVar[tuple[str, ...]] = ("filename_or_obj", "drop_variables", "cells")
 
     def open_dataset(
         self, filename_or_obj: str | os.PathLike[str], *, drop_variables: str | Iterable[str] | None = None, cells: bool = True
