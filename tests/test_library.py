@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import copy, deepcopy
 from importlib import import_module
 from importlib.util import find_spec
@@ -54,13 +54,6 @@ def test_a_package_shows_its_names(name: str) -> None:
         package.nothing  # noqa: B018
 
 
-def test_the_name_of_the_command_imports_the_package() -> None:
-    import gpunim
-
-    assert dir(gpunim) == dir(gpu_nim)
-    assert all(getattr(gpunim, name) is getattr(gpu_nim, name) for name in dir(gpu_nim))
-
-
 def test_importing_the_package_imports_none_of_its_names() -> None:
     program = "import sys, gpu_nim; print(dir(gpu_nim), 'numpy' in sys.modules, 'gpu_nim.automata' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=CHECKOUT)
@@ -103,6 +96,8 @@ def test_results_go_to_other_processes(tmp_path) -> None:
         assert np.array_equal(sent, result.cells())
         assert sent.table == result.table
     assert [len(each) for _, each in returned[2].parents(0, 4)] == grown.births[:4].tolist()
+    with ThreadPoolExecutor(4) as threads:  # which share a growth
+        assert [len(cells) for cells in threads.map(grown.newborns, [5, 9, 3] * 9)] == grown.births[[5, 9, 3] * 9].tolist()
     arrays = [array for each in (grown, returned[0]) for array in (each.births, each.checksums, *each.table.values())]
     for array in (*arrays, solution.p_positions, solution.grundy, returned[4].grundy):
         with pytest.raises(ValueError, match="read-only"):

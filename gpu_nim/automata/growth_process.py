@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -335,6 +336,7 @@ class RegrownCells:
     def __init__(self, automaton: Automaton, backend: Backend | str, last: int, *, general: bool = False) -> None:
         self._automaton, self._backend, self._last, self._general = automaton, backend, last, general
         self._coming: Iterator[Newborns] = iter(())
+        self._lock = Lock()  # threads may share a growth
         self._none: Newborns = (last + 1, np.zeros((0, 0), np.int32))
         self._latest = self._none
 
@@ -343,7 +345,10 @@ class RegrownCells:
         if first == 0:
             yield from self._newborns(stop - 1)
         else:
-            yield from (self._continued(generation) for generation in range(first, stop))
+            for generation in range(first, stop):
+                with self._lock:
+                    newborns = self._continued(generation)
+                yield newborns
 
     def __reduce__(self) -> tuple[Any, ...]:
         backend = self._backend if getattr(self._backend, "name", "") == "numpy" else "auto"

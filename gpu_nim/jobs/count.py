@@ -197,10 +197,7 @@ def _at_each(make: Callable[..., CountJob], indices: NDArray[np.object_], on_ste
         wanted = [job.indices.start for job in jobs]
         values = make(range(min(wanted), max(wanted) + 1)).values(on_step)[[n - min(wanted) for n in wanted]].tolist()
     else:
-        values = []
-        for job in jobs:
-            values.append(job.value())
-            on_step("values", len(values), len(jobs))
+        values = [job.value(on_step) for job in jobs]
     fits = all(0 <= value < 1 << 64 for value in values)
     return np.array(values, np.uint64 if fits else object).reshape(indices.shape)
 
