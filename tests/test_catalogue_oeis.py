@@ -33,7 +33,7 @@ def test_the_commands_know_it(tmp_path: Path) -> None:
     assert printed("count", "A999991", "--at", "1e6") == f"{10**18}\n"
     assert facts("count", "A999991", "--range", "2:4")["values"] == ["8", "27"]
     assert "--range START must be at least 1, where A999991 begins, got 0" in refused("count", "A999991", "--range", "0:4")
-    assert "A999991" in refused("count", "A999999", "--at", "3")
+    assert "A999991" in printed("oeis")
     path = tmp_path / "b999991.txt"
     assert run("count", "A999991", "--range", "1:50", "--out", path).exit_code == 0
     assert "49 terms, n = 1 to 49, all those of A999991" in printed("verify", path, "--as", "A999991")

@@ -106,7 +106,7 @@ def test_a_name_is_taken_once(made_up: type[Family]) -> None:
 @pytest.mark.parametrize("made_up", [Powers], indirect=True)
 def test_its_oeis_entries_are_known(made_up: type[Family]) -> None:
     assert printed("count", "A999991", "--at", 12) == printed("count", made_up.name, "--piles", 3, "--at", 12) == "1728\n"
-    assert "A999991" in refused("count", "A999992", "--at", 12)
+    assert "A999991" in printed("oeis")
 
 
 def test_values_and_ranges(words: list[str]) -> None:

@@ -13,11 +13,13 @@ from gpu_nim import grow
 from gpu_nim.automata.trees import tree_of
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render import render, trees
+from gpu_nim.render.colourings import density_colours
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.page import page
 from gpu_nim.render.page import trees as page_trees
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES
 from tests.chromium import needs_chromium
 from tests.test_page_scenes import data_in
 
@@ -73,6 +75,12 @@ def test_a_merged_picture_has_the_density_of_its_blocks_and_no_gaps(as_trees):
     assert blocks.values["density"].sum() / 1e6 * side**2 == pytest.approx(len(cells_of("hexagonal:40")), rel=1e-5)
     alpha = np.asarray(render(blocks, Look(resolution=(160, 120), engine="numpy", transparent=True)).image)[..., 3]
     assert (alpha[40:80, 60:100] == 255).all()
+
+
+def test_like_densities_have_like_colours():
+    near, far = (density_colours(np.array([low, 635_900]), np.ones(2), THEMES["dark"]) for low in (635_000, 100_000))
+    assert np.abs(near[0] - near[1]).max() < 0.01
+    assert np.abs(far[0] - far[1]).max() > 0.1
 
 
 @pytest.mark.parametrize("source", PLANE)

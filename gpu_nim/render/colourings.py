@@ -205,8 +205,8 @@ def _densities(blocks: Blocks) -> NDArray[np.integer]:
 
 @colouring("density", "by the part of each block's cells that are alive", "cells of a million", _densities)
 def density_colours(densities: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
-    """Colour by the part of each block's cells that are alive, uniform in the number of blocks."""
-    return rank_colours(densities, weights, theme)
+    """Colour by the part of each block's cells that are alive: the mean in the middle, twice that or more at the end."""
+    return theme.map(np.minimum(densities / (2 * np.average(densities, weights=weights)), 1))
 
 
 def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:

@@ -122,7 +122,7 @@ def _commands(line: str) -> Iterator[tuple[str, ...]]:
     command: list[str] = []
     for word in [*words, ";"]:
         if word[0] in "();<>|&":
-            if command and command[0] in ("gpunim", "./scripts/gpunim"):
+            if command and command[0] in ("gpunim", "./scripts/gpunim") and command[1:2] != ["--link"]:  # the script's own option
                 yield tuple(command[1:])
             command = []
         else:
