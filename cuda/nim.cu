@@ -16,10 +16,6 @@
 // lies in are 0 has nothing to grow, and none of its words is read.  No tile needs to be listed for cells above to its left alone: u and
 // v have no binary digit in common, so that a cell in the last 32 rows and columns of a tile is 33 steps or more from that corner.
 //
-// Ranks.  Strips of tiles, 96 rows each, are dealt out to ranks.  The plane of a rank has its strips one after another, and before each
-// run of them that of another rank which lies above: strips[k] is the number of strip k of the plane, with the bit HALO where it is
-// another's.  Its last 32 rows are the halo, and nothing is grown there.  They are sent once a launch, in words (nim_send, nim_receive).
-//
 // Invariant.  After g steps the bits of rows r >= g and of columns >= g of what a warp holds are those of generation
 // `generation` + g; what enters from outside, whatever it is, has come no further.  So every owned cell is right for g <= 32.
 //
@@ -37,7 +33,6 @@ constexpr u32 REACH = 32;                          // generations a launch at mo
 constexpr u32 OWNED = 32 * ROWS - REACH;           // rows that a tile owns
 constexpr u32 THREADS = 128;
 constexpr u32 FIELD = 24;                          // bits of a coordinate in a cell's key
-constexpr u32 HALO = 1u << 31;                     // of a strip: another rank owns it
 constexpr u32 DEALT = 512;                         // cells of a generation that a warp deals out at a time
 
 // A tile of the plane as one lane sees it.
@@ -49,13 +44,13 @@ struct Tile {
     i64 row;                                       // the row of half[0] in the plane; negative above it
     bool owned;                                    // whether these rows belong to the tile or to its halo
 
-    __device__ __forceinline__ Tile(u32 of_list, const u32* __restrict__ strips, u32 across) : number(of_list) {
+    __device__ __forceinline__ Tile(u32 of_list, u32 across) : number(of_list) {
         const u32 lane = threadIdx.x & 31u;
         strip = number / across;
         column = (number - strip * across) * WORDS;
         row = static_cast<i64>(strip) * OWNED - REACH + static_cast<i64>(lane * ROWS);
         owned = lane * ROWS >= REACH;
-        first = strips[strip] * OWNED;
+        first = strip * OWNED;
     }
 
     // In which tiles that lie in what the warp holds there are bits: 1 itself, 2 to the left, 4 above, 8 above to the left.
@@ -191,9 +186,9 @@ struct List {
     u32* entered;
     u32 n;
 
-    // Enter the tile at the given place, in tiles, unless there is none or another rank owns it.
-    __device__ __forceinline__ void enter(const u32* __restrict__ strips, u32 across, u32 strip, u32 along) const {
-        if (along >= across || (strips[strip] & HALO) != 0) return;
+    // Enter the tile at the given place, in tiles, unless it lies outside of the plane.
+    __device__ __forceinline__ void enter(u32 rows, u32 across, u32 strip, u32 along) const {
+        if (along >= across || strip * OWNED >= rows) return;
         const u32 tile = strip * across + along;
         if (atomicExch(&entered[tile], n + 1) != n + 1) tiles[atomicAdd(&lengths[n], 1u)] = tile;
     }
@@ -218,15 +213,15 @@ __device__ __forceinline__ u32 prefix_sum(u32 value) {
 // cell's linear mix in plane coordinates: K.(n-u, n-v, u+v) = down * u + along * v + up * n.
 extern "C" __global__ void __launch_bounds__(THREADS, 5)
 nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __restrict__ filled_from, u8* __restrict__ filled_to,
-            const u32* __restrict__ strips, const u32* __restrict__ tiles, u32* __restrict__ takes_tiles, u32* lengths,
-            u32* __restrict__ entered, u32 rows, u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up,
-            u64* __restrict__ births, u64* __restrict__ checksums) {
+            const u32* __restrict__ tiles, u32* __restrict__ takes_tiles, u32* lengths, u32* __restrict__ entered, u32 rows,
+            u32 row_words, u32 generation, u32 steps, u64 down, u64 along, u64 up, u64* __restrict__ births,
+            u64* __restrict__ checksums) {
     __shared__ u16 dealt_by_warp[THREADS / 32][DEALT];
     u16* const dealt = dealt_by_warp[threadIdx.x >> 5];  // of each cell, its row and its column in the tile
     const u32 lane = threadIdx.x & 31u, across = tiles_across(row_words), listed = lengths[generation];
     const List next{takes_tiles, lengths, entered, generation + steps};
     for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
-        Tile tile(tiles[i], strips, across);
+        Tile tile(tiles[i], across);
         const bool stale = __ballot_sync(FULL_WARP, lane == 0 && filled_to[tile.number] != 0) != 0;
         const u32 held = tile.held(filled_from, across);
         if (held == 0 && !stale) continue;
@@ -270,19 +265,19 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __rest
         if (lane == 0) filled_to[tile.number] = holders != 0;
         // The tile itself, too, where `from` has cells of it, which the next launch overwrites.
         if (((holders | (held & 1u)) >> lane & 1u) != 0)
-            next.enter(strips, across, tile.strip + (lane >> 1), tile.column / WORDS + (lane & 1u));
+            next.enter(rows, across, tile.strip + (lane >> 1), tile.column / WORDS + (lane & 1u));
     }
 }
 
 // Write the cells that nim_advance counted.  keys[start[g] ...] takes those of step g, in any order, each as
 // g << 2 FIELD | a << FIELD | b; cursor[g] counts what has been written of them.
 extern "C" __global__ void __launch_bounds__(THREADS, 5)
-nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, const u32* __restrict__ strips,
-          const u32* __restrict__ tiles, const u32* __restrict__ lengths, u32 rows, u32 row_words, u32 generation, u32 steps,
-          const u64* __restrict__ start, u64* __restrict__ cursor, u64* __restrict__ keys) {
+nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, const u32* __restrict__ tiles,
+          const u32* __restrict__ lengths, u32 rows, u32 row_words, u32 generation, u32 steps, const u64* __restrict__ start,
+          u64* __restrict__ cursor, u64* __restrict__ keys) {
     const u32 lane = threadIdx.x & 31u, across = tiles_across(row_words), listed = lengths[generation];
     for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
-        Tile tile(tiles[i], strips, across);
+        Tile tile(tiles[i], across);
         if (tile.held(filled_from, across) == 0) continue;
         tile.load(from, rows, row_words);
         for (u32 g = 0; g < steps; ++g) {
@@ -295,48 +290,5 @@ nim_cells(const u64* __restrict__ from, const u8* __restrict__ filled_from, cons
             const u64 n = generation + 1 + g, a = n - tile.first, b = n - 64ull * tile.column;
             tile.each_cell([&](u32 u, u32 v) { keys[place++] = static_cast<u64>(g) << 2 * FIELD | (a - u) << FIELD | (b - v); });
         }
-    }
-}
-
-// Send the words with cells in the last REACH rows of the strips of `plane` that `borders` lists, each with the rank that owns the strip
-// below it.  counted[t] is the number of words for rank t, counted up, and down again where `writes` is set: then word starts[t] of
-// `parts` and those after it take them, each after its place in the plane of one rank alone.
-extern "C" __global__ void __launch_bounds__(THREADS, 8)
-nim_send(const u64* __restrict__ plane, const u8* __restrict__ filled, const u32* __restrict__ strips, u32 row_words,
-         const u32* __restrict__ borders, u32 border_count, const u64* __restrict__ starts, u32* counted, u64* __restrict__ parts,
-         u32 writes) {
-    const u32 across = tiles_across(row_words);
-    const u64 words = static_cast<u64>(border_count) * REACH * row_words;
-    for (u64 i = global_thread(); i < words; i += global_threads()) {
-        const u32 word = static_cast<u32>(i % row_words), row = static_cast<u32>(i / row_words);
-        const u32 border = 2 * (row / REACH), strip = borders[border], rank = borders[border + 1], r = OWNED - REACH + row % REACH;
-        if (filled[static_cast<u64>(strip) * across + word / WORDS] == 0) continue;
-        const u64 bits = plane[(static_cast<u64>(strip) * OWNED + r) * row_words + word];
-        if (bits == 0) continue;
-        if (writes == 0) {
-            atomicAdd(&counted[rank], 1u);
-            continue;
-        }
-        u64* const entry = parts + starts[rank] + 2 * static_cast<u64>(atomicAdd(&counted[rank], ~0u) - 1);
-        entry[0] = (static_cast<u64>(strips[strip]) * OWNED + r) * row_words + word;
-        entry[1] = bits;
-    }
-}
-
-// Put the words that other ranks sent into the halo of `plane`, and the tiles that hold their cells into the list of `generation`, or,
-// unless `keep` is set, empty it of them.  places[s] is where strip s is in the plane.
-extern "C" __global__ void __launch_bounds__(THREADS, 8)
-nim_receive(u64* __restrict__ plane, u8* __restrict__ filled, const u32* __restrict__ strips, u32* __restrict__ tiles, u32* lengths,
-            u32* __restrict__ entered, u32 generation, const u32* __restrict__ places, u32 row_words, const u64* __restrict__ parts,
-            u64 count, u32 keep) {
-    const u32 across = tiles_across(row_words);
-    const List list{tiles, lengths, entered, generation};
-    for (u64 i = global_thread(); i < count; i += global_threads()) {
-        const u64 row = parts[2 * i] / row_words;
-        const u32 word = static_cast<u32>(parts[2 * i] % row_words), strip = places[row / OWNED];
-        const u64 bits = keep != 0 ? parts[2 * i + 1] : 0ull;
-        plane[(static_cast<u64>(strip) * OWNED + row % OWNED) * row_words + word] = bits;
-        store_relaxed(&filled[static_cast<u64>(strip) * across + word / WORDS], keep != 0);
-        if (bits != 0) list.enter(strips, across, strip + 1, word / WORDS);
     }
 }

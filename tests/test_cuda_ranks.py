@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import availability, selection
 from gpu_nim.backends.communicator import free_share, share
-from gpu_nim.backends.cuda import CudaBackend, brick_exchange, nim_strips
+from gpu_nim.backends.cuda import CudaBackend, brick_exchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.exactly_one import device_bytes
-from gpu_nim.backends.cuda.nim import device_bytes as nim_bytes
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
@@ -28,23 +28,20 @@ KNIGHT = POPULATIONS["A319018"]
 
 
 def births(rule, last, ranks, *, directly=False):
-    """Of nim, where the rule is None."""
     backend = CudaBackend(HostLauncher())
 
     def work(communicator):
         communicator.device_buffers = directly
-        here = backend.on_rank(communicator)
-        return (here.nim(last) if rule is None else here.automaton(rule, last)).advance(last).births.tolist()
+        return backend.on_rank(communicator).automaton(rule, last).advance(last).births.tolist()
 
     return on_ranks(ranks, work)[0]
 
 
 def expected(rule, last):
-    numpy = NumpyBackend()
-    return (numpy.nim(last) if rule is None else numpy.automaton(rule, last)).advance(last).births.tolist()
+    return NumpyBackend().automaton(rule, last).advance(last).births.tolist()
 
 
-@pytest.mark.parametrize(("rule", "last"), [(EDGE, 60), (KNIGHT, 60), (None, 300)], ids=["edge", "knight", "nim"])
+@pytest.mark.parametrize(("rule", "last"), [(EDGE, 60), (KNIGHT, 60)], ids=["edge", "knight"])
 def test_growths_over_many_bricks(rule, last):
     assert births(rule, last, 2) == expected(rule, last)
 
@@ -61,10 +58,9 @@ def test_ranks_with_and_without_a_gpu_share_a_growth(rule):
     assert on_ranks(3, checksums) == [NumpyBackend(threads=0).automaton(rule, 40).advance(40).checksums.tolist()] * 3
 
 
-@pytest.mark.parametrize(("rule", "last"), [(EDGE, 20), (None, 100)], ids=["edge", "nim"])
-def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch, rule, last):
+def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch):
     monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go to the host"))
-    assert births(rule, last, 3, directly=True) == expected(rule, last)
+    assert births(EDGE, 20, 3, directly=True) == expected(EDGE, 20)
 
 
 def test_what_ranks_tell_each_other_is_what_the_kernels_write():
@@ -74,9 +70,7 @@ def test_what_ranks_tell_each_other_is_what_the_kernels_write():
 
 def test_what_is_sent_outgrows_its_room(monkeypatch):
     monkeypatch.setattr(brick_exchange, "_FIRST_WORDS", 1)
-    monkeypatch.setattr(nim_strips, "_FIRST_WORDS", 1)
     assert births(FCC, 30, 3) == expected(FCC, 30)
-    assert births(None, 200, 3) == expected(None, 200)
 
 
 def test_more_newborns_than_planned_are_refused_on_ranks(monkeypatch):
@@ -95,12 +89,10 @@ def test_ranks_divide_the_memory():
     for ranks in (2, 4, 8):
         assert DeviceBricks.of_busiest(EDGE, 2048, ranks).count < 1.1 * DeviceBricks.of_busiest(EDGE, 2048).count / ranks
         assert device_bytes(EDGE, 2048, ranks) < device_bytes(EDGE, 2048, ranks // 2)
-        assert nim_bytes(16384, ranks) < 2.1 * nim_bytes(16384) / ranks  # beside most strips there is one of another rank
     parts = [DeviceBricks(EDGE, 256, rank, 4) for rank in range(4)]
     assert sum(part.count for part in parts) == DeviceBricks(EDGE, 256).count
     backend = CudaBackend(HostLauncher()).on_rank(SimpleNamespace(size=4, rank=0))
     assert backend.growth_memory(EDGE, 256) == device_bytes(EDGE, 256, 4)
-    assert backend.growth_memory(EDGE, 1000, nim=True) == nim_bytes(1000, 4)
     assert backend.growth_memory(EDGE, 256, general=True) is None
 
 
@@ -152,4 +144,5 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     plan = GrowthJob("edge", last, backend=backend, ranks=3).plan()
     assert 0 < max(sizes) <= plan.costs["sent"]
     assert plan.costs["memory"] == device_bytes(EDGE, last, 3)
-    assert GrowthJob("nim", last, backend=backend, ranks=3).plan().costs["memory"] == nim_bytes(last, 3)
+    nim = find("nim").rule
+    assert GrowthJob("nim", last, backend=backend, ranks=3).plan().costs["memory"] == device_bytes(nim, last, 3)

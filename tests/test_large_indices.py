@@ -211,11 +211,10 @@ def test_rows_of_nims_plane_far_apart() -> None:
     numbers = {"rows": rows, "row_words": row_words, "generation": generation, "steps": 32}
     filled = {"filled_from": xp.ones(64, np.uint8), "filled_to": xp.zeros(64, np.uint8)}
     mixing = dict(zip(("down", "along", "up"), nim_plane_mix(), strict=True))
-    strips = xp.asarray(np.array([0, 2**31], np.uint32))  # the only strip is the first, and below it there is none
     lengths = xp.zeros(rows, np.uint32)
     lengths[generation : generation + 1].set(np.ones(1, np.uint32))  # of a list of the first tile
     lists = {name: xp.zeros(64, np.uint32) for name in ("tiles", "takes_tiles", "entered")}
-    planes = {"from": plane, "to": spare, **filled, "strips": strips, "lengths": lengths, **lists}
+    planes = {"from": plane, "to": spare, **filled, "lengths": lengths, **lists}
     launch = launcher.bind("nim_advance", {**planes, **numbers, **mixing, "births": births, "checksums": checksums})
     launch(1)
     assert births[wanted.first : wanted.first + 32].get().tolist() == wanted.births.tolist()

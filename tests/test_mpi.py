@@ -204,7 +204,7 @@ def patient_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("patient_mpirun")
 def test_a_signal_to_mpirun_ends_all_ranks(tmp_path: Path) -> None:
     out = tmp_path / "a.zarr"
-    process = started(2, *gpunim("grow", "--gen", 100_000, "--backend", "numpy", "--quiet", "--out", out))
+    process = started(2, *gpunim("grow", "ulam-warburton", "--gen", 30_000, "--backend", "numpy", "--quiet", "--out", out))
     wait_for(lambda: list(tmp_path.rglob("cells")), "cells")
     process.send_signal(signal.SIGTERM)
     status, _, said = ended(process)

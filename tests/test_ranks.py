@@ -1,15 +1,16 @@
 """Growth on several ranks equals growth on one, cell by cell."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.numpy import NumpyBackend, nim
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.backends.shared.owners import owners
@@ -22,6 +23,7 @@ from tests.threads import on_ranks
 FAST = rules(least=2, most=3, births=ONE)
 RANKS = st.sampled_from([1, 2, 3, 4, 8])
 NUMPY = NumpyBackend()
+KNIGHT = POPULATIONS["A319018"]
 # Cells of odd sums lie outside of its universe, and bricks in the plane have bits for them.
 DIAGONAL = Rule(2, ((-1, 1), (1, -1)), ONE, ((-2, 0), (0, -2)), half_space((1, 1), -2), symmetry=Symmetry.PERMUTATIONS)
 some = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -33,11 +35,10 @@ def backend(every_backend):
 
 
 def grown(rule, last, ranks, to, *, state=None, backend=NUMPY, **wanted):
-    """The batch of each rank and its part of the state; of nim's engine where the rule is None."""
+    """The batch of each rank and its part of the state."""
 
     def work(communicator):
-        here = backend.on_rank(communicator)
-        engine = here.nim(last, state) if rule is None else here.automaton(rule, last, state)
+        engine = backend.on_rank(communicator).automaton(rule, last, state)
         return engine.advance(to, **wanted), engine.state()
 
     return on_ranks(ranks, work)
@@ -87,30 +88,33 @@ def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, mor
             assert batch.checksums.tolist() == whole.checksums[stop + 1 :].tolist()
 
 
-@pytest.mark.thorough
-@settings(some, max_examples=4)
-@given(before=RANKS, after=RANKS, stop=st.integers(0, 130), more=st.integers(1, 100), planned=st.integers(0, 200))
-def test_nim_grows_the_same_and_resumes(backend, before, after, stop, more, planned):
-    engine, last = NimEngine(stop + more), stop + more
-    first, rest = (engine.advance(to, cells=True, section=(2, 5)) for to in (stop, last))
-    for begins, ends in [(backend, backend), *([] if type(backend) is NumpyBackend else [(backend, NUMPY), (NUMPY, backend)])]:
-        begun = grown(None, stop + planned, before, stop, backend=begins, cells=True, section=(2, 5))
-        assert_same_growth(begun, first)
-        state = join([part for _, part in begun][::-1])
-        assert_same_growth(grown(None, last, after, last, state=state, backend=ends, cells=True, section=(2, 5)), rest)
+def test_nim_is_cut_into_bricks_and_a_plane_of_one_process_is_not_shared(backend):
+    def work(communicator, resume=None):
+        growing = GrowthProcess("nim", 40, backend.on_rank(communicator), every=20, resume=resume)
+        snapshots = [growing.snapshot() for batch in growing if growing.generation == 20]
+        return growing.growth().digest, growing.mismatch, snapshots
+
+    [(digest, mismatch, [plane])] = on_ranks(1, work)
+    parts = on_ranks(3, work)
+    assert [part[:2] for part in parts] == [(digest, mismatch)] * 3 == [(digest, None)] * 3
+    states = [snapshot.state for *_, [snapshot] in parts]
+    assert sum(len(state["newborns"]) for state in states) == 9  # each of 3^wt(20) on one of the ranks
+    whole = replace(parts[0][2][0], state=join(states))
+    assert on_ranks(1, partial(work, resume=whole)) == [(digest, None, [])]
+    with pytest.raises(UsageError, match="a growth of nim that one process began is resumed by one process"):
+        on_ranks(2, partial(work, resume=plane))
 
 
-@pytest.mark.parametrize("rule", [POPULATIONS["A319018"], None], ids=["knight", "nim"])
-def test_what_ranks_receive_is_what_they_need(rule):
-    expected = (NUMPY.nim(40) if rule is None else NUMPY.automaton(rule, 40)).advance(40).births.tolist()
-    assert [batch.births.tolist() for batch, _ in grown(rule, 40, 2, 40)] == [expected] * 2
+def test_what_ranks_receive_is_what_they_need():
+    expected = NUMPY.automaton(KNIGHT, 40).advance(40).births.tolist()
+    assert [batch.births.tolist() for batch, _ in grown(KNIGHT, 40, 2, 40)] == [expected] * 2
 
 
 def test_ranks_of_a_host_share_what_is_free(monkeypatch):
-    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: 3 * nim.required_bytes(1024, 2) // 2)
-    assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).nim(512).generation) == [-1]
-    with pytest.raises(InsufficientMemoryError, match="nim to generation 1024 needs"):
-        on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).nim(1024))
+    monkeypatch.setattr("gpu_nim.backends.numpy.exactly_one.host_memory", lambda: 3 * required_bytes(EDGE, 128, 2) // 2)
+    assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).automaton(EDGE, 64).generation) == [-1]
+    with pytest.raises(InsufficientMemoryError, match="growth to generation 128 needs"):
+        on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).automaton(EDGE, 128))
 
 
 def test_ranks_divide_the_memory():
@@ -151,7 +155,7 @@ def test_a_rank_is_sent_the_newborns_within_reach_of_its_slabs(rule, ranks, seed
         assert sorted(bricks.places_of(*unpack([part])).tolist()) == sorted(expected.tolist())
 
 
-@pytest.mark.parametrize("rule", [EDGE, CUBIC26, POPULATIONS["A319018"]], ids=["edge", "cubic26", "knight"])
+@pytest.mark.parametrize("rule", [EDGE, CUBIC26, KNIGHT], ids=["edge", "cubic26", "knight"])
 def test_ranks_of_different_backends_share_a_growth(every_backend, rule):
     def work(communicator):
         here = (NUMPY, every_backend, every_backend)[communicator.rank].on_rank(communicator)

@@ -56,6 +56,8 @@ class GrowthProcess:
     Attributes:
         mismatch: the first generation that contradicts the theorem, or None.
         verifies: whether births are checked against a theorem.
+        by_planes: whether it is grown by the engine for nim alone, which applies the same rule to a plane at a time; ranks divide
+            bricks of its cells, as they do of any automaton.
         tested: the last generation up to which each cell was checked, too: all with cells=True, otherwise the first ones.
         resumed: the snapshot that it resumed from, once it has begun without its state.
         ranks: the ranks of the backend.
@@ -108,9 +110,14 @@ class GrowthProcess:
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
         self._engine: Engine | None = None
+        nim, alone = self.automaton.rule == find("nim").rule, self.ranks.size == 1
+        self.by_planes = nim and alone and not general
         self.resumed = resume
         if resume is not None:
             self._restore(resume)
+            self.by_planes = nim and "words" in resume.state
+            if self.by_planes and not alone:
+                raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
 
     @property
     def generation(self) -> int:
@@ -180,8 +187,8 @@ class GrowthProcess:
             # A state goes to an engine of the kind that it came from: the general one counts touches.
             with _damage_refused():
                 state = self.resumed.state
-                by_planes = self.by_planes and "words" in state
-                engine = backend.nim(last, state) if by_planes else backend.automaton(rule, last, state, general="touches" in state)
+                planes = self.by_planes
+                engine = backend.nim(last, state) if planes else backend.automaton(rule, last, state, general="touches" in state)
             self.resumed = replace(self.resumed, state={})  # the engine has it
             return engine
         if self.by_planes:
@@ -209,11 +216,6 @@ class GrowthProcess:
         """Whether the general engine may grow what has no room for a table of bricks, since its offsets are long and few."""
         rule, free = self.automaton.rule, self._backend.free_memory()
         return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, self.generations) <= free
-
-    @property
-    def by_planes(self) -> bool:
-        """Whether it is grown by the engine for nim alone, which applies the same rule to a plane at a time."""
-        return self.automaton.rule == find("nim").rule and not self._general
 
     def planned_memory(self) -> int | None:
         """Return the bytes of the backend's memory that are planned for growing from the seeds.

@@ -1,7 +1,7 @@
 """What the ranks of one growth say to each other.
 
 A growth on several ranks is cut into slabs, each of which one rank owns. Every rank makes an engine for the same rule and the same
-last generation, `NumpyBackend(communicator).automaton(...)` or `.nim(...)`, and calls the same methods of it in the same order with
+last generation, `NumpyBackend(communicator).automaton(...)`, and calls the same methods of it in the same order with
 the same arguments, since engines exchange newborns in each generation; so it does with the methods of a communicator, all of which
 wait for the other ranks. What an engine returns:
 
@@ -24,8 +24,8 @@ T = TypeVar("T")
 Bytes = NDArray[np.uint8]
 #: Why a growth is refused on several ranks.
 NOT_ON_RANKS = (
-    "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, with short offsets, or nim, and not "
-    "by the general engine"
+    "a growth on several ranks must be of births on exactly one touch, in 2 or 3 dimensions, with short offsets, and not by the "
+    "general engine"
 )
 
 

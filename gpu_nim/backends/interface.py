@@ -329,7 +329,7 @@ class Backend(Protocol):
         """
 
     def nim(self, last: int, state: State | None = None) -> Engine:
-        """Return an engine for three-pile Nim by [B]'s first rule.
+        """Return an engine for three-pile Nim by [B]'s first rule, on one rank alone.
 
         Args:
             last: the last generation of the growth.

@@ -68,8 +68,6 @@ BUDGETS: dict[str, Budget] = {
     "general_survey": Budget(registers=64, blocks=4, loop=(850, 850), turn=(15, 15)),
     "nim_advance": Budget(registers=96, blocks=5, loop=(1790, 1720), turn=(75, 100)),
     "nim_cells": Budget(registers=96, blocks=5, loop=(1860, 1830), turn=(70, 60)),
-    "nim_send": Budget(registers=40, blocks=8, loop=(110, 100), turn=(50, 45)),
-    "nim_receive": Budget(registers=40, blocks=8, loop=(140, 125), turn=(80, 70)),
     "trace_nim": Budget(registers=96, blocks=5, loop=(360, 310), turn=(210, 155)),
     "trace_bricks": Budget(registers=96, blocks=5, loop=(260, 210), turn=(235, 195)),
     "trace_tree": Budget(registers=88, blocks=5, loop=(230, 185), turn=(200, 155)),

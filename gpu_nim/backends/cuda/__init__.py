@@ -6,7 +6,7 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 
 from functools import partial
 
-from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
@@ -57,15 +57,13 @@ class CudaBackend:
     def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
         """Return the bytes of device memory that a growth from its seeds is planned to take; None if they are not known before."""
         if nim:
-            return device_bytes(last, self.communicator.size)
+            return device_bytes(last)
         return brick_bytes(rule, last, self.communicator.size) if supports(rule) and not general else None
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        ranks = self.communicator
-        free = free_share(ranks, self._launcher.identity, self._launcher.free_memory())
-        require_memory(device_bytes(last, ranks.size), free, f"nim to generation {last} on {self.device}")
-        return NimEngine(self._launcher, last, state, ranks)
+        require_memory(device_bytes(last), self._launcher.free_memory(), f"nim to generation {last} on {self.device}")
+        return NimEngine(self._launcher, last, state)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""

@@ -1,8 +1,6 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
-from platform import node
-
-from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
@@ -70,9 +68,8 @@ class NumpyBackend:
 
     def nim(self, last: int, state: State | None = None) -> Engine:
         """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        free = free_share(self.communicator, node(), host_memory())
-        require_memory(self._nim_bytes(last), free, f"nim to generation {last}")
-        return NimEngine(last, state, self.communicator, plain=self.threads == 0)
+        require_memory(self._nim_bytes(last), host_memory(), f"nim to generation {last}")
+        return NimEngine(last, state, plain=self.threads == 0)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
@@ -83,7 +80,7 @@ class NumpyBackend:
         return GeneralEngine(rule, last, state)
 
     def _nim_bytes(self, last: int) -> int:
-        return nim_planes.required_bytes(last, self.communicator.size, plain=self.threads == 0)
+        return nim_planes.required_bytes(last, plain=self.threads == 0)
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)

@@ -15,25 +15,18 @@ sorted list: about three words are read for each of them, and one is written.  G
 of 1s in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is
 empty, and a list of cells. Large growths visit them by loops that numba compiles (`gpu_nim.backends.numpy.nim_loops`), where it is
 installed.
-
-Ranks.  A row is born from itself and the row above it.  A rank owns blocks of rows, and its plane has them one after another, each
-with the row above it in front: its halo, which is filled before a step with the words that the owner of that row sends, and emptied
-after it.  Nothing is born in a halo.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
 from gpu_nim.backends.shared.cells import check_request
-from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import finalize, nim_plane_mix
 
 #: Generations, from which on compiled loops gain more than it takes to load them.
 COMPILED_FROM = 1 << 12
-BLOCKS = 128  # of rows, for each rank: a halo costs little
 _WORD_BYTES, _COMPILED_WORD_BYTES = 110, 40  # of the arrays of a step, for a word that holds newborns: measured
 _NEWBORNS_A_WORD = 11
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
@@ -46,14 +39,13 @@ def words_per_row(last: int) -> int:
     return last // 64 + 1
 
 
-def plane_bytes(last: int, ranks: int = 1) -> int:
-    """Return the bytes of the plane that holds generations 0 to `last`, or of the largest part of it on one of some ranks.
+def plane_bytes(last: int) -> int:
+    """Return the bytes of the plane that holds generations 0 to `last`.
 
-    >>> plane_bytes(1024), plane_bytes(65536, ranks=8) < plane_bytes(65536) / 7
-    (139400, True)
+    >>> plane_bytes(1024)
+    139400
     """
-    rows = last + 1 if ranks == 1 else max(len(_local_rows(owners(last + 1, 1, ranks, BLOCKS), rank)) for rank in range(ranks))
-    return 8 * rows * words_per_row(last)
+    return 8 * (last + 1) * words_per_row(last)
 
 
 def most_newborns(last: int) -> int:
@@ -71,55 +63,25 @@ def loaded_bytes(last: int, *, plain: bool = False) -> int:
     return LOADED_BYTES if not plain and gains(last, COMPILED_FROM) else 0
 
 
-def required_bytes(last: int, ranks: int = 1, *, plain: bool = False) -> int:
-    """Return the planned bytes of memory for growing to generation `last`, by compiled loops unless `plain`, on one of some ranks.
+def required_bytes(last: int, *, plain: bool = False) -> int:
+    """Return the planned bytes of memory for growing to generation `last`, by compiled loops unless `plain`.
 
     >>> required_bytes(1024) < 1e6
     True
     """
     loaded = loaded_bytes(last, plain=plain)
-    active = most_newborns(last) // (_NEWBORNS_A_WORD * ranks) * (_COMPILED_WORD_BYTES if loaded else _WORD_BYTES)
-    return plane_bytes(last, ranks) + loaded + active
-
-
-def _local_rows(owner: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
-    """The rows u in the plane of a rank: its own ones, and before each block of them the row above it."""
-    mine = owner == rank
-    return np.flatnonzero(mine | np.append(mine[1:] & ~mine[:-1], False))
-
-
-class _Rows:
-    """The rows in the plane of a rank.
-
-    Attributes:
-        owners: the owner of each row u.
-        numbers: u of each row of the plane; `count` of them.
-        own: whether each row of the plane is the rank's own.
-        places: the row of the plane that is row u.
-        heirs: the other rank that owns the row below each row of the plane that is the rank's own; -1 if there is none.
-    """
-
-    def __init__(self, rows: int, ranks: Communicator) -> None:
-        self.owners = owners(rows, 1, ranks.size, BLOCKS)
-        self.numbers = _local_rows(self.owners, ranks.rank)
-        self.count = len(self.numbers)
-        self.own = self.owners[self.numbers] == ranks.rank
-        self.places = np.zeros(rows, np.int64)
-        self.places[self.numbers] = np.arange(self.count)
-        below = np.append(self.owners[1:], -1)[self.numbers]
-        self.heirs = np.where(self.own & (below != ranks.rank), below, -1)
+    active = most_newborns(last) // _NEWBORNS_A_WORD * (_COMPILED_WORD_BYTES if loaded else _WORD_BYTES)
+    return plane_bytes(last) + loaded + active
 
 
 class NimEngine:
-    """Three-pile Nim in progress, to at most generation `last`, on one rank or several, by compiled loops unless `plain`."""
+    """Three-pile Nim in progress, to at most generation `last`, by compiled loops unless `plain`."""
 
-    def __init__(self, last: int, state: State | None = None, ranks: Communicator = ALONE, *, plain: bool = False) -> None:
+    def __init__(self, last: int, state: State | None = None, *, plain: bool = False) -> None:
         self._last = last
         self._compiled = loaded_bytes(last, plain=plain) > 0
         self._row = words_per_row(last)
-        self._ranks = ranks
-        self._rows = _Rows(last + 1, self._ranks)
-        self._plane = np.zeros(self._rows.count * self._row, np.uint64)
+        self._plane = np.zeros((last + 1) * self._row, np.uint64)
         self._active = np.zeros(0, np.int64)
         self.generation = -1
         if state is not None:
@@ -129,7 +91,7 @@ class NimEngine:
         """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
         check_request(self.generation, to, self._last, section, 3)
         first, size = self.generation + 1, to - self.generation
-        births, checksums, cut = counts = np.zeros((3, size), np.uint64)
+        births, checksums, cut = np.zeros((3, size), np.uint64)
         grown: list[NDArray[np.int32]] = []
         for index in range(size):
             self._step()
@@ -138,52 +100,41 @@ class NimEngine:
                 cut[index] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
             if cells:
                 grown.extend(newborns)
-        births, checksums, cut = self._ranks.sum(counts)
-        # A rank may own no row of a small growth.
-        newborns = [np.zeros((0, 3), np.int32), *grown]
-        return Batch(first, births, checksums, np.concatenate(newborns) if cells else None, None if section is None else cut)
+        return Batch(first, births, checksums, np.concatenate(grown) if cells else None, None if section is None else cut)
 
     def state(self) -> State:
-        """Return the rank's part, the newborns' words: their places as (row u, word) pairs and their bits."""
-        row, word = np.divmod(self._active, self._row)
+        """Return the newborns' words: their places as (row u, word) pairs and their bits."""
         return {
             "generation": np.array(self.generation, np.int64),
-            "places": np.stack((self._rows.numbers[row], word), axis=1),
+            "places": np.stack(np.divmod(self._active, self._row), axis=1),
             "words": self._plane[self._active],
         }
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
         u, word = state["places"].astype(np.int64).T
-        own = self._rows.owners[u] == self._ranks.rank
-        places = self._rows.places[u[own]] * self._row + word[own]
-        self._plane[places] = state["words"][own]
+        places = u * self._row + word
+        self._plane[places] = state["words"]
         self._active = np.sort(places)
 
     def _step(self) -> None:
         self.generation += 1
         plane, active, row = self._plane, self._active, self._row
         if self.generation == 0:
-            if self._ranks.rank == self._rows.owners[0]:
-                plane[0] = _ONE
-                self._active = np.zeros(1, np.int64)
+            plane[0] = _ONE
+            self._active = np.zeros(1, np.int64)
             return
-        received = self._receive() if self._ranks.size > 1 else active[:0]
         if self._compiled:
             from gpu_nim.backends.numpy import nim_loops  # here, for numba's start-up time
 
-            alone = self._ranks.size == 1
-            sources = active if alone else np.sort(np.concatenate((active, received)))
-            self._active = nim_loops.step(plane, sources, row, self._rows.own[: 0 if alone else None])
+            self._active = nim_loops.step(plane, active, row)
             return
         # Bit v = 63 of a word reaches the next word.  None leaves its row: v <= n <= last lies inside it, nor does u.
         carrying = active[(plane[active] >> _TOP).astype(bool)]
-        below = np.concatenate((active, received)) + row
+        below = active + row
         touched = np.concatenate((active, carrying + 1, below[below < plane.size]))
         touched.sort(kind="stable")  # a merge of sorted runs
         touched = touched[np.diff(touched, prepend=-1) > 0]
-        if self._ranks.size > 1:
-            touched = touched[self._rows.own[touched // row]]
         stayed = plane[touched]
         # Reading one place before the first word of a row or of the plane finds bits that the guards below drop.
         before = plane[touched - 1] >> _TOP
@@ -194,26 +145,7 @@ class NimEngine:
         # Exactly one of three: an odd number of them, but not all.
         born = (stayed ^ moved ^ above) & ~(stayed & moved & above)
         plane[touched] = born
-        plane[received] = 0
         self._active = touched[born != 0]
-
-    def _receive(self) -> NDArray[np.int64]:
-        """Send the words in rows above those of other ranks, put theirs into the rows above mine, and return their places."""
-        row, word = np.divmod(self._active, self._row)
-        heir = self._rows.heirs[row]
-        parts = []
-        for rank in range(self._ranks.size):
-            sent = heir == rank
-            numbers = self._rows.numbers[row[sent]] * self._row + word[sent]
-            parts.append(np.concatenate((numbers.view(np.uint64), self._plane[self._active[sent]])).view(np.uint8))
-        places = []
-        for message in self._ranks.exchange(parts):
-            numbers, words = message.copy().view(np.uint64).reshape(2, -1)
-            u, column = np.divmod(numbers.view(np.int64), self._row)
-            place = self._rows.places[u] * self._row + column
-            self._plane[place] = words
-            places.append(place)
-        return np.concatenate(places)
 
     def _count_and_checksum(self, wanted: bool) -> tuple[int, int, list[NDArray[np.int32]]]:
         """Return the newborns' number and checksum, and the newborns themselves, block by block, where wanted."""
@@ -223,7 +155,7 @@ class NimEngine:
         if self._compiled and not wanted:
             from gpu_nim.backends.numpy import nim_loops
 
-            births, mixed = nim_loops.count(self._plane, self._active, self._rows.numbers, self._row, down, along, rest)
+            births, mixed = nim_loops.count(self._plane, self._active, self._row, down, along, rest)
             return births, int(mixed), []
         births, checksum = 0, 0
         cells: list[NDArray[np.int32]] = []
@@ -234,7 +166,6 @@ class NimEngine:
             count = np.bitwise_count(words)
             bit = (np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)) & 63).astype(np.uint64)
             u, word = np.divmod(places, self._row)
-            u = self._rows.numbers[u]
             base = u.astype(np.uint64) * down + (word.astype(np.uint64) << np.uint64(6)) * along + rest
             births += len(bit)
             checksum += int(finalize(np.repeat(base, count) + bit * along).sum(dtype=np.uint64))

@@ -16,14 +16,13 @@ _NONE = np.iinfo(np.int64).max  # beyond every place
 
 
 @compiled
-def step(plane: Any, sources: Any, row: int, own: Any) -> Any:
+def step(plane: Any, sources: Any, row: int) -> Any:
     """Grow a generation in place, and return the places of the words that hold newborns, ascending.
 
     Args:
         plane: the words, shape (rows * row,).
         sources: the places of those that hold newborns of the generation before, ascending; `plane` is 0 elsewhere.
         row: words in a row.
-        own: whether something is born in each row; empty where it is in all.
     """
     before = plane[sources]
     plane[sources] = 0
@@ -51,20 +50,19 @@ def step(plane: Any, sources: Any, row: int, own: Any) -> Any:
             falls += 1
         # Exactly one of three: an odd number of them, but not all.
         born = (stayed ^ moved ^ above) & ~(stayed & moved & above)
-        if born and (len(own) == 0 or own[least // row]):
+        if born:
             plane[least] = born
             found[count] = least
             count += 1
 
 
 @compiled
-def count(plane: Any, places: Any, numbers: Any, row: int, down: Any, along: Any, rest: Any) -> tuple[int, Any]:
+def count(plane: Any, places: Any, row: int, down: Any, along: Any, rest: Any) -> tuple[int, Any]:
     """Return the number of newborns and their checksum.
 
     Args:
         plane: as for `step`.
         places: the places of the words that hold newborns.
-        numbers: u of each row of the plane.
         row: words in a row.
         down: the digest's mix of (u, v) is down u + along v + rest, before it is finalized; uint64.
         along: likewise.
@@ -73,8 +71,8 @@ def count(plane: Any, places: Any, numbers: Any, row: int, down: Any, along: Any
     births, checksum = 0, np.uint64(0)
     for place in places:
         word = plane[place]
-        at = place // row
-        base = np.uint64(numbers[at]) * down + np.uint64((place - at * row) * 64) * along + rest
+        u = place // row
+        base = np.uint64(u) * down + np.uint64((place - u * row) * 64) * along + rest
         while word:
             lowest = word & (~word + np.uint64(1))
             word ^= lowest

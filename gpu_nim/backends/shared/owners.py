@@ -10,23 +10,23 @@ is more even. docs/scaling.md has the figures.
 import numpy as np
 from numpy.typing import NDArray
 
-#: The slabs are cut into at least so many blocks for each rank: fewer send less, more are spread more evenly.
+#: The slabs are cut into at least so many blocks for each rank, where that leaves them wide enough: fewer send less, more are
+#: spread more evenly.
 BLOCKS = 32
 
 
-def owners(slabs: int, narrowest: int, ranks: int, blocks: int = BLOCKS) -> NDArray[np.int64]:
+def owners(slabs: int, narrowest: int, ranks: int) -> NDArray[np.int64]:
     """Return the owner of each slab, shape (slabs,).
 
     Args:
         slabs: the number of slabs.
         narrowest: no block has fewer slabs; the last one may.
         ranks: the number of ranks.
-        blocks: how many blocks for each rank there are at least, where that leaves them wide enough.
 
     >>> owners(128, 1, 2)[::2][:8].tolist(), owners(96, 1, 3)[:8].tolist()
     ([0, 1, 1, 0, 1, 0, 0, 1], [0, 1, 2, 0, 1, 2, 0, 1])
     """
-    width = max(narrowest, 1 << (max(1, slabs // (blocks * ranks)).bit_length() - 1))
+    width = max(narrowest, 1 << (max(1, slabs // (BLOCKS * ranks)).bit_length() - 1))
     block = np.arange(slabs, dtype=np.int64) // width
     if ranks % 2:
         return block % ranks
