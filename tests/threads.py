@@ -26,14 +26,12 @@ class Threads:
     def __init__(self, rank: int, places: list[Any], barrier: threading.Barrier, stopped: list[threading.Event]) -> None:
         self.rank, self.size, self.device_buffers = rank, len(places), False
         self._places, self._barrier, self._stopped = places, barrier, stopped
-        self.sent = 0  # bytes
 
     def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         assert len(parts) == self.size
         kind = type(empty(0, np.uint8))
         assert all(type(part) is kind and part.dtype == np.uint8 and part.ndim == 1 for part in parts)
         assert self.device_buffers or kind is np.ndarray
-        self.sent += sum(map(len, parts))
         return self._share(parts, lambda everyone: [theirs[self.rank].copy() for theirs in everyone])
 
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:

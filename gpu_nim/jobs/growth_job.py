@@ -20,7 +20,7 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.numpy.exactly_one import listed, planned_newborns, supports
+from gpu_nim.backends.numpy.exactly_one import planned_newborns, supports
 from gpu_nim.backends.numpy.nim import most_newborns
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.bricks import Bricks
@@ -52,7 +52,6 @@ _READ_BYTES = 8 << 20  # of a chunk that is read back
 _STORED_BYTES = 40  # of a newborn while its generation is written or read
 _PARENT_BYTES = 180  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
-_MESSAGE_BYTES = 9  # of its own, for each rank
 _FILES = ("out", "voxels", "bfile")
 #: The options that a checkpoint keeps for the growth that resumes.
 _STORED = (*_FILES, "parents", "every", "columns")
@@ -222,7 +221,7 @@ class GrowthJob:
             BackendError: the backend cannot run here.
 
         >>> print(GrowthJob("edge", 1024, backend="numpy", ranks=8).plan())
-        edge to generation 1024 is planned to take ... bytes on each of 8 ranks, and to send ... bytes in a generation ...
+        edge to generation 1024 is planned to take ... bytes on each of 8 ranks: ...
         """
         self._check_engine()
         if self.resume is not None:
@@ -233,7 +232,7 @@ class GrowthJob:
         if ranks > 1:
             backend = backend.on_rank(Planned(ranks))
         growing = GrowthProcess(self._chosen or AUTOMATON, self.last, backend, general=self._general)
-        name, rule, memory = growing.automaton.name, growing.automaton.rule, growing.planned_memory()
+        name, memory = growing.automaton.name, growing.planned_memory()
         formats = self._formats(growing.automaton)
         files: dict[str, int] = {}
         if backend.name == "numpy":
@@ -254,9 +253,7 @@ class GrowthJob:
             some = ranks > 1 and backend.name == "numpy"
             taken.append(f"of which {fit or 'none'} fit{'s' * (fit < 2)} on this machine" if some else "which does not fit")
         if ranks > 1:
-            counted = rule is not find("nim").rule
-            costs |= {"ranks": ranks, "sent": sent_bytes(rule, growing.generations, ranks) if counted else None}
-            taken += [f"and to send {costs['sent']:,} bytes in a generation as large as the last"] if counted else []
+            costs["ranks"] = ranks
         facts = {"automaton": name, "generations": growing.generations, "backend": backend.name, "device": backend.device}
         whole = f"{name} to generation {growing.generations} {', '.join(taken)}: {free:,} bytes are free on {backend.device}"
         if files:
@@ -547,19 +544,3 @@ class Planned:
         raise NotImplementedError
 
     sum = fail = exchange
-
-
-def sent_bytes(rule: Rule, generations: int, ranks: int) -> int:
-    """Return the bytes that a rank sends in a generation as large as the last.
-
-    Args:
-        rule: a rule with births on exactly one touch.
-        generations: the last generation.
-        ranks: how many ranks there are to be.
-
-    >>> from gpu_nim.automata.catalogue import find
-    >>> sent_bytes(find("edge").rule, 1024, 8) < 10**6
-    True
-    """
-    bricks = Bricks.of_busiest(rule, generations, ranks)
-    return bricks.sent_bytes(listed(bricks)) + _MESSAGE_BYTES * (ranks - 1)
