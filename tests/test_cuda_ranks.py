@@ -18,9 +18,8 @@ from gpu_nim.backends.shared.bricks import ENTRY, FIELD
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.rule import Rule
 from tests.cuda_host import HostLauncher, compiler
-from tests.lattices import EDGE, FCC, ONE, POPULATIONS, RULE750
+from tests.lattices import EDGE, FCC, POPULATIONS
 from tests.threads import on_ranks
 
 pytestmark = [pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")]
@@ -46,18 +45,6 @@ def test_growths_over_many_bricks(rule, last):
     assert births(rule, last, 2) == expected(rule, last)
 
 
-@pytest.mark.parametrize("rule", [EDGE, FCC, KNIGHT], ids=["edge", "fcc", "knight"])
-def test_ranks_with_and_without_a_gpu_share_a_growth(rule):
-    from tests.compiled import CompiledBackend  # skips without numba
-
-    backends = [CudaBackend(HostLauncher()), NumpyBackend(threads=0), CompiledBackend(threads=3)]
-
-    def checksums(ranks):
-        return backends[ranks.rank].on_rank(ranks).automaton(rule, 40).advance(40).checksums.tolist()
-
-    assert on_ranks(3, checksums) == [NumpyBackend(threads=0).automaton(rule, 40).advance(40).checksums.tolist()] * 3
-
-
 def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatch):
     monkeypatch.setattr(HostLauncher, "start_copy_to_host", lambda *_: pytest.fail("they need not go to the host"))
     assert births(EDGE, 20, 3, directly=True) == expected(EDGE, 20)
@@ -77,12 +64,6 @@ def test_more_newborns_than_planned_are_refused_on_ranks(monkeypatch):
     monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 20)
     with pytest.raises(InsufficientMemoryError, match="active bricks, 20 were planned for"):
         births(FCC, 63, 2)
-
-
-@pytest.mark.parametrize("rule", [RULE750, Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,))], ids=["births", "far"])
-def test_other_rules_are_refused_on_ranks(rule):
-    with pytest.raises(UsageError, match="several ranks must be of births on exactly one touch"):
-        births(rule, 5, 2)
 
 
 def test_ranks_divide_the_memory():

@@ -165,9 +165,7 @@ def test_ranks_of_different_backends_share_a_growth(every_backend, rule):
     assert_same_growth(on_ranks(3, work), ExactlyOneEngine(rule, 30).advance(30, cells=True, section=(0, 2)))
 
 
-def test_other_rules_are_refused_on_several_ranks():
-    def work(communicator):
-        return NumpyBackend(communicator).automaton(RULE750, 5)
-
+@pytest.mark.parametrize("rule", [RULE750, Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,))], ids=["births", "far"])
+def test_other_rules_are_refused_on_several_ranks(backend, rule):
     with pytest.raises(UsageError, match="several ranks must be of births on exactly one touch"):
-        on_ranks(2, work)
+        grown(rule, 5, 2, 5, backend=backend)

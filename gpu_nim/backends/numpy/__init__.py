@@ -74,7 +74,11 @@ class NumpyBackend:
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
         if supports(rule, self.communicator.size) and not general:
-            return exactly_one_engine(rule, last, self.threads)(rule, last, state, self.communicator, self.threads)
+            if not compiled(rule, last, self.threads):
+                return ExactlyOneEngine(rule, last, state, self.communicator)
+            from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
+
+            return CompiledEngine(rule, last, state, self.communicator, self.threads)
         if self.communicator.size > 1:
             raise UsageError(NOT_ON_RANKS)
         return GeneralEngine(rule, last, state)
@@ -92,15 +96,6 @@ class NumpyBackend:
     def tracer(self, scene: Scene) -> NumpyTracer:
         """Return what traces rays through a scene."""
         return NumpyTracer(scene)
-
-
-def exactly_one_engine(rule: Rule, last: int, threads: int) -> type[ExactlyOneEngine]:
-    """Return the engine for births on exactly one touch: by compiled loops where they gain."""
-    if not compiled(rule, last, threads):
-        return ExactlyOneEngine
-    from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
-
-    return CompiledEngine
 
 
 def processor_name() -> str:

@@ -39,15 +39,6 @@ def words_per_row(last: int) -> int:
     return last // 64 + 1
 
 
-def plane_bytes(last: int) -> int:
-    """Return the bytes of the plane that holds generations 0 to `last`.
-
-    >>> plane_bytes(1024)
-    139400
-    """
-    return 8 * (last + 1) * words_per_row(last)
-
-
 def most_newborns(last: int) -> int:
     """Return the newborns of the largest generation up to `last`: 3 to the power of the most 1s of its binary digits.
 
@@ -71,7 +62,7 @@ def required_bytes(last: int, *, plain: bool = False) -> int:
     """
     loaded = loaded_bytes(last, plain=plain)
     active = most_newborns(last) // _NEWBORNS_A_WORD * (_COMPILED_WORD_BYTES if loaded else _WORD_BYTES)
-    return plane_bytes(last) + loaded + active
+    return 8 * (last + 1) * words_per_row(last) + loaded + active
 
 
 class NimEngine:
