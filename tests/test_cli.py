@@ -23,15 +23,7 @@ from gpu_nim.bench.harness import Contender, Work, race
 from gpu_nim.cli import main
 from gpu_nim.cli.command import RANGE
 from gpu_nim.cli.output import step_progress
-from tests.helpers import gpunim, refused, run
-
-
-def failed(*args: str) -> str:
-    """The one sentence of a command that does not succeed, though it is asked right."""
-    result = run(*args)
-    assert result.exit_code == 1
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+from tests.helpers import facts, gpunim, refused, run
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
@@ -48,7 +40,14 @@ def test_help_has_defaults() -> None:
 
 
 def test_version() -> None:
-    assert run("--version").output == f"gpunim, version {__version__}\n"
+    assert run("--version").output == run("version").output == f"gpunim, version {__version__}\n"
+
+
+def test_words_of_other_programs_are_understood(tmp_path: Path) -> None:
+    assert run("help").output == run("--help").output
+    assert run("help", "grow").output == run("grow", "--help").output
+    for word in ("plot", "draw"):  # births sum up to 4^10 below generation 1024, and there are 3 in it
+        assert facts(word, "nim", "-o", tmp_path / "nim.png", "--resolution", "32x32")["population"] == 4**10 + 3
 
 
 def test_grow_json() -> None:
@@ -172,7 +171,7 @@ def test_what_cuda_lacks(
         del sys.modules["cupy"]
         monkeypatch.syspath_prepend(tmp_path)
     try:
-        assert words in failed("grow", "--gen", "3", "--backend", "cuda")
+        assert words in refused("grow", "--gen", "3", "--backend", "cuda")
     finally:
         availability.cuda_obstacle.cache_clear()
 
@@ -224,13 +223,13 @@ def test_a_pipe_that_nobody_reads_ends_a_command_as_sigpipe_does(line: str) -> N
 )
 def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Exception, words: str) -> None:
     broken(monkeypatch, error)
-    assert words in failed("grow", "--gen", "3", "--backend", "numpy")
+    assert words in refused("grow", "--gen", "3", "--backend", "numpy", status=1)
 
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError("No module named 'gpu_nim.x'", name="gpu_nim.x"), KeyError("branch")])
 def test_a_defect_says_so_and_where_on_request(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     broken(monkeypatch, error)
-    said = failed("grow", "--gen", "3", "--backend", "numpy")
+    said = refused("grow", "--gen", "3", "--backend", "numpy", status=1)
     assert said.startswith(f"gpunim: this is a defect of gpunim, please report it: {type(error).__name__}: ")
     assert said.endswith("(GPUNIM_DEBUG=1 shows where)\n")
     monkeypatch.setenv("GPUNIM_DEBUG", "1")

@@ -35,6 +35,16 @@ def test_numbers_are_taken_from_stdin() -> None:
     assert ORDER_2 in result.stdout
 
 
+def test_a_text_of_numbers_with_commas_is_a_source(place: Path) -> None:
+    text = f"[{FIBONACCI[0]}, \n{', '.join(map(str, FIBONACCI[1:]))}]\n"
+    (place / "l.txt").write_text(text)
+    assert read_terms(place / "l.txt").values == tuple(FIBONACCI)
+    assert titles("l.txt") == titles(text)
+    for wrong in (b"1, 2, x", b"1, 2, \xff"):
+        (place / "l.txt").write_bytes(wrong)
+        assert "cannot read l.txt: terms must be integers" in refused("guess", "l.txt", status=1)
+
+
 def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
     """The same 64 terms of D_3, or births of nim, from each."""
     for ending in endings():

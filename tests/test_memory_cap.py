@@ -63,7 +63,7 @@ def test_the_cap_bounds_what_the_process_holds_in_all() -> None:
 def test_work_past_the_cap_is_refused(tmp_path: Path) -> None:
     arguments = ("grow", "edge", "--gen", "1024", "--backend", "numpy", "--out", str(tmp_path / "edge.csv"))
     for result in (invoke(*arguments, "--memory", "1MB"), invoke(*arguments, GPUNIM_MEMORY="1MB")):
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert result.stderr.startswith("gpunim: the table of 1,024 generations needs 204,800 bytes, 0 are free")
     assert list(tmp_path.iterdir()) == []
     assert VARIABLE not in os.environ

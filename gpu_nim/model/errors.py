@@ -78,17 +78,25 @@ class UsageError(GpunimError, ValueError):
 class BackendError(GpunimError, RuntimeError):
     """The requested backend cannot run on this machine, or the device reported an error."""
 
+    exit_status = 2
+
 
 class RankFailed(BackendError):
     """Another rank of the same growth has failed, and says why."""
+
+    exit_status = 1
 
 
 class RanksLost(BackendError):
     """The other ranks of a growth no longer answer: one of them was ended from outside."""
 
+    exit_status = 1
+
 
 class InsufficientMemoryError(GpunimError, MemoryError):
     """The work needs more memory than is free; raised before it starts."""
+
+    exit_status = 2
 
 
 class FileError(GpunimError, OSError):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.catalogue import GENERATIONS, Automaton
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Parameter, integer_type
@@ -49,18 +49,18 @@ class NamedGame:
 
 
 def named(source: str) -> NamedGrowth | NamedGame | Path:
-    """Return what a text of `gpu_nim.render.source` names, a path for a file.
+    """Return what a text of `gpu_nim.render.source` names, a path for a file; an automaton alone is grown as far as by `grow`.
 
     Raises:
         UsageError: it names nothing.
 
-    >>> named("edge:2^9").generation, named("nim:size=255").size, named("edge.npz").name
-    (512, 255, 'edge.npz')
+    >>> named("edge:2^9").generation, named("edge").generation, named("nim:size=255").size, named("edge.npz").name
+    (512, 1024, 255, 'edge.npz')
     """
     if source.endswith(readable_suffixes()):
         return Path(source)
     name, colon, arguments = source.partition(":")
-    if not colon:
+    if not colon and name not in automata.CATALOGUE:
         raise UsageError(
             f"source must be a {' or '.join(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
             f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
@@ -76,7 +76,7 @@ def named(source: str) -> NamedGrowth | NamedGame | Path:
             f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
         )
     try:
-        return NamedGrowth(automata.CATALOGUE[name], parse_integer(arguments))
+        return NamedGrowth(automata.CATALOGUE[name], parse_integer(arguments) if colon else GENERATIONS)
     except ValueError:
         raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
 

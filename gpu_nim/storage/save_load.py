@@ -13,7 +13,7 @@ from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, printable, reading
+from gpu_nim.model.files import Damaged, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import check_output, replacing
@@ -24,6 +24,7 @@ from gpu_nim.storage.tables import MAIN, TABLE_FORMATS, Column, Columns, entries
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
+_BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of integers
 
 
 def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents: bool = False) -> None:
@@ -161,7 +162,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     """Read the terms of a sequence from a file.
 
     Args:
-        path: a file of a table, an object that `count` or `grow` printed as .json, or a growth.
+        path: a file of a table, an object that `count` or `grow` printed as .json, a growth, or integers with commas as .txt.
         column: which column of a table or a growth; by default the only one, or births.
         most: how many terms are read at most; None for all.
 
@@ -194,10 +195,21 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
 
 
 def _columns_of(path: Path, most: int | None) -> Columns:
+    if path.suffix == ".txt" and _holds_list(path):
+        try:
+            return {"value": parse_terms(read_regular(path, _MOST_TEXT).decode(errors="replace"))}
+        except UsageError as error:
+            raise Damaged(str(error)) from error
     if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or is_table(path)):
         return TABLE_FORMATS[path.suffix].read(path, most)
     table = load(path, Growth).table
     return {table.header[0]: range(len(next(iter(table.values())))), **table}
+
+
+def _holds_list(path: Path) -> bool:
+    """Whether a text holds integers with commas between them, and is no b-file."""
+    with open_regular(path) as file:
+        return re.match(rb"[\s\[({]*-?[0-9]+[\s\])}]*,", file.read(_BEGINNING)) is not None
 
 
 def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
