@@ -203,7 +203,7 @@ def test_profile_wraps_nsight_compute(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "ncu").unlink()
     result = CliRunner().invoke(main, ["bench", "device", "--profile"])
     expected = "gpunim: --profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself\n"
-    assert (result.exit_code, result.stderr) == (1, expected)
+    assert (result.exit_code, result.stderr) == (2, expected)
 
 
 def test_the_cold_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,7 +156,7 @@ def test_under_a_cap_a_command_keeps_to_it_or_is_refused_before_it_begins(
         status, _, taken, changed = measured(*lines, spare)
         assert taken < 1.2 * spare + AROUND
         if status:
-            assert (status, changed) == (1, False)
+            assert (status, changed) == (2, False)
             assert taken < 0.4 * spare + AROUND
         else:
             assert factor > 1
@@ -249,7 +249,7 @@ def test_what_a_plan_says_is_asked_for_before_anything_is_written(
 )
 def test_under_a_limit_a_picture_is_refused_in_one_sentence(words: str, tmp_path: Path) -> None:
     done = _limited(1_500_000, words, tmp_path)
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert " bytes, " in done.stderr
     assert "takes less" in done.stderr
     assert not list(tmp_path.iterdir())
