@@ -20,6 +20,7 @@ from gpu_nim.guessing.law import Law
 
 MOST_TERMS = 1 << 14
 _MOST_VALUE = 1 << 40
+_FITTED = 2  # slope and shift
 
 
 @dataclass(frozen=True)
@@ -40,36 +41,17 @@ class Beatty(Law):
     below: Fraction
     terms: tuple[int, ...]
 
-    @property
-    def title(self) -> str:
-        """The formula."""
-        return "Beatty sequence: floor(a n + b)"
-
-    @property
-    def rows(self) -> list[tuple[str, str]]:
-        """The interval of a."""
-        return [("a", f"{self.above} < a < {self.below}")]
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The interval of a."""
-        return {"above": str(self.above), "below": str(self.below)}
-
-    @property
-    def fitted(self) -> int:
-        """Slope and shift."""
-        return 2
-
-    @property
-    def confirmed(self) -> int:
-        """The steps of the rarer of the two sizes, less two: equal steps say little."""
+    def told(self) -> dict[str, Any]:
+        """The interval of a; of the two sizes of steps the rarer one confirms it, since equal steps say little."""
         sizes = Counter(y - x for x, y in pairwise(self.terms))
-        return (min(sizes.values()) if len(sizes) == 2 else 0) - self.fitted
-
-    @property
-    def certainty(self) -> str:
-        """What may vary."""
-        return "a is in this interval, if the law holds at all"
+        return {
+            "title": "Beatty sequence: floor(a n + b)",
+            "rows": [("a", f"{self.above} < a < {self.below}")],
+            "facts": {"above": str(self.above), "below": str(self.below)},
+            "fitted": _FITTED,
+            "confirmed": (min(sizes.values()) if len(sizes) == 2 else 0) - _FITTED,
+            "certainty": "a is in this interval, if the law holds at all",
+        }
 
 
 def find_beatty(terms: Sequence[int]) -> Beatty | None:

@@ -42,6 +42,7 @@ class Equation(Law):
     LEAST_ORDER: ClassVar[int]
     MOST_ORDER: ClassVar[int]
     LEAST_DEGREE: ClassVar[int]
+    kind: ClassVar[str]
 
     @classmethod
     @abstractmethod
@@ -63,35 +64,29 @@ class Equation(Law):
         """The largest degree of the polynomials."""
         return max(map(len, self.polynomials)) - 1
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The polynomials."""
+    def told(self) -> dict[str, Any]:
+        """The polynomials, determined up to a factor. Equations without a term other than 0 confirm nothing."""
+        fitted = (self.order + 1) * (self.degree + 1) - 1
+        equations = zip(*self.columns(self.terms[:_MAX_TERMS], self.order, self.degree, 0), strict=True)
+        polynomials = [[str(each) for each in coefficients] for coefficients in self.polynomials]
         return {
-            "order": self.order,
-            "degree": self.degree,
-            "polynomials": [[str(each) for each in coefficients] for coefficients in self.polynomials],
+            "title": self.kind.format(order=self.order, degree=self.degree),
+            "rows": [self.formula],
+            "facts": {"order": self.order, "degree": self.degree, "polynomials": polynomials},
+            "fitted": fitted,
+            "confirmed": sum(map(any, equations)) - fitted,
+            "certainty": "nothing beyond these terms",  # no number of terms is known that suffices for given orders and degrees
         }
 
     @property
-    def fitted(self) -> int:
-        """The coefficients but one, since they are determined up to a factor."""
-        return (self.order + 1) * (self.degree + 1) - 1
-
-    @property
-    def confirmed(self) -> int:
-        """The equations, those without a term other than 0 not counted, that exceed the coefficients."""
-        rows = zip(*self.columns(self.terms[:_MAX_TERMS], self.order, self.degree, 0), strict=True)
-        return sum(map(any, rows)) - self.fitted
+    @abstractmethod
+    def formula(self) -> tuple[str, str]:
+        """The equation, and its name."""
 
     @property
     def determined(self) -> bool:
         """Whether the equation determines each term from those before it, but for a few first ones."""
         return True
-
-    @property
-    def certainty(self) -> str:
-        """Nothing: no number of terms is known here that would suffice for given orders and degrees."""
-        return "nothing beyond these terms"
 
 
 @dataclass(frozen=True)
@@ -104,6 +99,7 @@ class PRecurrence(Equation, LinearLaw):
     """
 
     LEAST_ORDER, MOST_ORDER, LEAST_DEGREE = 1, 12, 1
+    kind = "P-recursive of order {order} and degree {degree}"
 
     @classmethod
     def columns(cls, terms: Sequence[int], order: int, degree: int, first: int) -> list[list[int]]:
@@ -112,14 +108,9 @@ class PRecurrence(Equation, LinearLaw):
         return [[(first + n) ** j * terms[n + i] for n in range(stop)] for i in range(order + 1) for j in range(degree + 1)]
 
     @property
-    def title(self) -> str:
-        """Order and degree."""
-        return f"P-recursive of order {self.order} and degree {self.degree}"
-
-    @property
-    def rows(self) -> list[tuple[str, str]]:
+    def formula(self) -> tuple[str, str]:
         """The recurrence."""
-        return [("recurrence", f"{_sum((p, 'n', shifted(i)) for i, p in enumerate(self.polynomials))} = 0")]
+        return "recurrence", f"{_sum((p, 'n', shifted(i)) for i, p in enumerate(self.polynomials))} = 0"
 
     @property
     def determined(self) -> bool:
@@ -145,6 +136,7 @@ class AlgebraicEquation(Equation):
     """
 
     LEAST_ORDER, MOST_ORDER, LEAST_DEGREE = 2, 6, 0
+    kind = "algebraic generating function F, of degree {order} in F and {degree} in x"
 
     @classmethod
     def columns(cls, terms: Sequence[int], order: int, degree: int, first: int) -> list[list[int]]:
@@ -157,11 +149,6 @@ class AlgebraicEquation(Equation):
         return [[0] * j + row[: size - j] for row in rows for j in range(degree + 1)]
 
     @property
-    def title(self) -> str:
-        """The degrees in F and in x."""
-        return f"algebraic generating function F, of degree {self.order} in F and {self.degree} in x"
-
-    @property
     def determined(self) -> bool:
         """Whether the equation is irreducible: (Q F - P)^2 = 0 holds for twice the terms of which P/Q has half."""
         x, f = flint().fmpz_mpoly_ctx.get(("x", "F"), "lex").gens()
@@ -170,9 +157,9 @@ class AlgebraicEquation(Equation):
         return [multiplicity for factor, multiplicity in factors if factor.degrees()[1]] == [1]
 
     @property
-    def rows(self) -> list[tuple[str, str]]:
+    def formula(self) -> tuple[str, str]:
         """The equation."""
-        return [("sum f(n) x^n = F", f"{_sum((p, 'x', power('F', i)) for i, p in enumerate(self.polynomials))} = 0")]
+        return "sum f(n) x^n = F", f"{_sum((p, 'x', power('F', i)) for i, p in enumerate(self.polynomials))} = 0"
 
 
 def find_equation(kind: type[E], terms: Sequence[int], confirm: int, first: int = 0) -> E | None:

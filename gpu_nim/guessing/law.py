@@ -29,47 +29,38 @@ class Failure:
 
 
 class Law(ABC):
-    """A law that holds for all given terms."""
+    """A law that holds for all given terms. What it says of itself is worked out when any of that is first asked for.
 
-    @property
+    Attributes:
+        title: what kind of law it is, in a line.
+        rows: the law in formulas, each with a name.
+        facts: the law for programs, in JSON.
+        fitted: how many numbers were chosen so that the law fits: coefficients and initial terms.
+        chosen: how many of them the part of the law has whose equations `confirmed` counts.
+        confirmed: how many equations hold beyond those that determine the numbers; of the part of the law that has fewest.
+        complete: whether it gives every term, and not only residues, or some of the terms.
+        certainty: what is proved by the terms, and what would be needed for more.
+    """
+
+    title: str
+    rows: list[tuple[str, str]]
+    facts: dict[str, Any]
+    fitted: int
+    chosen: int
+    confirmed: int
+    complete: bool
+    certainty: str
+
     @abstractmethod
-    def title(self) -> str:
-        """What kind of law it is, in a line."""
+    def told(self) -> dict[str, Any]:
+        """Return the attributes; `chosen` may be left out where it is `fitted`, and `complete` where it is true."""
 
-    @property
-    @abstractmethod
-    def rows(self) -> list[tuple[str, str]]:
-        """The law in formulas, each with a name."""
-
-    @property
-    @abstractmethod
-    def facts(self) -> dict[str, Any]:
-        """The law for programs, in JSON."""
-
-    @property
-    @abstractmethod
-    def fitted(self) -> int:
-        """How many numbers were chosen so that the law fits: coefficients and initial terms."""
-
-    @property
-    def chosen(self) -> int:
-        """How many of them the part of the law has whose equations `confirmed` counts."""
-        return self.fitted
-
-    @property
-    @abstractmethod
-    def confirmed(self) -> int:
-        """How many equations hold beyond those that determine the numbers; of the part of the law that has fewest."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether it gives every term, and not only residues, or some of the terms."""
-        return True
-
-    @property
-    @abstractmethod
-    def certainty(self) -> str:
-        """What is proved by the terms, and what would be needed for more."""
+    def __getattr__(self, name: str) -> Any:
+        if name not in Law.__annotations__:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+        told = self.told()
+        self.__dict__.update({"chosen": told["fitted"], "complete": True, **told})
+        return self.__dict__[name]
 
 
 class LinearLaw(Law):

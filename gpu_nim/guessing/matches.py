@@ -36,41 +36,18 @@ class Match(Law):
     compared: int
     length: int
 
-    @property
-    def title(self) -> str:
-        """The name of the sequence."""
-        return f"known: {self.name}"
-
-    @property
-    def rows(self) -> list[tuple[str, str]]:
+    def told(self) -> dict[str, Any]:
         """The relation, and what the sequence counts."""
-        return [("formula", self.formula), (self.name, self.summary)]
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Name, summary and relation."""
-        return {"name": self.name, "summary": self.summary, "formula": self.formula, "compared": self.compared}
-
-    @property
-    def fitted(self) -> int:
-        """The constants of the relation."""
-        return self.constants
-
-    @property
-    def confirmed(self) -> int:
-        """The terms that were compared, less the constants."""
-        return self.compared - self.constants
-
-    @property
-    def complete(self) -> bool:
-        """Whether all terms were compared."""
-        return self.compared >= self.length - max(_SHIFTS)
-
-    @property
-    def certainty(self) -> str:
-        """Nothing is proved beyond the terms that were compared."""
         some = "" if self.compared == self.length else f" of {self.length:,}"
-        return f"nothing beyond the {self.compared:,}{some} terms that were compared"
+        return {
+            "title": f"known: {self.name}",
+            "rows": [("formula", self.formula), (self.name, self.summary)],
+            "facts": {"name": self.name, "summary": self.summary, "formula": self.formula, "compared": self.compared},
+            "fitted": self.constants,
+            "confirmed": self.compared - self.constants,
+            "complete": self.compared >= self.length - max(_SHIFTS),
+            "certainty": f"nothing beyond the {self.compared:,}{some} terms that were compared",
+        }
 
 
 class _Relation(NamedTuple):

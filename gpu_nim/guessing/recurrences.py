@@ -48,29 +48,18 @@ class _LeastRecurrence(Law):
         """L, which counts initial terms that the generating function's numerator holds as well."""
         return len(self.coefficients)
 
-    @property
-    def rows(self) -> list[tuple[str, str]]:
-        """The recurrence."""
-        if self.order > _SHOWN:
-            return []
+    def told(self) -> dict[str, Any]:
+        """The recurrence, confirmed by the terms after the first 2L: L coefficients and L initial terms are chosen."""
         terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
-        return [("recurrence", f"{shifted(self.order)} = {combination(terms)}{self.modulo}")]
-
-    @property
-    def fitted(self) -> int:
-        """L coefficients and L initial terms."""
-        return 2 * self.order
-
-    @property
-    def confirmed(self) -> int:
-        """The terms after the first 2L."""
-        return len(self.terms) - self.fitted
-
-    @property
-    def certainty(self) -> str:
-        """The orders up to which it is the only one."""
+        row = ("recurrence", f"{shifted(self.order)} = {combination(terms)}{self.modulo}")
         most = len(self.terms) - self.order
-        return f"no other sequence{self.modulo} with a linear recurrence of order up to {most:,} has these terms"
+        return {
+            "title": f"linear recurrence of order {self.order}{self.modulo}",
+            "rows": [row] if self.order <= _SHOWN else [],
+            "fitted": 2 * self.order,
+            "confirmed": len(self.terms) - 2 * self.order,
+            "certainty": f"no other sequence{self.modulo} with a linear recurrence of order up to {most:,} has these terms",
+        }
 
 
 @dataclass(frozen=True)
@@ -89,37 +78,9 @@ class Recurrence(_LeastRecurrence, LinearLaw):
     coefficients: tuple[Fraction, ...]
     terms: tuple[int, ...]
 
-    @property
-    def title(self) -> str:
-        """The order, and whether it is a polynomial or a quasi-polynomial."""
-        if self.quasi_polynomial is None:
-            return f"linear recurrence of order {self.order}"
-        period, degree, first = self.quasi_polynomial
-        after = f", from n = {first} on" if first else ""
-        if degree < 0:
-            return f"0 from n = {first} on"
-        if period == 1:
-            return f"polynomial of degree {degree}{after}"
-        return f"period {period}{after}" if degree == 0 else f"quasi-polynomial of period {period} and degree {degree}{after}"
-
-    @property
-    def rows(self) -> list[tuple[str, str]]:
-        """The recurrence, the generating function and, if it is one, the polynomials."""
-        rows = super().rows
-        if rows:
-            numerator, denominator = self.generating_function
-            above, below = (polynomial(each, "x", rising=True) for each in (numerator, denominator))
-            above = f"({above})" if " " in above and below != "1" else above
-            rows.append(("sum f(n) x^n", above if below == "1" else f"{above} / ({below})"))
-        for residue, coefficients in enumerate(self.polynomials):
-            where = "f(n)" if len(self.polynomials) == 1 else f"f(n), n = {residue} mod {len(self.polynomials)}"
-            rows.append((where, polynomial(coefficients)))
-        return rows
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Coefficients, generating function and polynomials."""
-        numerator, denominator = self.generating_function
+    def told(self) -> dict[str, Any]:
+        """The recurrence, the generating function and, if it is one, the polynomial or quasi-polynomial."""
+        told, (numerator, denominator) = super().told(), self.generating_function
         facts: dict[str, Any] = {
             "order": self.order,
             "coefficients": [str(each) for each in self.coefficients],
@@ -127,11 +88,20 @@ class Recurrence(_LeastRecurrence, LinearLaw):
             "numerator": [str(each) for each in numerator],
             "denominator": [str(each) for each in denominator],
         }
+        rows = told["rows"]
+        if rows:
+            above, below = (polynomial(each, "x", rising=True) for each in (numerator, denominator))
+            above = f"({above})" if " " in above and below != "1" else above
+            rows.append(("sum f(n) x^n", above if below == "1" else f"{above} / ({below})"))
+        for residue, coefficients in enumerate(self.polynomials):
+            where = "f(n)" if len(self.polynomials) == 1 else f"f(n), n = {residue} mod {len(self.polynomials)}"
+            rows.append((where, polynomial(coefficients)))
         if self.quasi_polynomial is not None:
             period, degree, first = self.quasi_polynomial
+            told["title"] = _title(period, degree, first)
             facts |= {"period": period, "degree": degree, "from": first}
             facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
-        return facts
+        return {**told, "facts": facts}
 
     def term(self, n: int) -> int | Fraction:
         """Return f(n): x^n modulo the characteristic polynomial, applied to the initial terms.
@@ -209,6 +179,16 @@ class Recurrence(_LeastRecurrence, LinearLaw):
                 yield Failure(Fraction(value), {n - i: Fraction(weight) for i, weight in enumerate(weights) if weight})
 
 
+def _title(period: int, degree: int, first: int) -> str:
+    """What a polynomial, a quasi-polynomial, a period or an end in 0s is called."""
+    after = f", from n = {first} on" if first else ""
+    if degree < 0:
+        return f"0 from n = {first} on"
+    if period == 1:
+        return f"polynomial of degree {degree}{after}"
+    return f"period {period}{after}" if degree == 0 else f"quasi-polynomial of period {period} and degree {degree}{after}"
+
+
 def max_order(terms: Sequence[int]) -> int:
     """The largest order that is tested: two terms more than 2L are needed."""
     return min(MAX_ORDER, (len(terms) - LEAST) // 2)
@@ -273,20 +253,10 @@ class ModularRecurrence(_LeastRecurrence):
         """The modulus in words."""
         return f" modulo {self.prime}"
 
-    @property
-    def title(self) -> str:
-        """The order and the modulus."""
-        return f"linear recurrence of order {self.order}{self.modulo}"
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Modulus and coefficients."""
-        return {"modulus": self.prime, "order": self.order, "coefficients": [*self.coefficients]}
-
-    @property
-    def complete(self) -> bool:
-        """False, of residues alone."""
-        return False
+    def told(self) -> dict[str, Any]:
+        """The recurrence of residues, which does not give the terms."""
+        facts = {"modulus": self.prime, "order": self.order, "coefficients": [*self.coefficients]}
+        return {**super().told(), "facts": facts, "complete": False}
 
 
 def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurrence | None:

@@ -70,16 +70,27 @@ class Regular(LinearLaw):
         """The dimension r of the matrices."""
         return len(self.basis)
 
-    @property
-    def title(self) -> str:
-        """The base and the rank."""
-        return f"{self.base}-regular of rank {self.rank}"
+    def told(self) -> dict[str, Any]:
+        """The relations of the kernel, initial values and matrices; f(n) is the first entry of M_d1 ... M_dl times the initial
+        vector, d1 the lowest digit of n. The relation with the fewest equations beyond its coefficients confirms the law.
+        """
+        return {
+            "title": f"{self.base}-regular of rank {self.rank}",
+            "rows": self._formulas() if len(self.relations) <= _SHOWN else [],
+            "facts": {
+                "base": self.base,
+                "rank": self.rank,
+                "basis": [[self.base**kernel.level, kernel.shift] for kernel in self.basis],
+                "matrices": [[[str(each) for each in row] for row in matrix] for matrix in self.matrices],
+                "initial": [str(value) for _, value in self._initial],
+            },
+            "fitted": sum(map(len, self.relations.values())) + self.rank,
+            "chosen": self.rank,
+            "confirmed": min(self._known(kernel) - len(found) for kernel, found in self.relations.items()),
+            "certainty": self._certainty(),
+        }
 
-    @property
-    def rows(self) -> list[tuple[str, str]]:
-        """The relations of the kernel, and the initial values."""
-        if len(self.relations) > _SHOWN:
-            return []
+    def _formulas(self) -> list[tuple[str, str]]:
         rows = []
         for kernel, coefficients in self.relations.items():
             named = [(each, self._name(other)) for each, other in zip(coefficients, self.basis, strict=False)]
@@ -90,32 +101,6 @@ class Regular(LinearLaw):
         return [*rows, ("initial", initial)] if initial else rows
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """The representation: f(n) is the first entry of M_d1 ... M_dl times the initial vector, d1 the lowest digit of n."""
-        return {
-            "base": self.base,
-            "rank": self.rank,
-            "basis": [[self.base**kernel.level, kernel.shift] for kernel in self.basis],
-            "matrices": [[[str(each) for each in row] for row in matrix] for matrix in self.matrices],
-            "initial": [str(value) for _, value in self._initial],
-        }
-
-    @property
-    def fitted(self) -> int:
-        """The coefficients of the relations, and r initial values."""
-        return sum(map(len, self.relations.values())) + self.rank
-
-    @property
-    def chosen(self) -> int:
-        """The coefficients of a relation."""
-        return self.rank
-
-    @property
-    def confirmed(self) -> int:
-        """The equations of the relation with the fewest that exceed its coefficients."""
-        return min(self._known(kernel) - len(coefficients) for kernel, coefficients in self.relations.items())
-
-    @property
     def largest_certain(self) -> int:
         """R, the largest with k^(r+R-1) <= N."""
         digits: int = 0
@@ -123,8 +108,7 @@ class Regular(LinearLaw):
             digits += 1
         return digits + 1 - self.rank
 
-    @property
-    def certainty(self) -> str:
+    def _certainty(self) -> str:
         """The ranks up to which it is the only one, by the theorem above."""
         most, enough = self.largest_certain, self.base ** max(2 * self.rank - 1, 0)
         if most < self.rank:
