@@ -33,6 +33,10 @@ class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new r
     def __init__(self, name: str, described: Callable[[], Described], *, several: bool = False, or_file: bool = False) -> None:
         self.name, self.described, self._several, self._or_file = name, described, several, or_file
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name, or a tuple of several."""
+        return tuple(" ".join(name.split()) for name in value.split(",")) if self._several else value
+
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         """Return what `incomplete` may be the beginning of."""
         head, comma, begun = incomplete.rpartition(",") if self._several else ("", "", incomplete)

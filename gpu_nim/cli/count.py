@@ -51,13 +51,7 @@ _EXAMPLES = {
 @click.option("--piles", type=AMOUNT, help=f"K, the number of piles of a family, 1 to {MAX_PILES}.")
 @click.option("--at", type=BIGINT, help="Print the value at this index.")
 @click.option("--range", "span", type=RANGE, help="Print the values at START, ..., STOP - 1.")
-@click.option(
-    "--reduce",
-    type=REDUCTION_NAMES,
-    callback=lambda _, __, names: names and names.split(","),
-    metavar="NAME,...",
-    help="Print reductions of the range, listed below.",
-)
+@click.option("--reduce", type=REDUCTION_NAMES, metavar="NAME,...", help="Print reductions of the range, listed below.")
 @click.option("--records", type=AMOUNT, help=f"How many records to list, the first ones.  [default: {MAX_RECORDS}]")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
 @click.option("--format", "form", type=Choice(("table", *forms())), default="table", help="How to print.")

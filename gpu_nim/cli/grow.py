@@ -85,7 +85,9 @@ _EXAMPLES = {
 @click.option("--ranks", type=AMOUNT, help="With --plan: of each of this many ranks, as `mpirun -n RANKS` starts them.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
-def grow(columns: str | None, section: str | None, no_verify: bool, plan: bool, as_json: bool, quiet: bool, **options: Any) -> int:
+def grow(
+    columns: tuple[str, ...] | None, section: str | None, no_verify: bool, plan: bool, as_json: bool, quiet: bool, **options: Any
+) -> int:
     """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation.
 
     With `mpirun -n RANKS` before it, ranks divide the growth among themselves.
@@ -123,11 +125,8 @@ def grow(columns: str | None, section: str | None, no_verify: bool, plan: bool, 
     return 0
 
 
-def _columns(columns: str | None, section: str | None) -> tuple[str, ...] | None:
-    names = None if columns is None else tuple(" ".join(name.split()) for name in columns.split(","))
-    if section is None:
-        return names
-    return (*(names or DEFAULT_COLUMNS), f"section {section.strip()}")
+def _columns(names: tuple[str, ...] | None, section: str | None) -> tuple[str, ...] | None:
+    return names if section is None else (*(names or DEFAULT_COLUMNS), f"section {section.strip()}")
 
 
 def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:

@@ -1,7 +1,7 @@
 """`gpunim guess`: laws that terms of a sequence obey, with what was tested, what confirms them and what is proved."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,6 @@ from gpu_nim.guessing.limits import COUNTED, GROWN, MAX_TERMS
 if TYPE_CHECKING:
     from gpu_nim.guessing.law import Law
     from gpu_nim.guessing.search import Guess
-    from gpu_nim.storage.save_load import TermList
 
 _EXAMPLES = {
     "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
@@ -36,6 +35,7 @@ _EXAMPLES = {
 )
 @click.option(
     "--terms",
+    "most",
     type=integer(1, MAX_TERMS),
     help=f"How many terms to use.  [default: all of a file, {COUNTED} of a formula, {GROWN} of an automaton]",
 )
@@ -43,16 +43,7 @@ _EXAMPLES = {
 @click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: as many as fit it, 8 or more]")
 @click.option("--kind", "kinds", type=KIND_NAMES, metavar="NAME,...", help="Test only these kinds of laws, listed below.")
 @json_option
-def guess(
-    source: tuple[str, ...],
-    piles: int | None,
-    column: str | None,
-    terms: int | None,
-    base: int | None,
-    confirm: int | None,
-    kinds: str | None,
-    as_json: bool,
-) -> None:
+def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Guess laws of a sequence: recurrences, digit matrices, generating functions, known sequences.
 
     SOURCE is a family with --piles, an OEIS entry, an automaton, a file, numbers separated by commas or space, or - to read these
@@ -62,33 +53,28 @@ def guess(
     chosen to fit, and what is proved: no number of terms proves the rest. Laws of too few such equations are marked WEAK. In
     formulas, f(0) is the first term.
     """
-    from gpu_nim.guessing.search import search
-    from gpu_nim.jobs.terms import find_terms
+    from gpu_nim.jobs.terms import guess as search
     from gpu_nim.storage.save_load import parse_terms
 
     name = sys.stdin.read() if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:
         parse_terms(name)  # several words are numbers
-    given = find_terms(name, piles=piles, column=column, most=terms)
-    found = search(given.values, base=base, confirm=confirm, kinds=None if kinds is None else kinds.split(","))
-    if as_json:
-        emit_json({"source": given.name, "first": given.first, **found.facts()})
-    else:
-        _print(given, found)
+    found = search(name, **options)
+    emit_json(found.facts()) if as_json else _print(found)
 
 
-def _print(given: "TermList", found: "Guess") -> None:
-    last = given.first + len(given.values) - 1
-    say(f"{given.name}: {len(given.values):,} terms, n = {given.first:,} to {last:,}")
-    if given.first:
-        say(f"in formulas f(0) is the term at n = {given.first:,}")
+def _print(found: "Guess") -> None:
+    last = found.first + len(found.terms) - 1
+    say(f"{found.source}: {len(found.terms):,} terms, n = {found.first:,} to {last:,}")
+    if found.first:
+        say(f"in formulas f(0) is the term at n = {found.first:,}")
     for law in found.laws:
         _print_law(law, law.title, [("holds for", _equations(law))])
     for law in found.weak:
         held = f"{_equations(law)}, of {found.question.needed_for(law):,} that are needed"
         _print_law(law, f"WEAK: {law.title}", [("holds for", held)])
     for missed in found.near_misses:
-        wrong = f"{given.first + missed.index:,} has {missed.given}, and would have {missed.expected}"
+        wrong = f"{found.first + missed.index:,} has {missed.given}, and would have {missed.expected}"
         title = f"BUT FOR ONE TERM: {missed.law.title}"
         _print_law(missed.law, title, [("the term at n =", wrong), ("holds for", _equations(missed.law))])
     if not (found.laws or found.weak or found.near_misses):

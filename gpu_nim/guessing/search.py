@@ -92,10 +92,14 @@ class Guess:
     Attributes:
         question: the terms, and how a law of them was searched.
         answers: what each kind of law gave, by the name of the kind.
+        source: what has the terms.
+        first: the index of the first term there.
     """
 
     question: Question
     answers: dict[str, Answer]
+    source: str = "integers"
+    first: int = 0
 
     @property
     def terms(self) -> tuple[int, ...]:
@@ -148,6 +152,8 @@ class Guess:
     def facts(self) -> dict[str, Any]:
         """Return all of it in the types of JSON, long integers and fractions as text."""
         return {
+            "source": self.source,
+            "first": self.first,
             "terms": len(self.terms),
             "needed": self.needed,
             "laws": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.laws if law in self.laws],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from gpu_nim.automata.catalogue import CATALOGUE
@@ -26,6 +27,7 @@ def guess(
     *,
     piles: Whole | None = None,
     column: str | None = None,
+    most: int | None = None,
     base: Whole | None = None,
     confirm: Whole | None = None,
     kinds: Iterable[str] | None = None,
@@ -40,6 +42,7 @@ def guess(
             entry, a family, an automaton or a file.
         piles: the number of piles of a family.
         column: the column of an automaton or of a file, by default births or the only one.
+        most: how many terms, by default all of a file, 1000 of a formula and 128 of an automaton.
         base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a law.
         confirm: how many terms must confirm a law, at least 2; by default as many as numbers were chosen to fit
             it, and at least 8, or up to 32 where one value is frequent.
@@ -60,11 +63,11 @@ def guess(
     >>> guess("A147582", kinds=["regular"])
     <Guess from 128 terms: 2-regular of rank 2>
     """
-    if isinstance(terms, str | Path):
-        terms = find_terms(str(terms), piles=piles, column=column).values
-    else:
-        _check_absent("integers", piles=piles, column=column)
-    return search(terms, base=base, confirm=confirm, kinds=kinds)
+    if not isinstance(terms, str | Path):
+        _check_absent("integers", piles=piles, column=column, most=most)
+        return search(terms, base=base, confirm=confirm, kinds=kinds)
+    given = find_terms(str(terms), piles=piles, column=column, most=most)
+    return replace(search(given.values, base=base, confirm=confirm, kinds=kinds), source=given.name, first=given.first)
 
 
 def find_terms(source: str, *, piles: Whole | None = None, column: str | None = None, most: int | None = None) -> TermList:
