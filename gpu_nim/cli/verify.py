@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
 import click
 
 from gpu_nim.cli.catalogues import SEQUENCE_NAME, STATEMENT_NAME
 from gpu_nim.cli.command import AMOUNT, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
-from gpu_nim.model.work import duration
-
-if TYPE_CHECKING:
-    from gpu_nim.jobs.verification import FileResult
-    from gpu_nim.papers import StatementResult
 
 _NAME_WIDTH = 20  # columns of a statement's name in the results, at least
 
@@ -47,15 +42,7 @@ _EXAMPLES = {
 )
 @click.option("--piles", type=AMOUNT, help="The number of piles of the family.")
 @json_option
-def verify(
-    what: tuple[str, ...],
-    show_list: bool,
-    upto: int | None,
-    thorough: bool,
-    sequence: str | None,
-    piles: int | None,
-    as_json: bool,
-) -> int:
+def verify(what: tuple[str, ...], show_list: bool, as_json: bool, **options: Any) -> int:
     """Verify statements by name (or the beginning of names, or 'all'), a growth's file that holds cells, or, with --as, a b-file.
 
     A growth's cells are compared with its births and checksums, and with the theorem of its automaton, or if there is none with a
@@ -64,34 +51,23 @@ def verify(
     """
     if show_list:
         return _list(as_json)
-    from gpu_nim.jobs.verification import FileResult, checks
+    from gpu_nim.jobs.verification import Verification
 
-    chosen = checks(what, upto, thorough=thorough, sequence=sequence, piles=piles)
-    costs = [each.seconds for each in chosen]
-    if thorough and upto is None and not as_json:
-        say(f"{len(chosen)} statement{'s' * (len(chosen) != 1)}, {duration(sum(costs))} on one core", err=True)
-    width = max([_NAME_WIDTH, *(len(each.name) for each in chosen)])
-    done: list[StatementResult | FileResult] = []
-    began = time.monotonic()
+    verification = Verification(what, **options)
+    if not as_json and (estimate := verification.estimate()):
+        say(estimate, err=True)
+    width = max([_NAME_WIDTH, *(len(check.name) for check in verification.checks)])
     try:
-        for number, each in enumerate(chosen):
-            slower = (time.monotonic() - began) / sum(costs[:number]) if number else 1
-            with step_progress(as_json) as step:
-                step(f"{each.name}, {duration(slower * sum(costs[number:]))} left, statement", number, len(chosen))
-                done.append(each.run(step))
-            for line in () if as_json else done[-1].lines(width):
+        for result in verification.run(partial(step_progress, as_json)):
+            for line in () if as_json else result.lines(width):
                 say(line)
     finally:  # also for Ctrl-C
-        failed, complete = sum(not result.holds for result in done), len(done) == len(chosen)
-        of_file = any(isinstance(result, FileResult) for result in done)
-        if as_json and of_file:
-            emit_json(done[0].summary())
-        elif as_json and (done or complete):
-            facts = {"upto": upto, "thorough": thorough, "complete": complete, "failed": failed}
-            emit_json({**facts, "statements": [result.summary() for result in done]})
-        elif len(done) > 1 or (done and not complete):
-            _print_sum([result for result in done if not isinstance(result, FileResult)], failed, len(chosen) - len(done))
-    return 1 if failed else 0
+        found = verification.summary() if as_json else None
+        if found is not None:
+            emit_json(found)
+        elif total := verification.total():
+            say(total)
+    return 1 if verification.failed else 0
 
 
 def _list(as_json: bool) -> int:
@@ -104,10 +80,3 @@ def _list(as_json: bool) -> int:
         rows = [(s.name, s.source, f"conjecture: {s.summary}" if s.conjecture else s.summary) for s in statements()]
         print_table(rows, ("name", "source", "summary"))
     return 0
-
-
-def _print_sum(done: list[StatementResult], failed: int, unchecked: int) -> None:
-    unproved = sum(checked.holds and checked.statement.conjecture for checked in done)
-    open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
-    rest = f", {unchecked} {'were' if unchecked != 1 else 'was'} not checked" if unchecked else ""
-    say(f"{len(done) - failed - unproved} of {len(done)} statements hold{open_}{rest}")

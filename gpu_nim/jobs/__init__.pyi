@@ -8,6 +8,5 @@ from gpu_nim.jobs.growth_job import GrowthJob as GrowthJob
 from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
 from gpu_nim.jobs.plan import Plan as Plan
 from gpu_nim.jobs.terms import find_terms as find_terms
-from gpu_nim.jobs.verification import Check as Check
 from gpu_nim.jobs.verification import FileResult as FileResult
-from gpu_nim.jobs.verification import checks as checks
+from gpu_nim.jobs.verification import Verification as Verification

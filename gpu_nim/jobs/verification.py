@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.model.arguments import Whole, argument
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, duration, unreported
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.catalogue import Entry, find_statements
@@ -22,6 +24,7 @@ from gpu_nim.papers.views import StatementResult, run_checks
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
+_NO_PROGRESS = partial(nullcontext[OnStep], unreported)
 _FACTS = ("automaton", "generations", "population", "digest")
 
 
@@ -48,30 +51,22 @@ class FileResult:
         return self.facts
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """A check that is not yet made.
 
     Attributes:
         name: the name of the statement, or of the file.
         seconds: about how long it takes.
-        run: makes the check; it may be given what takes reports of its progress.
+        run: makes the check, given what takes reports of its progress.
     """
 
     name: str
     seconds: int
-    run: Callable[..., StatementResult | FileResult]
+    run: Callable[[OnStep], StatementResult | FileResult]
 
 
-def checks(
-    what: Collection[str],
-    upto: int | None = None,
-    *,
-    thorough: bool = False,
-    sequence: str | None = None,
-    piles: Whole | None = None,
-) -> list[Check]:
-    """Return the checks of statements, of the file of a growth that holds cells, or of a b-file.
+class Verification:
+    """Checks of statements, of the file of a growth that holds cells, or of a b-file, made one after the other.
 
     Args:
         what: names of statements, or their beginnings, or "all"; or one file.
@@ -80,12 +75,84 @@ def checks(
         sequence: the OEIS entry or the family that the b-file has.
         piles: the number of piles of the family.
 
+    Attributes:
+        checks: the checks.
+        done: the results of those that are made.
+
     Raises:
         UsageError: a name is unknown, or the arguments contradict each other.
 
-    >>> [check.run().holds for check in checks(["nf-lemma-8", "v-theorem-3.1"], 16)]
-    [True, True]
+    >>> verification = Verification(["nf-lemma-8", "v-theorem-3.1"], 16)
+    >>> [result.holds for result in verification.run()], verification.total()
+    ([True, True], '2 of 2 statements hold')
     """
+
+    def __init__(
+        self,
+        what: Collection[str],
+        upto: int | None = None,
+        *,
+        thorough: bool = False,
+        sequence: str | None = None,
+        piles: Whole | None = None,
+    ) -> None:
+        self._upto, self._thorough = upto, thorough
+        self.done: list[StatementResult | FileResult] = []
+        file = _file_check(what, sequence, piles)
+        self._statements = [] if file else find_statements(what)
+        self.checks = [file] if file else [Check(each.name, *self._check(each)) for each in self._statements]
+
+    def _check(self, statement: Entry) -> tuple[int, Callable[[OnStep], StatementResult]]:
+        seconds = statement.reach.seconds if self._thorough and statement.reach else 1
+        return seconds, lambda _: next(run_checks([statement], self._upto, self._thorough))
+
+    def run(self, progress: Callable[[], AbstractContextManager[OnStep]] = _NO_PROGRESS) -> Iterator[StatementResult | FileResult]:
+        """Make the checks, and yield their results.
+
+        Args:
+            progress: makes what takes reports of the progress of one check.
+        """
+        costs, began = [check.seconds for check in self.checks], time.monotonic()
+        for number, check in enumerate(self.checks):
+            slower = (time.monotonic() - began) / sum(costs[:number]) if number else 1
+            with progress() as step:
+                step(f"{check.name}, {duration(slower * sum(costs[number:]))} left, statement", number, len(costs))
+                self.done.append(check.run(step))
+            yield self.done[-1]
+
+    @property
+    def failed(self) -> int:
+        """How many checks so far have failed."""
+        return sum(not result.holds for result in self.done)
+
+    def estimate(self) -> str:
+        """Return in words how long thorough checks take; nothing for others."""
+        if not self._thorough or self._upto is not None:
+            return ""
+        count = len(self.checks)
+        return f"{count} statement{'s' * (count != 1)}, {duration(sum(check.seconds for check in self.checks))} on one core"
+
+    def summary(self) -> dict[str, Any] | None:
+        """Return what was found so far as plain values, as `gpunim verify --json` prints it; None where no check was made."""
+        complete = len(self.done) == len(self.checks)
+        if not self._statements:
+            return self.done[0].summary() if self.done else None
+        facts = {"upto": self._upto, "thorough": self._thorough, "complete": complete, "failed": self.failed}
+        return {**facts, "statements": [result.summary() for result in self.done]} if self.done else None
+
+    def total(self) -> str:
+        """Return in words how many statements hold so far; nothing of one alone, or of a file."""
+        done, unchecked = len(self.done), len(self.checks) - len(self.done)
+        if not done or len(self.checks) == 1:
+            return ""
+        unproved = sum(result.holds and each.conjecture for result, each in zip(self.done, self._statements, strict=False))
+        open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
+        rest = f", {unchecked} {'were' if unchecked != 1 else 'was'} not checked" if unchecked else ""
+        return f"{done - self.failed - unproved} of {done} statements hold{open_}{rest}"
+
+
+def _file_check(what: Collection[str], sequence: str | None, piles: Whole | None) -> Check | None:
+    """The check of a file, if one is named."""
     if not what:
         expected = " or ".join(readable_suffixes())
         raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {expected}, a b-file and --as A-NUMBER")
@@ -93,7 +160,7 @@ def checks(
     if sequence is not None:
         if len(what) != 1:
             raise UsageError(f"{argument('sequence')} verifies one b-file, got {len(what)} of them")
-        return [Check(first, 1, partial(_check_bfile, Path(first), sequence, piles))]
+        return Check(first, 1, partial(_check_bfile, Path(first), sequence, piles))
     if piles is not None:
         raise UsageError(f"{argument('piles')} needs {argument('sequence')} {one_of(FAMILIES)}, and a b-file to verify")
     for name in what:
@@ -102,19 +169,10 @@ def checks(
         if name.endswith(".txt"):
             wanted = f"the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
             raise UsageError(f"{argument('sequence')} must name {wanted}")
-    if first.endswith(readable_suffixes()):
-        return [Check(first, 1, partial(_check_growth, Path(first)))]
-
-    def checked(statement: Entry, _: OnStep = unreported) -> StatementResult:
-        return next(run_checks([statement], upto, thorough))
-
-    return [
-        Check(each.name, each.reach.seconds if thorough and each.reach else 1, partial(checked, each))
-        for each in find_statements(what)
-    ]
+    return Check(first, 1, partial(_check_growth, Path(first))) if first.endswith(readable_suffixes()) else None
 
 
-def _check_growth(path: Path, on_step: OnStep = unreported) -> FileResult:
+def _check_growth(path: Path, on_step: OnStep) -> FileResult:
     growth = load(path, Growth)
     theorem = theorem_of(growth)
     done, total = 0, cells_to_check(growth)
@@ -132,7 +190,7 @@ def _check_growth(path: Path, on_step: OnStep = unreported) -> FileResult:
     return FileResult(result.holds, f"{path}: {agree if result.holds else result.counterexample}", {"file": str(path), **facts})
 
 
-def _check_bfile(path: Path, sequence: str, piles: Whole | None, _: OnStep = unreported) -> FileResult:
+def _check_bfile(path: Path, sequence: str, piles: Whole | None, _: OnStep) -> FileResult:
     compared = compare(path, resolve(sequence, piles))
     facts = {"file": str(path), "sequence": sequence, "terms": compared.terms}
     wrong = compared.difference
