@@ -24,7 +24,6 @@ from gpu_nim.papers.views import StatementResult, run_checks
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
-_NO_PROGRESS = partial(nullcontext[OnStep], unreported)
 _FACTS = ("automaton", "generations", "population", "digest")
 
 
@@ -106,7 +105,7 @@ class Verification:
         seconds = statement.reach.seconds if self._thorough and statement.reach else 1
         return seconds, lambda _: next(run_checks([statement], self._upto, self._thorough))
 
-    def run(self, progress: Callable[[], AbstractContextManager[OnStep]] = _NO_PROGRESS) -> Iterator[StatementResult | FileResult]:
+    def run(self, progress: Callable[[], AbstractContextManager[OnStep]] | None = None) -> Iterator[StatementResult | FileResult]:
         """Make the checks, and yield their results.
 
         Args:
@@ -115,7 +114,7 @@ class Verification:
         costs, began = [check.seconds for check in self.checks], time.monotonic()
         for number, check in enumerate(self.checks):
             slower = (time.monotonic() - began) / sum(costs[:number]) if number else 1
-            with progress() as step:
+            with progress() if progress else nullcontext(unreported) as step:
                 step(f"{check.name}, {duration(slower * sum(costs[number:]))} left, statement", number, len(costs))
                 self.done.append(check.run(step))
             yield self.done[-1]
