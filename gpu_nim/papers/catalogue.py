@@ -10,7 +10,7 @@ import pkgutil
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
@@ -135,7 +135,8 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Paper:
-    """A source, or a subject of gpunim's own; a new one is a table of `sources.toml`, with a name below.
+    """A source, or a subject of gpunim's own; a new one is a table of `sources.toml`, with a name below, and so are its items that
+    only point at statements.
 
     Attributes:
         name: its name in `gpunim reproduce`.
@@ -165,7 +166,12 @@ class Paper:
     def items(self) -> list[Entry]:
         """The entries, in its order."""
         load()
-        return [entry for entry in ENTRIES.values() if entry.paper is self]
+        own = [entry for entry in ENTRIES.values() if entry.paper is self]
+        placed = [entry for entry in own if not entry.before]
+        for entry in own:
+            if entry.before:
+                placed.insert([each.number for each in placed].index(entry.before), entry)
+        return placed
 
 
 #: The papers and the subjects, from the first to read to the last.
@@ -188,6 +194,7 @@ class Entry:
             gpunim's own the name.
         summary: what it says, by default the first paragraph of the docstring.
         name: its name in `gpunim verify`; by default the label of the paper and the number.
+        before: the number of the item that follows, of one that `sources.toml` has.
         after: what a result of gpunim's own goes on from.
         reach: how far its check goes; None for an entry without one.
         also: further statements of `gpunim verify` that stand for it.
@@ -204,9 +211,10 @@ class Entry:
     number: str
     summary: str = ""
     name: str = ""
+    before: str = ""
     after: str = ""
     reach: Reach | None = None
-    also: tuple[str, ...] = ()
+    also: Sequence[str] = ()
     command: str = ""
     slip: str = field(default="", init=False)
     figure: str = ""
@@ -255,7 +263,7 @@ class Entry:
     @property
     def checks(self) -> tuple[str, ...]:
         """The statements of `gpunim verify` that stand for it: itself if it has a check, and others."""
-        return self.also if self.reach is None else (self.name, *self.also)
+        return (*self.also,) if self.reach is None else (self.name, *self.also)
 
     @property
     def shown_by(self) -> str:
@@ -303,10 +311,6 @@ class Entry:
 
 #: The entries that were imported, by name; `load` imports all.
 ENTRIES = Registry[Entry]("statement")
-
-F, NF, B, V, BARS, WYTHOFF, CHOCOLATES, EDGE, MORE_PILES, GPUNIM = (
-    Paper(**words) for words in tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).values()
-)
 
 
 def _counted(cases: int, scope: str) -> str:
@@ -386,3 +390,17 @@ def find_papers(names: Iterable[str] = ()) -> dict[str, Paper]:
     for name in wanted - {ALL}:
         PAPERS.find(name)
     return {name: paper for name, paper in PAPERS.items() if ALL in wanted or name in wanted}
+
+
+def _read(words: dict[str, Any]) -> Paper:
+    """A paper, and its items that only point at statements."""
+    items = words.pop("items", ())
+    paper = Paper(**words)
+    for item in items:
+        Entry(paper, **item)
+    return paper
+
+
+F, NF, B, V, BARS, WYTHOFF, CHOCOLATES, EDGE, MORE_PILES, GPUNIM = map(
+    _read, tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).values()
+)

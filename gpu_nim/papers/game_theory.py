@@ -95,21 +95,6 @@ def nim_sums(upto: int) -> Cases:
         yield f"0 + {x} and {x} + {x}", (nim_sum((0, x)), nim_sum((x, x))), (x, 0)
 
 
-Entry(
-    F,
-    "Section 2.2, laws",
-    "The nim-sum is associative and commutative, 0 is its identity, every number is its own negative, and the cancellation law "
-    "holds: x ⊕ y = x ⊕ z implies y = z.",
-    also=("f-nim-sum",),
-)
-Entry(
-    F,
-    "Theorem 1",
-    "Bouton: a position of Nim is a P-position if and only if the nim-sum of its piles is 0.",
-    also=("nf-theorem-4",),
-)
-
-
 @Entry(F, "Section 2.2, example", also=("f-positions",), command="gpunim nim 13 12 8")
 def example() -> Cases:
     """13, 12 and 8 have nim-sum 9, so this is an N-position; one wins by taking 9 from the pile of 13 or 7 from the pile of 12.
@@ -121,9 +106,6 @@ def example() -> Cases:
     first = ((9, (4, 12, 8)), (7, (13, 5, 8)))
     yield Printed("the first two winning moves: counters taken, and what is left", moves[:2], first)
     yield Printed("the third winning move", moves[2:])
-
-
-Entry(F, "Section 2.3", "Theorem 1 also holds for any other number of piles.", also=("nf-theorem-4",))
 
 
 @Entry(F, "Section 2.4, proof", name="f-proof", reach=Reach(_LARGEST, 31, 4))

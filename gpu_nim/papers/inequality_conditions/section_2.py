@@ -69,20 +69,6 @@ def outcomes() -> Cases:
     yield Printed("whether {0,0,0} is a P-position", nim.is_p_position((0, 0, 0)), True)
 
 
-Entry(
-    V,
-    "Remark 2.1",
-    "Who knows all P-positions can win from every N-position: there is an option that is P, and the opponent must leave it.",
-    also=("v-corollary-2.1",),
-)
-Entry(
-    V,
-    "Definition 2.4",
-    "The nim-sum of x and y has the binary digit 0 or 1 where the sum of their digits is even or odd.",
-    also=("f-nim-sum",),
-)
-
-
 @Entry(V, "Example 2.3", command="gpunim nim 52 22 58")
 def sums() -> Cases:
     """The nim-sum of 52, 21 and 58 is 24. Subtracting 8 from 52 makes it 0, and so does subtracting 7 from 21, which leaves
@@ -130,14 +116,6 @@ def triangle_inequality(upto: int) -> Cases:
     yield pile_scope((3,), upto)
     for x, y, z in p_positions(3, max_pile(3, upto)).tolist():
         yield f"the triangle inequality at {(x, y, z)}", z <= x + y and x <= y + z and y <= z + x, True
-
-
-Entry(
-    V,
-    "Theorem 2.1",
-    "The positions of nim-sum 0 are the P-positions of Nim with three piles, the others the N-positions.",
-    also=("nf-theorem-4",),
-)
 
 
 @Entry(V, "Corollary 2.1", reach=Reach(31, 63, 2))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.counting.long_integers import flint
 from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index
 from gpu_nim.papers.catalogue import MORE_PILES, Cases, Entry, Reach
 from gpu_nim.papers.more_piles.counts import values_below
@@ -105,40 +107,16 @@ def further(upto: int) -> Cases:
 
 def _permuted_roots(k: int, p: int) -> int:
     """How many roots of W(-x) mod p, with multiplicity, are in the largest set of them that squaring permutes."""
-    roots = _shortened([(-1) ** i * comb(k, 2 * i) % p for i in range(k // 2 + 1)])
+    polynomial = partial(flint().nmod_poly, mod=p)
+    roots = polynomial([(-1) ** i * comb(k, 2 * i) % p for i in range(k // 2 + 1)])
     while True:
-        with_squares = _common_factor(roots, _at_square(roots), p)
-        opposite = [(-1) ** i * x for i, x in enumerate(with_squares)]
+        with_squares = roots.gcd(roots(polynomial([0, 0, 1])))
         # S(x) S(-x) has the squares of the roots of S, at x^2.
-        squares = [int(x) % p for x in np.convolve(np.array(with_squares, object), np.array(opposite, object))[::2]]
-        kept = _common_factor(with_squares, squares, p)
-        if len(kept) == len(roots):
-            return len(roots) - 1
+        squares = with_squares * with_squares(polynomial([0, p - 1]))
+        kept = with_squares.gcd(polynomial(squares.coeffs()[::2]))
+        if kept.degree() == roots.degree():
+            return int(roots.degree())
         roots = kept
-
-
-def _at_square(polynomial: list[int]) -> list[int]:
-    spread = [0] * (2 * len(polynomial) - 1)
-    spread[::2] = polynomial
-    return spread
-
-
-def _common_factor(first: list[int], second: list[int], p: int) -> list[int]:
-    """The greatest common divisor of two polynomials mod p, coefficients from the constant term up, by Euclid."""
-    first, second = _shortened(first), _shortened(second)
-    while second:
-        inverse = pow(second[-1], -1, p)
-        while len(first) >= len(second):
-            factor, shift = first[-1] * inverse, len(first) - len(second)
-            first = _shortened([(x - factor * second[i - shift]) % p if i >= shift else x for i, x in enumerate(first)])
-        first, second = second, first
-    return first
-
-
-def _shortened(polynomial: list[int]) -> list[int]:
-    while polynomial and not polynomial[-1]:
-        polynomial = polynomial[:-1]
-    return polynomial
 
 
 def _bits(upto: int) -> int:
@@ -146,11 +124,7 @@ def _bits(upto: int) -> int:
 
 
 def _primes(first: int, last: int) -> list[int]:
-    sieve = np.ones(last + 1, np.bool_)
-    sieve[:2] = False
-    for n in range(2, int(last**0.5) + 1):
-        sieve[n * n :: n] &= not sieve[n]
-    return [n for n in np.flatnonzero(sieve).tolist() if n >= first]
+    return [n for n in range(max(first, 2), last + 1) if flint().fmpz(n).is_prime()]
 
 
 def _states(k: int, p: int) -> int:

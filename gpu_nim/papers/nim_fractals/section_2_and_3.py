@@ -85,15 +85,6 @@ def _previous_player_wins(options: Sequence[int]) -> int:
     return sum(1 << position for position in range(len(options)) if not next_wins(position))
 
 
-Entry(
-    NF,
-    "Definition 3",
-    "The nim-sum adds binary digits modulo 2. It is associative and commutative, 0 is its identity, and x ⊕ y = x ⊕ z implies y = "
-    "z.",
-    also=("f-nim-sum",),
-)
-
-
 @Entry(NF, "Theorem 4", reach=ENUMERATED)
 def bouton(upto: int) -> Cases:
     """Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0."""
@@ -123,15 +114,6 @@ def differences(upto: int) -> Cases:
         for upto_n, at_n in ("ad", "AD"):
             sums, terms = (counts(name, k, max_index(k, upto)) for name in (upto_n, at_n))
             yield f"the first differences of {upto_n}_{k}", np.diff(sums, prepend=0).tolist(), [*terms]
-
-
-Entry(
-    NF,
-    "Section 3, indexed by total",
-    "A_k(n) counts the P-positions with at most 2n counters, D_k(n) those with exactly 2n; D_k are the first differences of A_k, "
-    "A_k the partial sums of D_k.",
-    also=("nf-differences",),
-)
 
 
 @Entry(NF, "Section 3, totals", name="nf-even-totals", reach=ENUMERATED)

@@ -126,9 +126,6 @@ def a_odd_expanded(k: int, b: int, c: int) -> int:
     return int(sum(comb(k, i) * 2 ** (b * (k - i - 1)) * c**i for i in range(0, k, 2)))
 
 
-Entry(NF, "Theorem 15, k = 3", "With k = 3 it is the formula of Theorem 12.", also=("nf-theorem-12",))
-
-
 @Entry(NF, "Theorem 15, k = 5", name="nf-theorem-15-k5", reach=ENUMERATED)
 @_formula("a", (5,))
 def a_five(k: int, b: int, c: int) -> int:

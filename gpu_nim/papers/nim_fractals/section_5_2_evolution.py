@@ -63,15 +63,6 @@ def _kind(*piles: int) -> tuple[int, int]:
     return len(nim.parents(piles)), len(nim.children(piles))
 
 
-Entry(
-    NF,
-    "Section 5.2, parent and child",
-    "A parent of a P-position is a P-position with two counters less, one less in each of two piles; children are the reverse.",
-    also=("nf-lemma-21", "nf-lemma-23"),
-    command="gpunim nim 1 2 3",
-)
-
-
 @Entry(NF, "Lemma 20", reach=Reach(16, 32, 17))  # each position with all its moves, and theirs
 def lemma_20(generations: int) -> Cases:
     """A parent of a P-position is reached from it in two moves of the game.
@@ -166,14 +157,6 @@ def parents_in_play(largest: int) -> Cases:
             yield f"the parents of {position} in play", evolution.parents(position), two_changed(position, -1)
 
 
-Entry(
-    NF,
-    "Section 5.3, generation",
-    "If the longest optimal game from a P-position takes 2n moves, n is its generation; in Nim it has 2n counters.",
-    also=("nf-lemma-24",),
-)
-
-
 @Entry(NF, "Section 5.3, standard algorithm", also=("nf-lemma-24",))
 def standard_algorithm() -> Cases:
     """P_0 are the terminal positions, N_i the positions one move from P_i, and P_(i+1) adds the positions all of whose moves lead
@@ -252,15 +235,6 @@ def corners(upto: int) -> Cases:
                     if not any(last) or (v[0] + last[0], v[1] + last[1]) != (0, 0)
                 ]
             yield f"generation {n} of {name}", cells, sorted(end for end, _ in ways)
-
-
-Entry(
-    NF,
-    "Section 5.4, three branches",
-    "In three branches one starts north, east or west with the largest power of two of n, then continues forward or turns 90 "
-    "degrees with the next one.",
-    also=("nf-corners",),
-)
 
 
 @Entry(NF, "Theorem 25", reach=Reach(1024, 1024, 16))
