@@ -20,7 +20,7 @@ PATIENCE = 300
 ON_NUMPY = ("--backend", "numpy")
 
 
-def run(*words: object, text: str | None = None) -> Result:
+def run(*words: object, text: str | bytes | None = None) -> Result:
     """Run gpunim within this process; `text` is its input."""
     return CliRunner().invoke(main, [*map(str, words)], input=text)
 

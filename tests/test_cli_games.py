@@ -28,40 +28,6 @@ def test_a_perfect_player_beats_a_perfect_opponent_from_an_n_position():
     assert result.output.endswith("You took the last counter: you win.\n")
 
 
-def test_the_opponent_wins_when_it_can():
-    result = run("play", "1", "2", "3", text="1 1\n2 2\n3 2\n2 1\n3 1\n" * 3)
-    assert "I win." in result.output
-    result = run("play", "7", "--second", text="")
-    assert "I take 7 from pile 1, leaving 0." in result.output
-    assert result.output.endswith("I win.\n")
-
-
-def test_play_survives_nonsense():
-    text = b"\n\nfoo\n1\n4 1\n0 1\n1 0\n1 6\n1 -3\n1 1 1\n\xff\xfe 1\n1 1e999999999\n1e3 2\nhint\nquit\n"
-    result = run("play", "5", "7", "9", text=text)
-    assert result.exit_code == 0
-    assert "pile must be 1 to 3, got 4" in result.output
-    assert "take must be 1 to 5, got 6" in result.output
-    assert "Taking 7 from pile 3" in result.output
-    assert result.output.endswith("You leave the game with 5 7 9 on the table.\n")
-
-
-@pytest.mark.parametrize("opponent", ["perfect", "teaching"])
-@pytest.mark.parametrize("text", ["", "1 1\n", "1 1\nn\n"])
-def test_play_survives_the_end_of_input(opponent, text):
-    result = run("play", "5", "7", "9", "--opponent", opponent, text=text)
-    assert result.exit_code == 0
-    assert "Input has ended with" in result.output
-
-
-def test_the_teaching_opponent_takes_moves_back():
-    result = run("play", "5", "7", "9", "--opponent", "teaching", text="1 1\ny\n3 7\nquit\n")
-    assert "nim-sum = 1011 = 11" in result.output
-    assert "That leaves nim-sum 10, and I can make it 0." in result.output
-    assert result.output.count(": I take") == 1
-    assert "leaving 5 6 2: the nim-sum was 0" in result.output
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -90,22 +56,6 @@ def test_a_perfect_player_beats_a_perfect_opponent_in_any_game(words, monkeypatc
     result = run("play", *words, text="\n".join(lines) + "\n")
     assert result.exit_code == 0
     assert result.output.endswith("you win.\n")
-
-
-def test_play_of_any_game_reads_moves_and_positions():
-    text = b"\n\xff\n3 3 3\nmoves\nhint\na heap of 5 to 3\n1 1 3\nquit\n"
-    result = run("play", "kayles", "3", "5", "--opponent", "teaching", text=text)
-    assert result.exit_code == 0
-    assert "an N-position: you can win" in result.output
-    assert "Not a move: no move from 3 5 leaves 3 3 3." in result.output
-    assert "  a heap of 5 to 3: 3 3" in result.output
-    assert "The move a heap of 5 to 3 leaves 3 3, a P-position: that wins." in result.output
-    assert "You leave the game" in result.output
-    taken_back = run("play", "wythoff", "3", "4", "--opponent", "teaching", text="2 4\ny\n1 2\nquit\n")
-    assert "After that I can win. The move 2 from x and y leaves 1 2" in taken_back.output
-    assert "I play" in taken_back.output
-    lost = run("play", "nim", "1", "--misere", text="0\n")
-    assert lost.output.endswith("You made the last move: I win.\n")
 
 
 def test_what_is_saved_is_what_is_printed(tmp_path):

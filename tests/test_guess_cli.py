@@ -1,6 +1,5 @@
 """`gpunim guess` on every kind of source, its JSON, and what it refuses; and terms read from files."""
 
-import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,10 +12,7 @@ from gpu_nim.guessing import KINDS
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.save_load import parse_terms, read_terms, readable
 from gpu_nim.storage.tables import endings
-from tests.helpers import facts, printed, refused, run
-
-FIBONACCI = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89]
-ORDER_2 = "linear recurrence of order 2"
+from tests.helpers import facts, printed
 
 
 @pytest.fixture
@@ -27,22 +23,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def titles(*words: object) -> list[str]:
     return [law["title"] for law in facts("guess", *words)["laws"]]
-
-
-def test_numbers_are_taken_from_stdin() -> None:
-    result = run("guess", "-", text="\n".join(map(str, FIBONACCI)))
-    assert result.exit_code == 0
-    assert ORDER_2 in result.stdout
-
-
-def test_a_text_of_numbers_with_commas_is_a_source(place: Path) -> None:
-    text = f"[{FIBONACCI[0]}, \n{', '.join(map(str, FIBONACCI[1:]))}]\n"
-    (place / "l.txt").write_text(text)
-    assert read_terms(place / "l.txt").values == tuple(FIBONACCI)
-    assert titles("l.txt") == titles(text)
-    for wrong in (b"1, 2, x", b"1, 2, \xff"):
-        (place / "l.txt").write_bytes(wrong)
-        assert "cannot read l.txt: terms must be integers" in refused("guess", "l.txt", status=1)
 
 
 def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
@@ -94,52 +74,10 @@ def test_json_has_all_that_is_printed() -> None:
     assert law["certainty"] == "no other 2-regular sequence of rank up to 7 has these terms, and none of rank below 2"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("t.csv", "n,value\n0,1\n1,x\n", "column value must have integers, got 'x'"),
-        ("t.csv", "n,value\n0,1,2\n", "its rows are not as long as its header"),
-        ("t.csv", "\xff\xfe", "cannot read t.csv: 'utf-8' codec can't decode"),
-        ("t.json", "[1, 2]", "cannot read t.json: its JSON must be an object, got a list"),
-        ("t.json", "{}", "holds no column"),
-        ("t.csv", "", "holds no column"),
-        ("t.csv", "\xef\xbb\xbfn,value\n3,1\n5,2\n", "in column n, expected 4 after 3, got 5"),
-        ("t.csv", "births,n\n1,3\n2,5\n", "in column n, expected 4 after 3, got 5"),
-        ("t.csv", "1\n3\n9\n", "its first line must name its columns, each once, got 1"),
-        ("t.csv", "n,births,births\n0,1,2\n", "its first line must name its columns, each once, got births"),
-        ("t.json", '{"start": 0, "stop": 3, "values": ["1", "9"]}', "it holds 2 values, and its range 3"),
-        ("t.csv", "generation,births\n0,1\n0,1\n", "in column generation, expected 1 after 0, got 0"),
-        ("t.json", '{"rows": [{"n": 1, "value": 1}, {"n": 0, "value": 2}]}', "in column n, expected 2 after 1, got 0"),
-        ("t.json", '{"values": [1, 2.5]}', "column values must have integers, got 2.5"),
-        ("t.json", '{"values": [1], "columns": {"values": 3}}', "its values is no list"),
-        ("t.npy", "nothing", "cannot read t.npy: "),
-        ("t.npz", "nothing", "cannot read t.npz: it is no zip file, or was truncated"),
-        ("t.txt", "0 1\n1 x\n", "line 2: expected two integers"),
-    ],
-)
-def test_damaged_files_are_one_sentence(name: str, content: str, said: str, place: Path) -> None:
-    (place / name).write_bytes(content.encode("latin-1"))
-    assert said in refused("guess", name, status=1)
-
-
-def test_columns_are_chosen(place: Path) -> None:
-    (place / "t.csv").write_text("n,one,two\n3,1,2\n4,3,4\n")
-    with pytest.raises(UsageError, match=r"column must be given for t\.csv, which has one, two"):
-        read_terms(Path("t.csv"))
-    with pytest.raises(UsageError, match=r"column must be one of one, two, the columns of t\.csv, got 'three'"):
-        read_terms(Path("t.csv"), "three")
-    found = read_terms(Path("t.csv"), "two")
-    assert (found.name, found.first, found.values) == ("two of t.csv", 3, (2, 4))
-    (place / "t.txt").write_text("0 1\n")
-    with pytest.raises(UsageError, match=r"column is for files of several columns, got one of t\.txt"):
-        read_terms(Path("t.txt"), "one")
-    (place / "t.json").write_text(json.dumps({"births": [1, 2], "columns": {"population": [1, 3]}}))
-    assert read_terms(Path("t.json"), "population").values == (1, 3)
+def test_an_array_of_other_numbers_is_refused(place: Path) -> None:
     np.save(place / "t.npy", np.ones(3))
     with pytest.raises(FileError, match="it holds no table of integers"):
         read_terms(Path("t.npy"))
-    with pytest.raises(FileError, match="No such file"):
-        read_terms(Path("absent.csv"))
 
 
 def test_terms_in_a_text() -> None:

@@ -7,7 +7,7 @@ import pytest
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import FileError
-from gpu_nim.oeis.b_files import compare, format_lines, read_bfile
+from gpu_nim.oeis.b_files import compare, format_lines
 from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.entry import OeisEntry
 from tests.lattices import published
@@ -68,52 +68,10 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_comments_blank_lines_and_spaces_are_allowed(tmp_path: Path) -> None:
-    text = "# A237711 (b-file)\n\n0 1\n  1   6  # six\n\n2\t7\r\n3 36"
-    assert list(read_bfile(write(tmp_path / "b.txt", text))) == [(3, 0, 1), (4, 1, 6), (6, 2, 7), (7, 3, 36)]
-    comparison = compare(tmp_path / "b.txt", find("A237711"))
-    assert (comparison.terms, comparison.first, comparison.last, comparison.difference) == (4, 0, 3, None)
-
-
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     entry = find("A000027")
     path = write(tmp_path / "b.txt", "".join(format_lines(enumerate(entry.terms(1, 50), 1))))
     assert compare(path, entry).terms == 49
-
-
-def test_the_first_wrong_line_is_named(tmp_path: Path) -> None:
-    path = write(tmp_path / "b.txt", "# head\n5 42\n6 43\n7 217\n8 0\n")
-    difference = compare(path, find("A237711")).difference
-    assert difference is not None
-    assert (difference.line, difference.n, difference.found, difference.expected) == (4, 7, 217, 216)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0 1\n1 six\n", r"line 2: expected two integers, n and a\(n\), got '1 six'"),
-        ("0 1\n1\n", "line 2: expected two integers"),
-        ("0 1\n1 6 7\n", "line 2: expected two integers"),
-        ("0 1\n1 6.0\n", "line 2: expected two integers"),
-        ("0 1\n2 7\n", "line 2: expected index 1 after 0, got 2"),
-        ("0 1\n0 1\n", "line 2: expected index 1 after 0, got 0"),
-        ("-1 0\n", "line 1: A237711 begins at n = 0, got n = -1"),
-        ("# nothing\n\n", "holds no terms"),
-        ("", "holds no terms"),
-        ("0 1\n" + "9" * 100 + "\n", r"got '9{79}\.\.\."),
-    ],
-)
-def test_damaged_files(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(FileError, match=words):
-        compare(write(tmp_path / "b.txt", text), find("A237711"))
-
-
-def test_files_that_are_no_text(tmp_path: Path) -> None:
-    (tmp_path / "b.txt").write_bytes(b"0 1\n\xff\xfe\x00\n")
-    with pytest.raises(FileError, match="is not a text file"):
-        compare(tmp_path / "b.txt", find("A237711"))
-    with pytest.raises(FileError, match=r"cannot read .*: No such file"):
-        compare(tmp_path / "none.txt", find("A237711"))
 
 
 def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:

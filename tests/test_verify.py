@@ -22,9 +22,6 @@ from gpu_nim.papers.catalogue import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
 from tests.helpers import facts, refused, run
 
-OEIS = Path(__file__).parent / "oeis"
-
-
 verify = partial(run, "verify")
 
 
@@ -228,22 +225,6 @@ def test_a_new_theorem_that_fails_or_raises() -> None:
     found = facts("verify", "made-up-error", "made-up-squares", "--upto", "9", status=1)
     assert (found["failed"], found["upto"]) == (1, 9)
     assert [s["holds"] for s in found["statements"]] == [False, True]
-
-
-def test_b_files(tmp_path: Path) -> None:
-    published = OEIS / "A237711.txt"
-    assert verify(published, "--as", "A237711").stdout == f"{published}: 49 terms, n = 0 to 48, all those of A237711\n"
-    assert verify(published, "--as", "D", "--piles", "4").exit_code == 0
-    wrong = verify(published, "--as", "A048883")
-    assert wrong.exit_code == 1
-    assert wrong.stdout == f"{published}, line 2: A048883 has 3 at n = 1, not 6\n"
-    found = facts("verify", published, "--as", "A048883", status=1)
-    assert found["difference"] == {"line": 2, "n": 1, "found": "6", "expected": "3"}
-    damaged = tmp_path / "b.txt"
-    damaged.write_text("0 1\n1 si")
-    result = verify(damaged, "--as", "A237711")
-    assert result.exit_code == 1
-    assert result.stderr == f"gpunim: {damaged}, line 2: expected two integers, n and a(n), got '1 si'\n"
 
 
 @pytest.mark.parametrize("name", ["g.zarr", "g.npz"])

@@ -1,0 +1,32 @@
+"""Commands with files that they read, or with what is typed: what they say, or the one sentence by which they refuse."""
+
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import refused, run
+
+SCENES: dict[str, dict[str, Any]] = {
+    f"{line}, {number}": {"line": line, **scene}
+    for line, scenes in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+    for number, scene in enumerate(scenes)
+}
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+def test_a_scene(scene: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(scene["line"])
+    for word in words:
+        if word in scene:
+            Path(word).write_bytes(scene[word].encode("latin-1"))
+    if "refused" in scene:
+        assert scene["refused"] in refused(*words, status=scene.get("status", 1))
+        return
+    result = run(*words, text=scene.get("typed", "").encode("latin-1"))
+    assert result.exit_code == scene.get("status", 0), result.output
+    assert [part for part in scene.get("said", ()) if part not in result.output] == []
+    assert result.output.endswith(scene.get("ends", ""))
