@@ -34,7 +34,7 @@ from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
 from gpu_nim.storage.arrays import NpzArrays, sizes_of_blosc, sizes_of_zstd
 from gpu_nim.storage.save_load import read_terms
-from gpu_nim.storage.tables import reserved_table
+from gpu_nim.storage.tables import save_sequence
 from tests.damage import damaged
 from tests.helpers import interrupt
 
@@ -86,8 +86,7 @@ def _make(kind: str, place: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             begun.grow(lambda batch: interrupt(batch.first + len(batch.births) > 13))
     else:
-        with reserved_table(place, TABLE, 1) as save_values:
-            save_values([(10, VALUES)])
+        save_sequence(place, [(10, VALUES)], TABLE, 1)
 
 
 KINDS: dict[str, tuple[Callable[[Path], Any], int]] = {
@@ -199,6 +198,7 @@ def _npy(descr: str, shape: str, content: bytes = b"", order: str = "False") -> 
         (_npy("'<i8'", "(1,)", b"123456789"), "declares 8 bytes"),
         (_npy("'<i8'", "(" + "[" * 60000 + ")"), "is no array of numbers or text"),
         (_npy("'<i8'", f"({10**4000},)"), "is no array of numbers or text"),
+        (_npy("'<i8'", "(" + "-" * 9000 + "1,)"), "is no array of numbers or text"),  # a MemoryError of Python's parser
     ],
 )
 def test_headers_of_arrays(tmp_path: Path, content: bytes, words: str) -> None:

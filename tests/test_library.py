@@ -295,10 +295,10 @@ def test_a_store_in_short_integers_is_not_gone_on_with_past_them(tmp_path) -> No
 
     store = tmp_path / "cells.zarr"
     zarr.open_group(store, mode="w", zarr_format=3).create_array("cells", data=np.zeros((2, 2), np.int8))
-    sink = ZarrGrowthWriter(store, population=2, waiting=np.zeros((0, 2), np.int32))
+    sink = ZarrGrowthWriter(store, population=2)
     many = np.full((1 << 18, 2), 128, np.int32)
     with pytest.raises(FileError, match="kept as int8, too short"):
-        sink.append(Batch(1, np.array([len(many)], np.uint64), np.zeros(1, np.uint64), many))
+        sink.append(many)
 
 
 def test_generations_one_by_one_are_one_growth(monkeypatch) -> None:

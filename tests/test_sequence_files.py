@@ -3,12 +3,10 @@
 import csv
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, MissingDependency, UsageError
 from gpu_nim.storage import tables
 from gpu_nim.storage.save_load import read_terms
-from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, reserved_table, save_table
+from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, save_sequence, save_table
 from tests.helpers import gpunim, printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
@@ -54,17 +52,10 @@ def read(path: Path) -> list[int]:
     return [value for _, value in pairs]
 
 
-def write(path: Path, limbs: int = 1, *, stop_after: int | None = None, **changed: int) -> None:
-    """Write the table, or the first pieces of it."""
-
-    def parts() -> Iterator[tuple[int, Any]]:
-        for number, piece in enumerate(pieces(limbs)):
-            if number == stop_after:
-                raise KeyboardInterrupt
-            yield 10 + 7 * number, piece
-
-    with reserved_table(path, {**ATTRIBUTES, **changed}, limbs) as save:
-        save(parts())
+def write(path: Path, limbs: int = 1, **changed: int) -> None:
+    """Write the table."""
+    parts = ((10 + 7 * number, piece) for number, piece in enumerate(pieces(limbs)))
+    save_sequence(path, parts, {**ATTRIBUTES, **changed}, limbs)
 
 
 @pytest.mark.parametrize("limbs", [1, 2])
@@ -80,18 +71,6 @@ def test_whole_tables(tmp_path: Path, ending: str, limbs: int) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
     write(tmp_path / name, limbs)  # replaces its like
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-@pytest.mark.parametrize("ending", endings())
-def test_an_interrupted_table_leaves_the_one_before(tmp_path: Path, ending: str) -> None:
-    _require(ending)
-    path = tmp_path / f"t{ending}"
-    for there in ([], [path.name]):
-        with pytest.raises(KeyboardInterrupt):
-            write(path, stop_after=2)
-        assert os.listdir(tmp_path) == there
-        write(path)
-        assert read(path) == VALUES
 
 
 def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
@@ -117,11 +96,6 @@ def test_a_store_of_exchanged_chunks_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=re.escape(f"must end in {', '.join(endings())}, got")):
         write(tmp_path / "t.xlsx")
-    with pytest.raises(FileError, match="there is no folder"):
-        write(tmp_path / "none" / "t.npy")
-    (tmp_path / "t.zarr").mkdir()
-    with pytest.raises(FileError, match="a folder that gpunim did not make"):
-        write(tmp_path / "t.zarr")
     with pytest.raises(FileError, match=r"bytes, .* are free there"):
         write(tmp_path / "t.npy", stop=2**60)
 
@@ -170,8 +144,8 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
 def test_parquet_holds_indices_of_any_size(tmp_path: Path) -> None:
     _require(".parquet")
     start = 2**63 - 3
-    with reserved_table(tmp_path / "t.parquet", {"start": start, "stop": start + 6}, 1) as save:
-        save((start + first - 1, np.array([first, first + 1, first + 2], np.uint64)) for first in (1, 4))
+    parts = ((start + first - 1, np.array([first, first + 1, first + 2], np.uint64)) for first in (1, 4))
+    save_sequence(tmp_path / "t.parquet", parts, {"start": start, "stop": start + 6}, 1)
     found = read_terms(tmp_path / "t.parquet")
     assert (found.first, found.values) == (start, (1, 2, 3, 4, 5, 6))
 

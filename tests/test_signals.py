@@ -11,7 +11,7 @@ import pytest
 
 from gpu_nim.cli import Terminated, terminations_raised
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.tables import reserved_table
+from gpu_nim.storage.tables import save_sequence
 from tests.helpers import PATIENCE, gpunim
 
 ENDINGS = [
@@ -73,8 +73,8 @@ def test_a_signal_waits_for_the_store_of_a_table(tmp_path: Path, monkeypatch: py
         return calls[0]
 
     monkeypatch.setattr(zarr, "create_array", interrupted)
-    with pytest.raises(KeyboardInterrupt), reserved_table(tmp_path / "a.zarr", {"start": 0, "stop": 5}, 1) as save:
-        save(iter(()))
+    with pytest.raises(KeyboardInterrupt):
+        save_sequence(tmp_path / "a.zarr", [], {"start": 0, "stop": 5}, 1)
     assert len(calls) == 1
 
 

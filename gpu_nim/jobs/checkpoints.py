@@ -10,9 +10,9 @@ On several ranks, rank 0 writes the snapshot after the other ranks have written 
 only with all of them, so that parts of different checkpoints are never joined. Any number of ranks resumes from it.
 
 A growth locks the folder.  Checkpoints are atomic writes, flushed to the disk.  The record has a checksum over itself and all
-arrays, called its seal there, which is compared before any of them is used, so that damage is detected.  When a checkpoint is
-written, the store has all cells in complete chunks, which are never written again, and the checkpoint has the rest.  So cells are
-neither lost nor duplicated, from whichever checkpoint a growth resumes.
+arrays, called its seal there, which is compared before any of them is used, so that damage is detected.  The store has all cells
+when a checkpoint is written. Later ones only follow them, and those after the checkpoint from which a growth resumes are removed:
+so cells are neither lost nor duplicated.
 
 The states are mapped to memory. Rank 0 reads all of them once, to compare the checksums; an engine then takes the bricks that its
 rank owns.
@@ -44,7 +44,7 @@ from gpu_nim.storage.arrays import NpzArrays, check_kind, checksum_of, reason, r
 from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
 
 KIND = "gpunim checkpoint"
-FORMAT = 5
+FORMAT = 6
 _KEPT = 2
 _NAMES = r"(checkpoint-[0-9]{10})(?:-rank-[0-9]+)?\.npz"
 _STATE, _MEASURED = "state.", "measured."
@@ -62,7 +62,7 @@ class Checkpoints:
 
     Attributes:
         passed_over: a sentence for each checkpoint that `latest` found damaged.
-        waiting: the last cells of the growth that was resumed, which the store lacks; None where the folder keeps no cells.
+        keeps_cells: whether the folder has the cells of the growth that was resumed.
         asked: the options of the growth, as they were given to `save`.
     """
 
@@ -70,7 +70,7 @@ class Checkpoints:
         self.folder = Path(folder)
         self._ranks = ranks
         self.passed_over: list[str] = []
-        self.waiting: NDArray[Any] | None = None
+        self.keeps_cells = False
         self.asked: dict[str, Any] = {}
 
     @property
@@ -144,13 +144,13 @@ class Checkpoints:
                 self.passed_over.append(f"{path} cannot be used ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
-    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, waiting: NDArray[Any] | None = None) -> None:
+    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, cells: bool = False) -> None:
         """Write a checkpoint, and remove those before the last two.
 
         Args:
             snapshot: the state of the growth.
             asked: the options of the growth as plain values for JSON; `latest` restores them.
-            waiting: the last cells, which the store of cells lacks.
+            cells: whether the folder has the cells.
 
         Raises:
             FileError: it cannot be written; the message says which checkpoint is left.
@@ -169,12 +169,12 @@ class Checkpoints:
             "rule": describe(snapshot.automaton.rule),
             "columns": snapshot.columns,
             "asked": dict(asked or {}),
+            "cells": cells,
             "parts": parts,
             **{name: getattr(snapshot, name) for name in _PLAIN},
         }
         measured = {f"{_MEASURED}{name}": array for name, array in snapshot.measured.items()}
-        cells = {} if waiting is None else {"waiting": waiting}
-        arrays = {"births": snapshot.births, "checksums": snapshot.checksums, **state, **measured, **cells}
+        arrays = {"births": snapshot.births, "checksums": snapshot.checksums, **state, **measured}
         with writing(path, self.left):
             _write(path, record, arrays)
             kept = [other.stem for other in self._paths() if other <= path][-_KEPT:]
@@ -203,7 +203,7 @@ class Checkpoints:
             for name in ("births", "checksums"):
                 if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
                     raise Damaged("its births are not those of its generations")
-            self.waiting, self.asked = arrays.get("waiting"), record["asked"]
+            self.keeps_cells, self.asked = record["cells"], record["asked"]
             return Snapshot(
                 automaton=known,
                 births=arrays["births"],

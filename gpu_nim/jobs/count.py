@@ -35,7 +35,8 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.storage.tables import TABLE_FORMATS, check_table, endings, reserved_table
+from gpu_nim.storage.atomic import claim
+from gpu_nim.storage.tables import TABLE_FORMATS, check_table, endings, save_sequence
 
 #: Exact values of a range: uint64, or Python integers where those may not fit.
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
@@ -255,7 +256,6 @@ class CountJob:
         self._wanted = [Reduction.parse(name) for name in items("reduce", names, "reductions")]
         self._check(given_fields(self))
         self._cluster: Cluster | None = None
-        self._write: Callable[[Iterable[tuple[int, NDArray[Any]]]], None] | None = None
 
     def _check(self, given: dict[str, Any]) -> None:
         """Raise UsageError where an option that was given is wrong, or not for this count."""
@@ -399,19 +399,19 @@ class CountJob:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Check, reserve and open the files, and start or connect to the workers, for the duration of the block.
+        """Check and reserve the file, and start or connect to the workers, for the duration of the block.
 
         Raises:
-            UsageError: a file cannot hold the values.
-            FileError: a file cannot be written.
+            UsageError: the file cannot hold the values.
+            FileError: the file cannot be written.
             BackendError: there are no workers.
         """
         self._check_files()
         with ExitStack() as held:
+            if self.out is not None:
+                held.enter_context(claim(self.out))
             if self.scheduler is not None or self.workers is not None:
                 self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
-            if self.out is not None:
-                self._write = held.enter_context(reserved_table(self.out, self.facts, self.limbs))
             yield
 
     def value(self, on_step: OnStep = unreported) -> int:
@@ -473,8 +473,8 @@ class CountJob:
         Args:
             on_step: called for progress.
         """
-        assert self._write is not None
-        self._write(self.parts(on_step))
+        assert self.out is not None
+        save_sequence(self.out, self.parts(on_step), self.facts, self.limbs)
 
     def parts(self, on_step: OnStep = unreported) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the values of the range, in parts.

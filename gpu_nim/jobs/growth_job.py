@@ -34,7 +34,7 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import claim, flush, scratch_folder, writing
-from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, move_store, resumed_zarr_growth
+from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, resumed_zarr_growth
 from gpu_nim.storage.growth_formats import (
     GROWTH_FORMATS,
     VOXELS,
@@ -304,7 +304,7 @@ class GrowthJob:
             names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
             names = (*names, *(column for _, each in formats for column in each.columns or () if column not in names))
             from_cells = _from_cells(formats)
-            stores = bool(from_cells) if checkpoints is None or snapshot is None else checkpoints.waiting is not None
+            stores = bool(from_cells) if checkpoints is None or snapshot is None else checkpoints.keeps_cells
             if snapshot is not None and from_cells and not stores:
                 raise UsageError(
                     f"{from_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {self.resume} does "
@@ -461,7 +461,7 @@ class OpenGrowth:
                     if store is not None and batch.cells is not None:
                         for limit in limits:
                             limit.add(batch.first + len(batch.births) - 1, batch.cells)
-                        self._write(partial(store.append, batch))
+                        self._write(partial(store.append, batch.cells))
                     on_batch(batch)
                     self._save(store)
                 growth = self.growing.growth()
@@ -490,9 +490,9 @@ class OpenGrowth:
             cells = stack.enter_context(scratch_folder(_from_cells(self._formats)[0])) / "cells.zarr"
         else:
             cells = checkpoints.cells
-        if checkpoints is None or checkpoints.waiting is None or snapshot is None:
+        if snapshot is None:
             return ZarrGrowthWriter(cells, parents=parents)
-        return resumed_zarr_growth(cells, checkpoints.waiting, snapshot, parents=parents)
+        return resumed_zarr_growth(cells, snapshot, parents=parents)
 
     def _write(self, step: Callable[[], None]) -> None:
         with nullcontext() if self._checkpoints is None else writing(self._checkpoints.cells, self._checkpoints.left):
@@ -502,10 +502,10 @@ class OpenGrowth:
         growing, every = self.growing, self.job.every or EVERY
         if self._checkpoints is None or (growing.generation % every and growing.generation != growing.generations):
             return
-        waiting = None if store is None else store.waiting()
         if store is not None:
+            self._write(store.flush)
             flush(self._checkpoints.cells)  # the checkpoint counts on them
-        self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, waiting=waiting)
+        self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, cells=store is not None)
 
     def _write_files(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
         """Write the files from the table of the growth and the store of its cells, which takes a name of its own last."""
@@ -518,7 +518,7 @@ class OpenGrowth:
                 chosen.save(growth, path)
         for path in stores:
             assert store is not None
-            (move_store if self._checkpoints is None else copy_store)(store.path, path)
+            copy_store(store.path, path)
 
 
 def _from_cells(formats: Formats) -> list[Path]:

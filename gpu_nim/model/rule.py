@@ -78,21 +78,12 @@ class Symmetry(Enum):
         >>> Symmetry.CUBE.representatives(np.array([[-1, 0], [0, 1], [2, 1]])).tolist()
         [[2, 1]]
         """
-        return cells if self is Symmetry.NONE else cells[self.in_domain(cells)]
-
-    def in_domain(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return whether each cell is in the fundamental domain, bool of shape (N,).
-
-        Args:
-            cells: shape (N, d).
-        """
-        inside: NDArray[np.bool_] = np.ones(len(cells), np.bool_)
-        if self is not Symmetry.NONE:
-            for axis in range(cells.shape[1] - 1):
-                inside &= cells[:, axis] >= cells[:, axis + 1]
+        if self is Symmetry.NONE:
+            return cells
+        falling = (cells[:, :-1] >= cells[:, 1:]).all(axis=1)
         if self is Symmetry.CUBE:
-            inside &= cells[:, -1] >= 0
-        return inside
+            falling &= cells[:, -1] >= 0
+        return cells[falling]
 
     def orbit_size(self, representatives: Cells) -> NDArray[np.int64]:
         """How many cells each representative stands for: the group's order over the order of its stabiliser.

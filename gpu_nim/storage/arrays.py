@@ -28,6 +28,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json, printable, read_regular, reading
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
@@ -137,7 +138,7 @@ def reason(error: Exception) -> str:
     >>> reason(ValueError("no such   chunk\x1b"))
     'ValueError: no such chunk\\x1b'
     """
-    return printable(str(error) if isinstance(error, Damaged) else f"{type(error).__name__}: {error}")
+    return printable(str(error) if isinstance(error, Damaged | FileError) else f"{type(error).__name__}: {error}")
 
 
 _ABSENT = 1 << 26  # bytes of chunks of zeros, which earlier versions left out, that may be missing
@@ -392,7 +393,7 @@ def save_arrays(
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in {**arrays, "attributes": np.array(json.dumps(dict(attributes)))}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                _write_npy(member, array)
+                write_npy(member, array)
 
 
 def _save_store(
@@ -425,7 +426,8 @@ def finish_store(path: Path, lengths: Mapping[str, int]) -> None:
         zarr.consolidate_metadata(path, zarr_format=3)
 
 
-def _write_npy(file: IO[bytes], array: NDArray[Any] | Parts) -> None:
+def write_npy(file: IO[bytes], array: NDArray[Any] | Parts) -> None:
+    """Write an array as an .npy file."""
     if not isinstance(array, Parts):
         np.lib.format.write_array(file, array, allow_pickle=False)
         return
@@ -498,10 +500,8 @@ class NpzArrays:
         declared = self.declared[name]
         if declared.dtype.kind != "U" or declared.shape != () or declared.nbytes > MAX_TEXT:
             raise Damaged(f"{name} is no text")
-        try:
+        with raised_as_damage(f"{name} is no text"):  # which is Unicode
             return str(self.read(name))
-        except ValueError as error:  # not Unicode
-            raise Damaged(f"{name} is no text") from error
 
     def _member(self, name: str) -> tuple[zipfile.ZipInfo, bool, int]:
         if name not in self._members:
@@ -517,7 +517,7 @@ class NpzArrays:
                     warnings.simplefilter("error")  # of headers by Python 2
                     np.lib.format.read_magic(member)
                     shape, transposed, dtype = np.lib.format.read_array_header_1_0(member)
-            except Exception as error:  # NumPy reads the header with Python's own parser
+            except Exception as error:  # NumPy has Python's parser read the header, which may raise MemoryError
                 raise Damaged(f"{name} is no array of numbers or text") from error
             start = member.tell()
         if dtype.kind not in "biufU" or not is_possible(shape):
@@ -544,12 +544,8 @@ class _Sparing(BufferedReader):
 
 
 def _unzipped(file: _Sparing) -> zipfile.ZipFile:
-    try:
+    with raised_as_damage("it is no zip file, or was truncated"):
         found = zipfile.ZipFile(file)
-    except MemoryError:
-        raise
-    except Exception as error:  # the zip reader raises errors of many types for damaged files
-        raise Damaged("it is no zip file, or was truncated") from error
     if len(found.infolist()) > _MEMBERS:
         raise Damaged(f"it holds {len(found.infolist())} members, {_MEMBERS} is the most that gpunim writes")
     return found

@@ -22,7 +22,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_nim.model.errors import FileError
@@ -32,15 +32,15 @@ from gpu_nim.model.work import interrupts_deferred
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
-_held: dict[tuple[int, int, Path], bool] = {}  # by process, thread and file: whether that excludes others
+_held: set[tuple[int, int, Path]] = set()  # by process, thread and file
 
 
 @contextmanager
 def locked(file: Path, refusal: str) -> Iterator[bool]:
-    """Hold the lock `file` for the block; yield whether that excludes others, since a few file systems have no locks.
+    """Hold the lock `file` for the block; yield whether what others left under it is nobody's from now on.
 
-    The thread that holds a lock may take it again.  Raises FileError where another process or thread holds it; the message has
-    `refusal` and the holder.
+    It may be somebody's where the file system has no locks, and where this thread holds the lock already, which may take it again.
+    Raises FileError where another process or thread holds it; the message has `refusal` and the holder.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, locked(Path(folder, "lock"), "cannot write") as alone:
@@ -50,17 +50,17 @@ def locked(file: Path, refusal: str) -> Iterator[bool]:
     file = file.parent.resolve() / file.name
     key = os.getpid(), threading.get_ident(), file
     if key in _held:
-        yield _held[key]
+        yield False
         return
     handle = None
     try:
         with interrupts_deferred():  # else the file would stay where a signal comes before it is held
             handle = _acquire(file, refusal)
-            _held[key] = handle is not None
-        yield _held[key]
+            _held.add(key)
+        yield handle is not None
     finally:
         with interrupts_deferred():
-            _held.pop(key, None)
+            _held.discard(key)
             if handle is not None:
                 _release(file, handle)
 
@@ -124,7 +124,6 @@ _FLUSHES = 16  # files at a time: a disk takes many in hardly more time than one
 _AT_FDCWD = -100
 _RENAME_EXCHANGE, _RENAME_SWAP = 2, 2  # Linux, macOS
 _CANNOT = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
-_in_use: set[Path] = set()  # the folders of this process
 
 
 @contextmanager
@@ -144,7 +143,7 @@ def replacing(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> 
     (False, '1 3 3 9')
     """
     check_writable(path, is_ours)
-    with _reserved(path), placing(path) as scratch:
+    with claim(path), writing(path), placing(path) as scratch:
         yield scratch
 
 
@@ -159,17 +158,8 @@ def placing(path: Path) -> Iterator[Path]:
 @contextmanager
 def scratch_folder(path: Path) -> Iterator[Path]:
     """Yield a folder beside `path` for what is needed to write it, which is removed at the end of the block."""
-    with _reserved(path), _folder_for(path) as folder:
+    with claim(path), writing(path), _folder_for(path) as folder:
         yield folder
-
-
-@contextmanager
-def _reserved(path: Path) -> Iterator[None]:
-    """Claim a path, and remove what dead processes left of it; FileError of the block names it."""
-    with claim(path) as alone, writing(path):
-        if alone:
-            remove_leftovers(path.parent, re.escape(path.name))
-        yield
 
 
 @contextmanager
@@ -177,25 +167,42 @@ def _folder_for(path: Path) -> Iterator[Path]:
     folder: Path | None = None
     try:
         with interrupts_deferred():
-            folder = _new_folder(path)
+            folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.gpunim-", suffix=".partial", dir=path.parent.resolve()))
         yield folder
     finally:
         if folder is not None:
-            _remove(folder)
+            with interrupts_deferred():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
-def claim(path: Path) -> AbstractContextManager[bool]:
-    """Reserve the name `path` for this thread for the duration of the block, before long work for it.
+@contextmanager
+def claim(path: Path) -> Iterator[None]:
+    """Reserve the name `path` for this thread for the block, before long work for it, and remove what dead processes left of it.
 
-    Yields whether others are excluded (see `locked`).  Raises FileError where another process is writing it.
+    Raises FileError where another process is writing it.
     """
-    return locked(path.with_name(f".{path.name}.gpunim-lock"), f"cannot write {path}")
+    with locked(path.with_name(f".{path.name}.gpunim-lock"), f"cannot write {path}") as alone:
+        if alone:
+            with writing(path):
+                remove_leftovers(path.parent, re.escape(path.name))
+        yield
 
 
 def remove_leftovers(folder: Path, names: str) -> None:
-    """Remove leftovers of dead processes for files in `folder` whose names match a regular expression; their locks must be held."""
-    for leftover in _leftovers(folder, names):
-        shutil.rmtree(leftover, ignore_errors=True)
+    """Remove what dead processes left of files in `folder` whose names match a regular expression; their locks must be held.
+
+    Files that were moved away are moved back.
+    """
+    pattern = re.compile(rf"\.({names})\.gpunim-[a-z0-9_]{{8}}\.partial")
+    for path in sorted(folder.resolve().iterdir()):
+        if (match := pattern.fullmatch(path.name)) is None:
+            continue
+        status = path.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            continue  # not ours, whatever it is
+        if os.path.lexists(path / _OLD) and not os.path.lexists(path.with_name(match[1])):
+            (path / _OLD).rename(path.with_name(match[1]))
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def check_writable(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> None:
@@ -271,34 +278,6 @@ def writing(path: Path, left: Callable[[], str] = str) -> Iterator[None]:
         if isinstance(error, FileError):
             raise
         raise FileError("; ".join(filter(None, [f"cannot write {path}: {error.strerror or error}", left()]))) from error
-
-
-def _new_folder(path: Path) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.gpunim-", suffix=".partial", dir=path.parent.resolve()))
-    _in_use.add(folder)
-    return folder
-
-
-def _remove(folder: Path) -> None:
-    with interrupts_deferred():
-        shutil.rmtree(folder, ignore_errors=True)
-        _in_use.discard(folder)
-
-
-def _leftovers(folder: Path, names: str) -> list[Path]:
-    """The folders that dead processes left for files in `folder` whose names match; files that were moved away are moved back."""
-    pattern = re.compile(rf"\.({names})\.gpunim-[a-z0-9_]{{8}}\.partial")
-    found = []
-    for path in sorted(folder.resolve().iterdir()):
-        if (match := pattern.fullmatch(path.name)) is None or path in _in_use:
-            continue
-        status = path.lstat()
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-            continue  # not ours, whatever it is
-        if os.path.lexists(path / _OLD) and not os.path.lexists(path.with_name(match[1])):
-            (path / _OLD).rename(path.with_name(match[1]))
-        found.append(path)
-    return found
 
 
 def _take_place(new: Path, path: Path) -> None:

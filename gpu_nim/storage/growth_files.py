@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.cell_sources import Ancestry, CellSource, Newborns, is_ascending
@@ -296,147 +296,143 @@ def shuffled_zstd() -> BloscCodec:
     return BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
 
 
-class ZarrGrowthWriter:
-    """Writes batches of cells to the store, complete chunks at a time, which are not written again.
+class _Rows:
+    """An array of a store that gets more rows: complete chunks of them are written at a time, or all by `flush`.
 
     Args:
-        path: the store, which is new where no cells wait.
-        parents: gives each cell's parent, which is stored, too; None for none.
-        population: the cells that there are already, of which the store has the complete chunks.
-        waiting: those after them.
+        store: the store.
+        name: the array's name.
+        dimensions: the names of its dimensions.
+        array: what there is of it already, to be written on; None for a new one.
     """
 
-    def __init__(
-        self, path: Path, *, parents: Ancestry | None = None, population: int = 0, waiting: NDArray[np.integer] | None = None
-    ) -> None:
+    def __init__(self, store: Path, name: str, dimensions: Sequence[str], array: zarr.Array[Any] | None = None) -> None:
+        self._store, self._name, self._dimensions, self._array = store, name, dimensions, array
+        self._waiting: list[NDArray[np.integer]] = []
+        self._count = 0
+
+    @property
+    def array(self) -> zarr.Array[Any]:
+        """The array, once it has rows."""
+        assert self._array is not None
+        return self._array
+
+    def append(self, rows: NDArray[np.integer]) -> None:
+        """Take the next rows."""
+        self._waiting.append(rows)
+        self._count += len(rows)
+        written = 0 if self._array is None else self._array.shape[0]
+        complete = (written + self._count) // _CHUNK * _CHUNK - written
+        if complete > 0:
+            self._write(complete)
+
+    def flush(self) -> None:
+        """Write all rows."""
+        if self._count:
+            self._write(self._count)
+
+    def _write(self, count: int) -> None:
+        rows = np.concatenate(self._waiting)
+        if self._array is None:
+            layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": rows.dtype}
+            self._array = created(self._store, self._name, self._dimensions, **layout, compressors=shuffled_zstd())
+        if not np.can_cast(rows.dtype, self._array.dtype):
+            raise FileError(
+                f"the cells of this run are kept as {self._array.dtype}, too short for these generations: begin a new run"
+            )
+        written = self._array.shape[0]
+        stop = written + count
+        with interrupts_deferred():
+            self._array.resize((stop, *rows.shape[1:]))
+            for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
+                part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
+                self._array[part] = rows[part.start - written : part.stop - written]
+        self._waiting, self._count = [rows[count:].copy()], self._count - count
+
+
+class ZarrGrowthWriter:
+    """Writes the cells of a growth to a store as they come, and at the end what else there is.
+
+    Args:
+        path: the store, which is new where it has no cells.
+        parents: gives each cell's parent, which is stored, too; None for none.
+        population: the cells that the store has already; what it has beyond them is removed.
+    """
+
+    def __init__(self, path: Path, *, parents: Ancestry | None = None, population: int = 0) -> None:
         import zarr
 
         with interrupts_deferred():
-            self._group = zarr.open_group(path, mode="w" if waiting is None else "r+", zarr_format=3, use_consolidated=False)
-        self.path, self._parents = path, parents
-        self._cells: zarr.Array[Any] | None = None
-        self._waiting = [] if waiting is None else [waiting]
-        if waiting is not None and population > len(waiting):
-            self._cells = _array(self._group, "cells")
-            self._cells.resize((population - len(waiting), self._cells.shape[1]))
+            self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
+        self.path, self._parents_of = path, parents
+        cells = cast("zarr.Array[Any]", self._group["cells"]) if population else None
+        if cells is not None:
+            cells.resize((population, *cells.shape[1:]))
+        self._rows = {"cells": _Rows(path, "cells", ["cell", "coordinate"], cells)}
 
-    def waiting(self) -> NDArray[np.integer]:
-        """Return the cells that wait for their chunk to be complete, to resume with."""
-        return np.concatenate(self._waiting)
+    def append(self, cells: NDArray[np.integer]) -> None:
+        """Take the next cells."""
+        self._rows["cells"].append(cells)
 
-    def append(self, batch: Batch) -> None:
-        """Take the next batch's cells."""
-        assert batch.cells is not None
-        self._waiting.append(batch.cells)
-        count = sum(map(len, self._waiting))
-        if count >= _CHUNK:
-            self._write(count - count % _CHUNK)
+    def flush(self) -> None:
+        """Write all cells that were taken."""
+        self._rows["cells"].flush()
 
     def finish(self, growth: Growth) -> None:
-        """Write the remaining cells, the births, the checksums, and last the attributes, which mark the store as complete."""
-        self._write(len(self.waiting()))
+        """Write the births, the checksums, and last the attributes, which mark the store as complete."""
+        self.flush()
         for name, values in (("births", growth.births), ("checksums", growth.checksums)):
             created(self.path, name, ["generation"], data=values)
-        if self._parents is not None:
-            self._write_parents(growth, self._parents)
+        if self._parents_of is not None:
+            cells, parents = self._rows["cells"].array, _Rows(self.path, "parents", ["cell"])
+            stored = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
+            for _, indices in self._parents_of(stored):
+                parents.append(indices.astype(np.int64, copy=False))
+            parents.flush()
+            self._rows["parents"] = parents
+        declared = {name: Declared(np.dtype(rows.array.dtype), tuple(rows.array.shape)) for name, rows in self._rows.items()}
         with interrupts_deferred():
-            self._group.attrs.put(with_checksum(growth, self._stored()))
+            self._group.attrs.put(with_checksum(growth, declared))
         finish_store(self.path, {"generation": len(growth)})
 
-    def _stored(self) -> dict[str, Declared]:
-        names = ("cells",) if self._parents is None else ("cells", "parents")
-        arrays = {name: _array(self._group, name) for name in names}
-        return {name: Declared(np.dtype(array.dtype), tuple(array.shape)) for name, array in arrays.items()}
 
-    def _write_parents(self, growth: Growth, parents_of: Ancestry) -> None:
-        assert self._cells is not None
-        parents = self._created("parents", self._cells.shape[:1], np.int64, ["cell"])
-        waiting: list[NDArray[np.integer]] = []
-        written = count = 0
-        cells = self._cells
-        newborns = generations_of(lambda start, stop: np.asarray(cells[start:stop]), growth.births, 0, growth.generations + 1)
-        for _, indices in parents_of(newborns):
-            waiting.append(indices)
-            count += len(indices)
-            if count >= _CHUNK or written + count == parents.shape[0]:
-                with interrupts_deferred():
-                    parents[written : written + count] = np.concatenate(waiting)
-                written, count, waiting = written + count, 0, []
-
-    def _write(self, count: int) -> None:
-        """Write so many of the cells that wait: complete chunks, or all of them at the end."""
-        cells = self.waiting()
-        if self._cells is None:
-            self._cells = self._created("cells", (0, cells.shape[1]), cells.dtype, ["cell", "coordinate"])
-        if not np.can_cast(cells.dtype, self._cells.dtype):
-            raise FileError(
-                f"the cells of this run are kept as {self._cells.dtype}, too short for these generations: begin a new run"
-            )
-        written = self._cells.shape[0]
-        with interrupts_deferred():
-            self._cells.resize((written + count, cells.shape[1]))
-            for start in range(0, count, _CHUNK):  # zarr takes as many times the memory as there are chunks
-                part = cells[start : min(start + _CHUNK, count)]
-                self._cells[written + start : written + start + len(part)] = part
-        self._waiting = [cells[count:].copy()]
-
-    def _created(self, name: str, shape: tuple[int, ...], dtype: DTypeLike, dimensions: list[str]) -> zarr.Array[Any]:
-        chunks = (_CHUNK, *shape[1:])
-        return created(self.path, name, dimensions, shape=shape, chunks=chunks, dtype=dtype, compressors=shuffled_zstd())
-
-
-def resumed_zarr_growth(
-    path: Path, waiting: NDArray[np.integer], snapshot: Snapshot, *, parents: Ancestry | None = None
-) -> ZarrGrowthWriter:
+def resumed_zarr_growth(path: Path, snapshot: Snapshot, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
     """Open the Zarr store of an interrupted growth, to write on in place.
 
     Args:
         path: the store.
-        waiting: the last cells of the growth, which are not in complete chunks of the store.
         snapshot: the growth that all cells are compared with.
         parents: gives each cell's parent, which is stored, too; None for none.
 
     Raises:
         FileError: the store is shorter than that, or its cells are others.
     """
-    population = sum(snapshot.births.tolist())
     try:
-        _check_stored(path, waiting, snapshot, population - len(waiting))
-        return ZarrGrowthWriter(path, parents=parents, population=population, waiting=waiting)
+        return ZarrGrowthWriter(path, parents=parents, population=_checked_population(path, snapshot))
     except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
-        why = str(error) if isinstance(error, FileError | Damaged) else reason(error)
-        raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {why}") from error
+        raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {reason(error)}") from error
 
 
-def _check_stored(path: Path, waiting: NDArray[np.integer], snapshot: Snapshot, written: int) -> None:
-    stored = ZarrArrays(path, ("cells",))
-    if written > 0:
-        cells = stored.declared.get("cells")
-        if cells is None or cells.shape[0] < written:
-            raise Damaged(f"it holds {0 if cells is None else cells.shape[0]} cells, {written} are needed")
-        if (cells.dtype, *cells.shape[1:]) != (waiting.dtype, *waiting.shape[1:]):
-            raise Damaged("its cells are of another kind than those of its checkpoint")
-    elif written:
-        raise Damaged("its checkpoint has more cells than its generations")
-
-    def read(start: int, stop: int) -> NDArray[Any]:
-        parts = [stored.read("cells", start, min(stop, written))] if start < written else []
-        if stop > written or not parts:
-            parts.append(waiting[max(0, start - written) : max(0, stop - written)])
-        return np.concatenate(parts)
-
-    births, rule = snapshot.births, snapshot.automaton.rule
-    source = with_checked_cells(path, partial(generations_of, read, births), births, snapshot.checksums, rule.symmetry, rule)
-    for _ in source(0, len(births)):
+def _checked_population(path: Path, snapshot: Snapshot) -> int:
+    """The cells of a snapshot, which the store has; Damaged or FileError where it has not."""
+    stored, births, rule = ZarrArrays(path, ("cells",)), snapshot.births, snapshot.automaton.rule
+    cells, population = stored.declared.get("cells"), int(sum(births.tolist()))
+    if cells is None or cells.shape[0] < population:
+        raise Damaged(f"it holds {0 if cells is None else cells.shape[0]} cells, {population} are needed")
+    if cells.dtype.kind != "i" or cells.shape[1:] != (rule.dimension,):
+        raise Damaged("its cells are of another kind than those of its checkpoint")
+    read = partial(generations_of, partial(stored.read, "cells"), births)
+    for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
         pass
+    return population
 
 
 def write_zarr(growth: Growth, path: Path) -> None:
     """Write a growth to a new store, with its parents if it has them."""
     given = growth.parents
     writer = ZarrGrowthWriter(path, parents=None if given is None else lambda _: given(0, growth.generations + 1))
-    for batch in batches(growth):
-        writer.append(batch)
+    for _, cells in growth:
+        writer.append(cells)
     writer.finish(growth)
 
 
@@ -449,18 +445,8 @@ def copy_store(source: Path, path: Path) -> None:
         shutil.copytree(source, scratch, copy_function=_link_or_copy)
 
 
-def move_store(source: Path, path: Path) -> None:
-    """Give a complete store in a folder beside `path` that name."""
-    with replacing(path, is_growth_store) as scratch:
-        source.rename(scratch)
-
-
 def _link_or_copy(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except OSError:  # another file system, or one without hard links
         shutil.copy2(source, target)
-
-
-def _array(group: zarr.Group, name: str) -> zarr.Array[Any]:
-    return cast("zarr.Array[Any]", group[name])

@@ -24,7 +24,7 @@ import math
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib.util import find_spec
@@ -46,7 +46,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import ZarrArrays, created, raised_as_damage, store_of
+from gpu_nim.storage.arrays import Declared, Parts, ZarrArrays, created, raised_as_damage, store_of, write_npy
 from gpu_nim.storage.atomic import check_output, make_folder, replacing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -196,10 +196,7 @@ def _limbs(columns: Columns) -> NDArray[Any]:
 def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     # A memory map would also do, but keeps everything written in this process's memory.
     with path.open("wb") as file:
-        header = {"descr": "<u8", "fortran_order": False, "shape": _shape(heading)}
-        np.lib.format.write_array_header_1_0(file, header)
-        for columns in parts:
-            file.write(_limbs(columns).data)
+        write_npy(file, Parts(Declared(np.dtype("<u8"), _shape(heading)), map(_limbs, parts)))
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
@@ -305,13 +302,10 @@ def _bounded_lines(file: TextIO) -> Iterator[str]:
 
 
 def _read_csv(path: Path, most: int | None) -> Columns:
-    with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
-        try:
-            lines = csv.reader(_bounded_lines(file))
-            header = [name.strip() for name in next(lines, [])]
-            found = [row for row in _fitting(path, islice(lines, most)) if row]
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise Damaged(printable(str(error))) from error
+    with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_damage("its text is damaged"):
+        lines = csv.reader(_bounded_lines(file))
+        header = [name.strip() for name in next(lines, [])]
+        found = [row for row in _fitting(path, islice(lines, most)) if row]
     if any(len(row) != len(header) for row in found):
         raise Damaged("its rows are not as long as its header")
     for place, name in enumerate(header):
@@ -484,11 +478,12 @@ def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Colu
     """
     text = forms()[form].text
     assert text is not None
-    return _pieces(text, Heading(SEQUENCE, facts), (_sequence(start, values) for start, values in parts))
+    return _pieces(text, Heading(SEQUENCE, facts), _sequences(parts))
 
 
-def _sequence(first: int, values: Column) -> Columns:
-    return {"n": range(first, first + len(values)), "value": values}
+def _sequences(parts: Iterable[tuple[int, Column]]) -> Iterator[Columns]:
+    for first, values in parts:
+        yield {"n": range(first, first + len(values)), "value": values}
 
 
 def check_table(path: Path, **needs: bool) -> None:
@@ -503,12 +498,18 @@ def load_library(path: Path) -> None:
         TABLE_FORMATS[path.suffix].load()
 
 
-@contextmanager
-def reserved_table(path: Path, facts: Mapping[str, Any], limbs: int) -> Iterator[Callable[[Iterable[tuple[int, Column]]], None]]:
-    """Reserve a file for a sequence; yield what writes its values to it, in parts, each with the first index. The write is atomic.
+def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:
+    """Write a sequence to a file, by its ending, in parts, each with the first index. The write is atomic.
 
-    `facts` describe the sequence and must hold `start` and `stop`, its indices. Raises UsageError for an ending of no table,
-    FileError where the file cannot be written, or would not fit on the disk.
+    Args:
+        path: the file.
+        parts: the values.
+        facts: what describes them, among it `start` and `stop`, their indices.
+        limbs: the 64-bit numbers of a value.
+
+    Raises:
+        UsageError: files of this ending hold no table.
+        FileError: the file cannot be written, or would not fit on the disk.
     """
     check_table(path)
     heading = Heading(SEQUENCE, facts, limbs)
@@ -516,8 +517,7 @@ def reserved_table(path: Path, facts: Mapping[str, Any], limbs: int) -> Iterator
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
     with replacing(path, is_table) as scratch:
-        write = TABLE_FORMATS[path.suffix].write
-        yield lambda parts: write(scratch, heading, (_sequence(start, values) for start, values in parts))
+        TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 
 
 def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
