@@ -17,6 +17,8 @@ import gpu_nim.storage.atomic as atomic
 from gpu_nim import grow, save, solve
 from gpu_nim.model.errors import FileError
 from gpu_nim.storage.atomic import claim, exchange, replacing
+from tests.helpers import interrupt, refused, run
+from tests.writers import EACH, WRITERS, command
 
 NAMES = ("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti", "a.vtp", "s.zarr", "s.npz", "s.csv")
 
@@ -127,6 +129,27 @@ def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch
         assert flushed == {tmp_path.stat().st_ino}  # and the name itself
 
 
+def content(path: Path) -> dict[str, bytes]:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return {str(file.relative_to(path.parent)): file.read_bytes() for file in files if file.is_file()}
+
+
+@pytest.mark.parametrize("name", [each for each in EACH if WRITERS[str(each.values[0])][0] not in ("render", "movie", "export")])
+def test_an_interrupted_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def interrupted() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(atomic, "_rename", lambda new, path: interrupt())
+            assert run(*command(name, tmp_path)).exit_code == 130
+
+    interrupted()
+    assert os.listdir(tmp_path) == []
+    assert run(*command(name, tmp_path)).exit_code == 0
+    before = content(tmp_path / name)
+    interrupted()
+    assert os.listdir(tmp_path) == [name]
+    assert content(tmp_path / name) == before
+
+
 # What is left alone
 
 
@@ -151,16 +174,36 @@ def test_a_link_is_replaced_and_what_it_names_is_not(tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
-def test_devices_and_pipes_are_not_replaced(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.csv")
-    (tmp_path / "s.csv").symlink_to("/dev/null")
-    for path in (tmp_path / "a.csv", tmp_path / "s.csv"):
-        with pytest.raises(FileError, match="it is a device or a pipe, and only a file can be replaced"):
-            write(path)
-    assert stat.S_ISFIFO((tmp_path / "a.csv").stat().st_mode)
-    with pytest.raises(FileError, match="it is a device or a pipe"), replacing(Path("/dev/null")):
-        pass
+@pytest.mark.parametrize("name", EACH)
+def test_places_that_cannot_be_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+
+    def refusal(folder: Path = tmp_path) -> str:
+        return refused(*command(name, folder), status=1).removeprefix(f"gpunim: cannot write {folder / name}: ")
+
+    assert refusal(tmp_path / "none") == f"there is no folder {tmp_path / 'none'}\n"
+    path.mkdir()
+    (path / "thesis.tex").write_text("mine")
+    assert refusal() == "it is a folder that gpunim did not make\n"
+    assert (path / "thesis.tex").read_text() == "mine"
+    shutil.rmtree(path)
+    path.symlink_to("/dev/null")
+    assert refusal() == "it is a device or a pipe, and only a file can be replaced by another\n"
+    path.unlink()
+    os.mkfifo(path)
+    assert refusal() == "it is a device or a pipe, and only a file can be replaced by another\n"
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_place_that_cannot_be_written_is_found_by_the_writer_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path, reason in ((tmp_path / "none" / "a.csv", "there is no folder"), (Path("/dev/null"), "it is a device or a pipe")):
+        with pytest.raises(FileError, match=reason), replacing(path):
+            pass
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    with pytest.raises(FileError, match="is not writable"), replacing(tmp_path / "a.zarr"):
+        pass
 
 
 def test_only_folders_of_dead_writers_of_the_name_go(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """More than one worker: the same results, also when workers are lost."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -20,6 +19,7 @@ from gpu_nim.model.errors import BackendError, UsageError, installing
 pytest.importorskip("distributed", reason="Dask is not installed")
 
 import distributed
+import psutil  # which distributed needs
 
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.ranges import Range
@@ -38,35 +38,20 @@ def workers() -> Iterator[Cluster]:
 
 
 def listening() -> dict[int, set[str]]:
-    """The addresses at which this process and its descendants take TCP connections, in hexadecimal, by process (Linux)."""
-    sockets = {}
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A":
-                sockets[f"socket:[{fields[9]}]"] = fields[1].rpartition(":")[0]
-    parents = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            parents[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
-    family = {os.getpid()}
-    while more := {process for process, parent in parents.items() if parent in family} - family:
-        family |= more
+    """The addresses at which this process and its descendants take TCP connections, by process."""
+    family = {process.pid for process in (psutil.Process(), *psutil.Process().children(recursive=True))}
     found: dict[int, set[str]] = {}
-    for process in family:
-        with contextlib.suppress(OSError):
-            for number in Path(f"/proc/{process}/fd").iterdir():
-                if (address := sockets.get(os.readlink(number))) is not None:
-                    found.setdefault(process, set()).add(address)
+    for each in psutil.net_connections("tcp"):
+        if each.pid in family and each.status == psutil.CONN_LISTEN:
+            found.setdefault(each.pid, set()).add(each.laddr.ip)
     return found
 
 
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells who listens where")
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="other systems than Linux tell only root who listens where")
 def test_workers_are_reached_from_this_machine_alone(workers: Cluster) -> None:
     found = listening()
     assert len(found) >= 3  # this process, with the scheduler, and two workers
-    loopback = {"0100007F", "00000000000000000000000001000000"}  # IPv6's, too, where a browser was driven before
-    assert {address for addresses in found.values() for address in addresses} <= loopback
+    assert set.union(*found.values()) <= {"127.0.0.1", "::1"}  # IPv6's, too, where a browser was driven before
 
 
 def test_python_counts_on_workers(workers: Cluster) -> None:

@@ -20,33 +20,9 @@ from gpu_nim.storage import atomic
 from tests import helpers
 from tests.helpers import PATIENCE, gpunim, run
 from tests.render_files import needs_ffmpeg
+from tests.writers import EACH, SIZE, WRITERS, command
 
 pytestmark = pytest.mark.thorough
-
-SIZE = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
-# A command for each kind of writer, OUT being the name that it writes.
-WRITERS = {
-    "a.zarr": ("grow", "nim", "--gen", "30", "--out", "OUT"),
-    "a.npz": ("grow", "nim", "--gen", "30", "--out", "OUT"),
-    "a.csv": ("grow", "nim", "--gen", "30", "--out", "OUT"),
-    "a.rle3": ("grow", "nim", "--gen", "30", "--out", "OUT"),
-    "a.vti": ("grow", "nim", "--gen", "30", "--out", "OUT"),
-    "a.vtp": ("grow", "nim", "--gen", "30", "--out", "OUT"),
-    "voxels.zarr": ("grow", "nim", "--gen", "30", "--voxels", "OUT"),
-    "b130665.txt": ("grow", "ulam-warburton-3", "--gen", "30", "--bfile", "OUT"),
-    "t.npy": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
-    "t.zarr": ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT"),
-    "t.txt": ("count", "A151776", "--range", "0:9", "--out", "OUT"),
-    "s.csv": ("solve", "wythoff", "--size", "20", "--out", "OUT"),
-    "s.zarr": ("solve", "wythoff", "--size", "20", "--out", "OUT"),
-    "g.dot": ("evolution", "--gen", "4", "--out", "OUT"),
-    "p.png": ("render", "nim:7", *SIZE, "-o", "OUT"),
-    "f.svg": ("render", "figure:NF1", "-o", "OUT"),
-    "m.gif": ("movie", "nim:3", *SIZE, "--seconds", "0.2", "--fps", "10", "-o", "OUT"),
-    "e.stl": ("export", "nim:7", "-o", "OUT"),
-}
-MARKS = {"m.gif": [needs_ffmpeg]}
-EACH = [pytest.param(name, marks=MARKS.get(name, [])) for name in WRITERS]
 
 HOLDER = """
 import sys
@@ -73,10 +49,6 @@ from gpu_nim.__main__ import main
 sys.argv[0] = "gpunim"
 main()
 """
-
-
-def command(name: str, folder: Path) -> list[str]:
-    return [str(folder / name) if word == "OUT" else word for word in WRITERS[name]]
 
 
 def refused(sentence: str, *words: object) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import warnings
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,7 @@ from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.arrays import Declared
-from gpu_nim.storage.atomic import check_writable, replacing
 from gpu_nim.storage.growth_files import _checksum_of
-from tests.helpers import disk_full, interrupt
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -56,31 +53,6 @@ def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: st
         assert np.array_equal(load(tmp_path / name).cells(), growth.cells())
 
 
-@pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
-def test_an_interrupted_write_leaves_nothing(growth: Growth, tmp_path: Path, name: str) -> None:
-    job = GrowthJob("nim", 100, backend=NumpyBackend(), out=tmp_path / name)
-    with pytest.raises(KeyboardInterrupt):
-        job.grow(lambda batch: interrupt(batch.first > 30))
-    assert os.listdir(tmp_path) == []
-    save(growth, tmp_path / name)
-    before = _content(tmp_path / name)
-    with pytest.raises(KeyboardInterrupt):
-        job.grow(lambda batch: interrupt(batch.first > 30))
-    assert _content(tmp_path / name) == before
-
-
-def _content(path: Path) -> list[tuple[str, bytes]]:
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return [(file.name, file.read_bytes()) for file in files if file.is_file()]
-
-
-def test_a_full_disk_is_one_sentence(growth: Growth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zipfile.ZipFile, "open", disk_full)
-    with pytest.raises(FileError, match=r"cannot write .*a\.npz: No space left on device"):
-        save(growth, tmp_path / "a.npz")
-    assert os.listdir(tmp_path) == []
-
-
 @pytest.mark.parametrize("name", ["a.txt", "a", "a.zarr.zip"])
 def test_other_endings_are_refused(growth: Growth, tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"must end in \.zarr, \.npz, \.csv"):
@@ -90,29 +62,11 @@ def test_other_endings_are_refused(growth: Growth, tmp_path: Path, name: str) ->
         load(tmp_path / name)
 
 
-def test_places_that_cannot_be_written(growth: Growth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(FileError, match="there is no folder"):
-        save(growth, tmp_path / "no" / "a.zarr")
-    (tmp_path / "mine.zarr").mkdir()
-    (tmp_path / "mine.zarr" / "thesis.tex").touch()
-    with pytest.raises(FileError, match="a folder that gpunim did not make"):
-        save(growth, tmp_path / "mine.zarr")
-    assert (tmp_path / "mine.zarr" / "thesis.tex").exists()
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    with pytest.raises(FileError, match="is not writable"):
-        check_writable(tmp_path / "a.zarr")
-
-
 def test_a_name_that_is_too_long(growth: Growth, tmp_path: Path) -> None:
     name = "n" * 250 + ".npz"  # fits into a folder, but not with what the name beside it adds
     with pytest.raises(FileError, match=r"cannot write .*: File name too long"):
         save(growth, tmp_path / name)
     assert os.listdir(tmp_path) == []
-
-
-def test_replacing_reports_the_systems_reason(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"cannot write .*a\.csv"), replacing(tmp_path / "a.csv") as scratch:
-        scratch.with_name("missing").read_text()
 
 
 # Damage, one case each: what is done to a good file, and what the sentence says.

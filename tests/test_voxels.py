@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,25 +34,71 @@ def births_of(growth: Growth) -> dict[tuple[int, ...], int]:
     return {tuple(cell): n for n, cells in growth for cell in cells.tolist()}
 
 
-# Zarr
+def placed(born: np.ndarray, origin: np.ndarray) -> dict[tuple[int, ...], int]:
+    """The generation of each cell of voxels."""
+    return {tuple((place + origin).tolist()): int(born[tuple(place)]) - 1 for place in np.argwhere(born)}
 
 
-@pytest.mark.parametrize(("name", "generations"), GROWTHS)
-def test_voxels_hold_each_birth(tmp_path: Path, name: str, generations: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The box of fcc begins at -20, between two slabs of 16; reads of 50 cells end anywhere.
-    monkeypatch.setattr(voxels, "SIDE", 16)
-    monkeypatch.setattr(voxels, "_AT_ONCE", 50)
-    growth = grown(name, generations)
-    VOXELS.save(growth, tmp_path / "v.zarr")
-    array = zarr.open_array(tmp_path / "v.zarr", mode="r")
-    born, origin = array[:], np.array(array.attrs["origin"])
+def of_zarr(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
+    array = zarr.open_array(path, mode="r")
+    born = array[:]
     assert born.dtype == np.uint16
-    found = {tuple((place + origin).tolist()): int(born[tuple(place)]) - 1 for place in np.argwhere(born)}
-    assert found == births_of(growth)
     assert array.attrs["digest"] == growth.digest
     assert array.attrs["spacing"] == [1] * born.ndim
     assert array.metadata.dimension_names == ("x", "y", "z")[: born.ndim]
-    assert os.listdir(tmp_path) == ["v.zarr"]
+    return placed(born, np.array(array.attrs["origin"]))
+
+
+def read_by_vtk(path: Path) -> Any:
+    pytest.importorskip("vtkmodules.vtkIOXML", reason="vtk is not installed")
+    from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLPolyDataReader
+
+    reader = vtkXMLImageDataReader() if path.suffix == ".vti" else vtkXMLPolyDataReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    assert reader.GetErrorCode() == 0
+    return reader.GetOutput()
+
+
+def of_vti(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    image = read_by_vtk(path)
+    values = vtk_to_numpy(image.GetPointData().GetArray("birth_plus_one")).reshape(image.GetDimensions(), order="F")
+    return placed(values, np.array(image.GetOrigin()).astype(int))
+
+
+def of_vtp(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    points = read_by_vtk(path)
+    places = vtk_to_numpy(points.GetPoints().GetData()).astype(int).tolist()
+    born, of_vertices = (
+        vtk_to_numpy(data.GetArray("generation")).tolist() for data in (points.GetPointData(), points.GetCellData())
+    )
+    assert born == of_vertices == [n for n, cells in growth for _ in cells]
+    assert [place[: growth.cells().shape[1]] for place in places] == growth.cells().tolist()
+    assert points.GetNumberOfVerts() == growth.population
+    return dict(zip(map(tuple, places), born, strict=True))
+
+
+@pytest.mark.parametrize(("name", "generations"), GROWTHS)
+@pytest.mark.parametrize("read", [of_zarr, of_vti, of_vtp])
+def test_each_birth_is_read(
+    tmp_path: Path, read: Callable[[Path, Growth], dict[Any, int]], name: str, generations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The box of fcc begins at -20, between two slabs of 16; reads of 50 cells end anywhere; the last block is not full.
+    monkeypatch.setattr(voxels, "SIDE", 16)
+    monkeypatch.setattr(voxels, "_AT_ONCE", 50)
+    monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)
+    growth, path = grown(name, generations), tmp_path / f"a.{read.__name__[3:]}"
+    (VOXELS.save if path.suffix == ".zarr" else save)(growth, path)
+    found = {(*cell, 0)[:3]: generation for cell, generation in read(path, growth).items()}
+    assert found == {(*cell, 0)[:3]: generation for cell, generation in births_of(growth).items()}
+    assert os.listdir(tmp_path) == [path.name]
+
+
+# Zarr
 
 
 def test_a_slab_has_fewer_layers_where_they_are_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,58 +153,6 @@ def test_voxels_are_replaced_and_nothing_else(tmp_path: Path) -> None:
 
 
 # VTK
-
-
-def read_by_vtk(path: Path) -> Any:
-    pytest.importorskip("vtkmodules.vtkIOXML", reason="vtk is not installed")
-    from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLPolyDataReader
-
-    reader = vtkXMLImageDataReader() if path.suffix == ".vti" else vtkXMLPolyDataReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    assert reader.GetErrorCode() == 0
-    return reader.GetOutput()
-
-
-def array_of(data: Any, name: str) -> np.ndarray:
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-
-    return vtk_to_numpy(data.GetPointData().GetArray(name))
-
-
-@pytest.mark.parametrize(("name", "generations"), GROWTHS)
-def test_vti_is_read_by_vtk(tmp_path: Path, name: str, generations: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)  # many blocks, the last one not full
-    monkeypatch.setattr(voxels, "SIDE", 16)  # and many slabs
-    growth = grown(name, generations)
-    save(growth, tmp_path / "a.vti")
-    image = read_by_vtk(tmp_path / "a.vti")
-    shape = image.GetDimensions()
-    values = array_of(image, "birth_plus_one").reshape(shape, order="F")
-    origin = np.array(image.GetOrigin()).astype(int)
-    dimension = find(name).rule.dimension
-    found = {tuple((place + origin).tolist())[:dimension]: int(values[tuple(place)]) - 1 for place in np.argwhere(values)}
-    assert found == births_of(growth)
-    assert os.listdir(tmp_path) == ["a.vti"]
-
-
-@pytest.mark.parametrize(("name", "generations"), GROWTHS)
-def test_vtp_is_read_by_vtk(tmp_path: Path, name: str, generations: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)
-    growth = grown(name, generations)
-    save(growth, tmp_path / "a.vtp")
-    points = read_by_vtk(tmp_path / "a.vtp")
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-
-    places = vtk_to_numpy(points.GetPoints().GetData())
-    dimension = find(name).rule.dimension
-    assert np.array_equal(places[:, :dimension], growth.cells())
-    assert not places[:, dimension:].any()
-    generations_of_cells = [n for n, cells in growth for _ in cells]
-    assert array_of(points, "generation").tolist() == generations_of_cells
-    assert vtk_to_numpy(points.GetCellData().GetArray("generation")).tolist() == generations_of_cells
-    assert points.GetNumberOfVerts() == growth.population
-    assert os.listdir(tmp_path) == ["a.vtp"]
 
 
 def test_what_vtk_cannot_hold(tmp_path: Path) -> None:
