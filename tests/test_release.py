@@ -3,8 +3,11 @@
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -82,6 +85,33 @@ def test_the_recipe_has_the_facts_of_the_package() -> None:
     assert recipe["about"]["license_file"] == PROJECT["license-files"]
 
 
+def test_no_classifier_claims_what_nothing_runs() -> None:
+    matrix = read_yaml(CHECKOUT / ".github" / "workflows" / "tests.yml")["jobs"]["fast"]["strategy"]["matrix"]
+    assert matrix["untried"] == [False]
+    claimed = [each.rpartition(" :: ")[2] for each in PROJECT["classifiers"] if " :: Python :: 3." in each]
+    assert claimed == matrix["python"]
+    assert [each for each in PROJECT["classifiers"] if each.startswith("Operating System")] == [
+        "Operating System :: POSIX :: Linux"
+    ]
+    assert {system.partition("-")[0] for system in matrix["system"]} == {"ubuntu"}
+
+
+def test_the_description_for_an_index_has_no_relative_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    for parent in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin", "hatchling.metadata.plugin.interface"):
+        monkeypatch.setitem(sys.modules, parent, SimpleNamespace(MetadataHookInterface=object))
+    described = import_module("hatch_build").described
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    known = described(readme, "https://example.org/nim", "v1.2.3")
+    assert "![The 4,096" in known
+    assert "(https://example.org/nim/raw/v1.2.3/docs/gallery/nim-63-cinema.jpg)" in known
+    assert "[the papers' slips](https://example.org/nim/blob/v1.2.3/docs/results.md)" in known
+    assert "#how-gpunim-itself-is-verified)" in known
+    unknown = described(readme, None, "v1.2.3")
+    assert "the papers' slips" in unknown
+    for text in (known, unknown):
+        assert [target for target in re.findall(r"\]\(([^)]+)\)", text) if not target.startswith("https://")] == []
+
+
 def test_a_checkout_that_is_ready_is_released_once(checkout: Path) -> None:
     assert list(obstacles(checkout)) == []
     assert version_of(checkout) == __version__
@@ -114,4 +144,14 @@ def test_the_container_gets_what_the_build_needs() -> None:
     let_in = {line[1:] for line in (CHECKOUT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     wheel = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert copied == let_in
-    assert copied >= {"pyproject.toml", "README.md", "LICENSE", *wheel["only-include"]}
+    assert copied >= {"pyproject.toml", "hatch_build.py", "README.md", "LICENSE", *wheel["only-include"]}
+
+
+def test_the_container_has_the_extras_to_draw_and_to_export() -> None:
+    (extras,) = re.findall(r"^ARG EXTRAS=(\S+)$", (CHECKOUT / "Dockerfile").read_text(), re.MULTILINE)
+    known = PROJECT["optional-dependencies"]
+    brought = {re.split("[<>=[]", each)[0] for extra in extras.split(",") for each in known[extra]}
+    assert brought >= {"cupy-cuda13x", "imageio-ffmpeg", "pyvista", "trimesh"}
+    shown = re.findall(r"EXTRAS=([\w,]+)", (CHECKOUT / "Dockerfile").read_text() + (CHECKOUT / "docs" / "install.md").read_text())
+    for each in shown:
+        assert set(each.split(",")) <= known.keys(), each
