@@ -343,7 +343,7 @@ _AUTOMATA = (
     _odd(4),
 )
 
-CATALOGUE = Registry[Automaton]("automaton")
+CATALOGUE = Registry[Automaton]("automaton", plugins=("gpunim.automata", Automaton))
 
 for _automaton in _AUTOMATA:
     CATALOGUE.add(_automaton)

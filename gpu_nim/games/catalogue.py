@@ -24,7 +24,21 @@ from gpu_nim.model.registry import Registry
 
 #: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
 RESERVED = frozenset(
-    {"game", "against", "size", "grundy", "until_difference", "backend", "on_step", "out", "json", "as_json", "memory", "help"}
+    {
+        "game",
+        "against",
+        "size",
+        "grundy",
+        "until_difference",
+        "backend",
+        "on_step",
+        "out",
+        "json",
+        "as_json",
+        "memory",
+        "color",
+        "help",
+    }
 )
 
 _PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
@@ -143,7 +157,9 @@ def _check_names(entry: GameEntry) -> None:
             raise UsageError(f"a parameter of a game cannot be called {parameter.name}, which is an option of every game")
 
 
-CATALOGUE = Registry[GameEntry]("game", ", or inequalities such as 'y <= x + z/2'", _check_names)
+CATALOGUE = Registry[GameEntry](
+    "game", ", or inequalities such as 'y <= x + z/2'", _check_names, plugins=("gpunim.games", GameEntry)
+)
 
 for _entry in _GAMES:
     CATALOGUE.add(_entry)

@@ -2,14 +2,24 @@
 
 Every entry of every catalogue, an object or a class, has a `name` and a `summary`, and is registered by `Registry.add`, which also
 decorates classes. A function is wrapped in an entry by the decorator of its kind, which `Registry.decorator` makes.
+
+Installed packages add entries by entry points, as `docs/tutorials/plug-in.md` shows: these are imported when a catalogue is first
+read, so that `import gpu_nim` imports none.
 """
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections import UserDict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import PurePath
-from typing import Protocol, TypeVar
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.errors import PluginWarning, UsageError, close, message_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class Entry(Protocol):
@@ -83,13 +93,30 @@ def wrong_ending(rule: str, path: object, endings: Iterable[str]) -> UsageError:
     return UsageError(f"{rule} {', '.join(known)}, got {str(path)!r}{hint}")
 
 
-class Registry(dict[str, T]):
-    """The entries of one kind, by name, in the order of their registration.
+@cache
+def plugins() -> tuple["EntryPoint", ...]:
+    """Return the entry points that installed packages have in the groups `gpunim.automata` and others, none of them loaded."""
+    from importlib.metadata import entry_points  # here, for its start-up time
+
+    found = entry_points()
+    return tuple(each for group in sorted(found.groups) if group.startswith("gpunim.") for each in found.select(group=group))
+
+
+def _plugins_for(wanted: tuple[str, type] | None) -> "Iterator[tuple[EntryPoint, type]]":
+    if wanted is not None:
+        group, of = wanted
+        yield from ((point, of) for point in plugins() if point.group == group)
+
+
+class Registry(UserDict[str, T]):
+    """The entries of one kind, by name, in the order of their registration, and then those of plug-ins.
 
     Args:
         kind: the word for an entry in messages, such as "theme".
         also: what a name may be in place of an entry's, for the message about an unknown one.
         check: raises UsageError for an entry that cannot be registered.
+        plugins: the group of entry points that name further entries, and the class that these are of, or are subclasses of; they
+            are loaded when the catalogue is first read, and one that fails is left out with a `PluginWarning`.
 
     >>> from types import SimpleNamespace
     >>> planets = Registry[SimpleNamespace]("planet")
@@ -104,9 +131,40 @@ class Registry(dict[str, T]):
     gpu_nim.model.errors.UsageError: planet must be one of earth, got 'vulcan'
     """
 
-    def __init__(self, kind: str, also: str = "", check: Callable[[T], None] = lambda entry: None) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        kind: str,
+        also: str = "",
+        check: Callable[[T], None] = lambda entry: None,
+        plugins: tuple[str, type] | None = None,
+    ) -> None:
+        self.__dict__["data"] = {}
         self.kind, self._also, self._check = kind, also, check
+        self._plugins, self._lock, self._loaded = _plugins_for(plugins), RLock(), False
+
+    @property
+    def data(self) -> dict[str, T]:  # type: ignore[override]  # what a `UserDict` reads and changes
+        """The entries; the first call loads the plug-ins, which other threads wait for."""
+        if not self._loaded:
+            with self._lock:
+                waiting, self._plugins = self._plugins, iter(())  # a plug-in that reads the catalogue itself sees those before it
+                for point, of in waiting:
+                    self._load(point, of)
+            self._loaded = True
+        entries: dict[str, T] = self.__dict__["data"]
+        return entries
+
+    def _load(self, point: "EntryPoint", of: type) -> None:
+        try:
+            entry: Any = point.load()
+            if not issubclass(entry if isinstance(entry, type) else type(entry), of):
+                raise UsageError(f"expected one of {of.__name__}, got {shown(entry)}")
+            if self.__dict__["data"].get(entry.name) is not entry:
+                self.add(entry)
+        except Exception as error:  # whatever a package does when it is imported
+            package = f" of {point.dist.name}" if point.dist else ""
+            why = message_of(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {message_of(error)}"
+            warnings.warn(f"{point.group} leaves out the plug-in {point.name}{package}: {why}", PluginWarning, stacklevel=2)
 
     def __repr__(self) -> str:
         return f"<Catalogue of {len(self)} entries, each a {self.kind}: {', '.join(self)}>"
@@ -120,10 +178,11 @@ class Registry(dict[str, T]):
         Raises:
             UsageError: the name is taken, or the entry is none of this kind.
         """
-        if entry.name in self:
-            raise UsageError(f"a {self.kind} is called {entry.name} already")
+        own = self.__dict__["data"]  # as `data` is, without loading plug-ins
+        if entry.name in own:
+            raise UsageError(f"a{'n' * (self.kind[0] in 'aeioO')} {self.kind} is called {entry.name} already")
         self._check(entry)  # type: ignore[arg-type]  # E is T, but for a decorated class, which keeps its own type
-        self[entry.name] = entry  # type: ignore[assignment]
+        own[entry.name] = entry
         return entry
 
     def decorator(self, entry_of: Callable[[F], T]) -> Callable[[F], F]:

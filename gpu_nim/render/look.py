@@ -145,7 +145,7 @@ class Style(ABC):
 
 
 #: The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look.
-STYLES = Registry[type[Style]]("style")
+STYLES = Registry[type[Style]]("style", plugins=("gpunim.styles", Style))
 
 
 def _size(resolution: object) -> tuple[int, int]:

@@ -225,7 +225,7 @@ class ExportFormat:
 
 
 #: The export formats, by ending.
-EXPORTS = Registry[ExportFormat]("export")
+EXPORTS = Registry[ExportFormat]("export", plugins=("gpunim.exports", ExportFormat))
 
 
 def export_format(name: str, summary: str, memory: Callable[[int], int], **facts: Any) -> Callable[[Writer], Writer]:

@@ -1,0 +1,157 @@
+"""Installed packages add entries to the catalogues by entry points; one that is broken is named once, and everything else works."""
+
+import doctest
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpu_nim import grow
+from tests.plugin_site import ZOO, installed
+from tests.test_documents import blocks, written
+
+CHECKOUT = Path(__file__).parents[1]
+PAGE = ZOO.with_suffix(".md")
+RUN = """
+import json, shlex, sys
+from click.testing import CliRunner
+from gpu_nim.cli import main
+for line in json.load(sys.stdin):
+    result = CliRunner().invoke(main, shlex.split(line)[1:])
+    print(json.dumps([result.exit_code, result.stdout, result.stderr]))
+"""
+
+
+def python(site: Path, program: str, *words: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program, or with words a module, beside the packages of a folder."""
+    environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{CHECKOUT}", **variables}
+    how = ["-m", program, *words] if words else ["-c", program]
+    return subprocess.run(
+        [sys.executable, "-P", *how], input=given, env=environment, cwd=site, capture_output=True, text=True, check=False
+    )
+
+
+def answers(site: Path, *lines: str) -> list[tuple[int, str, str]]:
+    """The exit status, stdout and stderr of command lines, all of one process."""
+    done = python(site, RUN, given=json.dumps(lines))
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed(ZOO, tmp_path_factory.mktemp("site"))
+
+
+def test_the_page_shows_what_is_printed(site: Path) -> None:
+    shown = [command for language, text in blocks(PAGE) if language == "console" for command in written(language, text)]
+    assert len(shown) == 5
+    for (line, expected), (status, stdout, stderr) in zip(shown, answers(site, *(line for line, _ in shown)), strict=True):
+        assert status == 0, (line, stderr)
+        if expected:
+            assert doctest.OutputChecker().check_output(f"{expected}\n", stdout, doctest.ELLIPSIS), (line, stdout)
+    below = ["O.....O", ".......", "..O.O.."]
+    assert (site / "camel.cells").read_text().splitlines() == ["!Name: camel at generation 1", *below[::-1], "...O...", *below]
+
+
+def test_commands_help_and_completion_know_them(site: Path) -> None:
+    births = grow("knight", 12, backend="numpy").births.tolist()  # A319018, since a camel is a knight on one colour
+    found = answers(
+        site,
+        "gpunim grow camel --gen 12 --json --backend numpy",
+        "gpunim verify gpunim-growths --upto 3",
+        "gpunim automata",
+        "gpunim games",
+        "gpunim solve moore --size 5 --json",
+        "gpunim solve --help",
+        "gpunim render --help",
+        "gpunim grow --help",
+        "gpunim info --report",
+        "gpunim grow camle",
+        "gpunim grow fcc --gen 2 -o fcc.cells",
+    )
+    assert json.loads(found[0][1])["births"] == births
+    assert found[1][0] == 0
+    for (_, stdout, _), words in zip(
+        found[2:9],
+        ("camel", "moore", '"p_positions": 6', "--upto", "woodcut", ".cells as plaintext", "gpunim.families stern, gpunim-zoo 1.0"),
+        strict=True,
+    ):
+        assert words in " ".join(stdout.split())
+    assert found[9][2].endswith("got 'camle'; did you mean camel?\n")
+    assert "holds 2 dimensions, this growth has 3" in found[10][2]
+    for line, name in (("gpunim grow cam", "camel"), ("gpunim solve moo", "moore"), ("gpunim count ste", "stern")):
+        done = python(site, "gpu_nim", "-", _GPUNIM_COMPLETE="zsh_complete", COMP_WORDS=line)
+        assert f"plain\t{name}\t" in done.stdout, line
+
+
+def test_the_library_knows_them_and_imports_none_before(site: Path) -> None:
+    program = """
+import sys, gpu_nim
+assert not [name for name in sys.modules if name.startswith("gpunim_zoo") or name == "importlib.metadata"]
+growth = gpu_nim.grow("camel", 3)
+assert [name for name in sys.modules if name.startswith("gpunim_zoo.")] == ["gpunim_zoo.automata"]
+import pickle
+assert pickle.loads(pickle.dumps(gpu_nim.automata.find("camel"))) is gpu_nim.automata.find("camel")
+gpu_nim.save(growth, "camel.npz")
+assert gpu_nim.load("camel.npz") == growth and gpu_nim.load("camel.npz").rule == growth.rule
+assert gpu_nim.solve("moore", 7).p_positions.tolist() == [[n, n, n] for n in range(8)]
+print(gpu_nim.count("stern", range(9), piles=1))
+"""
+    done = python(site, program)
+    assert (done.returncode, done.stdout) == (0, "[1 1 2 1 3 2 3 1 4]\n"), done.stderr  # A002487
+
+
+BROKEN = {
+    "missing": ("automata", "nowhere:X", "ModuleNotFoundError: No module named 'nowhere'"),
+    "raises": ("automata", "broken:RAISES", "ZeroDivisionError: division by zero"),
+    "taken": ("automata", "taken:NIM", "an automaton is called nim already"),
+    "foreign": ("automata", "taken:FOREIGN", "expected one of Automaton, got 7"),
+    "nameless": ("automata", "taken:Nameless", "AttributeError: "),
+}
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Packages with every fault, beside the one that has none."""
+    folder = installed(ZOO, tmp_path_factory.mktemp("broken"))
+    (folder / "broken.py").write_text("1 / 0\n")
+    (folder / "taken.py").write_text(
+        "from gpu_nim.automata import Automaton, find\nNIM, FOREIGN = find('edge'), 7\n"
+        "import dataclasses\nNIM = dataclasses.replace(NIM, name='nim')\nclass Nameless(Automaton):\n    pass\n"
+    )
+    about = folder / "menagerie-2.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: menagerie\nVersion: 2.0\n")
+    lines = (f"{name} = {place}\n" for name, (_, place, _) in BROKEN.items())
+    (about / "entry_points.txt").write_text("[gpunim.automata]\n" + "".join(lines))
+    return folder
+
+
+def test_a_broken_plugin_is_named_once_and_left_out(broken: Path) -> None:
+    done = python(broken, "gpu_nim", *shlex.split("grow camel --gen 3 --json --backend numpy"))
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["births"] == [1, 8, 8, 40]
+    warned = done.stderr.splitlines()
+    assert len(warned) == len(BROKEN)
+    for name, (_, _, why) in BROKEN.items():
+        told = f"gpunim: gpunim.automata leaves out the plug-in {name} of menagerie: {why}"
+        assert any(line.startswith(told) for line in warned), (name, warned)
+    quiet = python(broken, "gpu_nim", *shlex.split("nim 1 2 3 --json"))
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_the_library_warns(broken: Path) -> None:
+    program = """
+import warnings, gpu_nim
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    gpu_nim.grow("nim", 3), gpu_nim.grow("camel", 3)
+print([each.category.__name__ for each in caught])
+"""
+    done = python(broken, program)
+    assert done.stdout == f"{['PluginWarning'] * len(BROKEN)}\n", done.stderr
