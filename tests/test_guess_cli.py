@@ -33,15 +33,24 @@ def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
     (place / "printed.json").write_text(printed("count", "D", "--piles", 3, "--range", "0:64", "--json"))
     (place / "nim.json").write_text(printed("grow", "nim", "--gen", 63, "--json"))
     growth = grow("nim", 63, backend="numpy")
-    for name in ("nim.npz", "nim.zarr", "nim.csv", "rows.json"):
+    for name in ("nim.npz", "nim.zarr", "nim.csv", "nim.rle3", "rows.json"):
         save(growth, place / name)
     files = sorted(path.name for path in place.iterdir())
-    assert {Path(name).suffix for name in files} | {".parquet"} == set(readable())
+    assert {Path(name).suffix for name in files} | {".parquet", ".rle"} == set(readable())  # .rle is of the plane
     for name in files:
         assert read_terms(Path(name)).values == tuple(3 ** n.bit_count() for n in range(64))
         assert titles(name, "--kind", "regular") == ["2-regular of rank 1"]
     assert read_terms(Path("nim.npz"), "population", 4).values == (1, 4, 7, 16)
     assert read_terms(Path("nim.csv"), "population", 4).values == (1, 4, 7, 16)
+
+
+@pytest.mark.parametrize(
+    "text", ["1, 2, 4, 8\n16 32", "[1,2,4,8,16,32]", "1\n2\n4\n8\n16\n32\n", "1 2 4\n8 16 32\n", "1;2;4 8 16 32"]
+)
+def test_a_text_is_read_as_stdin_is(place: Path, text: str) -> None:
+    (place / "l.txt").write_text(text)
+    assert read_terms(Path("l.txt")).values == tuple(2**n for n in range(6))
+    assert run("guess", "-", text=text).stdout.startswith("numbers: 6 terms")
 
 
 def test_long_values_are_read_exactly(place: Path) -> None:

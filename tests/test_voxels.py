@@ -194,7 +194,7 @@ def test_rle(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None
     growth = grown(name, 30)
     save(growth, tmp_path / "a.rle")
     text = (tmp_path / "a.rle").read_text()
-    left, top = map(int, re.search(r"#CXRLE Pos=(-?\d+),(-?\d+) Gen=30\n", text).groups())  # type: ignore[union-attr]
+    left, top = map(int, re.match(r"#CXRLE Pos=(-?\d+),(-?\d+) Gen=30\n", text).groups())  # type: ignore[union-attr]
     rule, cells = decoded(text)
     assert {(x + left, -(y + top)) for x, y, _ in cells} == set(births_of(growth))
     if name == "knight":

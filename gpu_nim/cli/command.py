@@ -3,6 +3,7 @@
 Help ends with lists made from catalogues. Numbers are read by `gpu_nim.model.arguments`.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -34,6 +35,10 @@ class Formatter(click.HelpFormatter):
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write names and descriptions in two columns, the second with most of a narrow terminal."""
         super().write_dl(list(rows), min(col_max, max(self.width - _DESCRIBED, 8)), col_spacing)
+
+    def write_heading(self, heading: str) -> None:
+        """Write the heading of a section."""
+        super().write_heading(click.style(heading, bold=True))
 
     def write_command(self, line: str) -> None:
         """Write a command line, continued as in a shell where it is too long."""
@@ -191,6 +196,11 @@ def _parse_cells(text: str) -> tuple[tuple[int, ...], ...]:
         raise ValueError(f'{error}; cells are written as "1,1,0;1,0,1"') from None
 
 
+def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
+    """Cells, or a file that has them."""
+    return Path(text) if text.endswith((".rle", ".rle3")) else _parse_cells(text)
+
+
 def _parse_integers(text: str) -> tuple[int, ...]:
     """Integers such as 1,3."""
     try:
@@ -212,6 +222,23 @@ def memory_option() -> click.Option:
     return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=cap, help=text)
 
 
+def color_option() -> click.Option:
+    """Return the option that colours what a command prints, or does not."""
+
+    def choose(ctx: click.Context, _: click.Parameter, when: str | None) -> None:
+        if when is not None:
+            ctx.color = {"auto": coloured_by_environment(), "always": True, "never": False}[when]
+
+    text = "Colour what is printed; auto does on a terminal, or as NO_COLOR and FORCE_COLOR say.  [default: auto]"
+    when = Choice(("auto", "always", "never"))
+    return click.Option(["--color"], type=when, is_eager=True, expose_value=False, callback=choose, help=text)
+
+
+def coloured_by_environment() -> bool | None:
+    """Return whether text is coloured where `--color` is not given, as NO_COLOR and FORCE_COLOR say; None for on a terminal."""
+    return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
+
+
 def given(names: Collection[str]) -> frozenset[str]:
     """Return which of these options were given on the command line, even with their default values."""
     context = click.get_current_context()
@@ -224,6 +251,7 @@ PILE = integer(0, 10**10_000)  # printing the binary columns of longer ones take
 SIZE = integer(0)
 AMOUNT = integer(1)
 CELLS = Parsed("cells", _parse_cells)
+SEEDS = Parsed("cells", _parse_seeds)
 COUNTS = Parsed("integers", _parse_integers)
 RANGE = Parsed("start:stop", _parse_range)
 

@@ -10,7 +10,7 @@ from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli import restart
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
-from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SIZE, Choice, Command, json_option
+from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
 from gpu_nim.cli.output import emit_json, growth_progress, print_table, say, step_progress
 from gpu_nim.jobs.growth_job import ENGINES, EVERY, GrowthJob
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
@@ -47,7 +47,11 @@ _EXAMPLES = {
     "--birth", "births", type=COUNTS, help="With --offsets: the numbers of touches that give birth, such as 1 or 1,3.  [default: 1]"
 )
 @click.option(
-    "--seed", "seeds", type=CELLS, help='With --offsets: cells of generation 0, such as "0,0;5,0".  [default: the origin]'
+    "--seed",
+    "seeds",
+    type=SEEDS,
+    help='Cells of generation 0, such as "0,0;5,0", with --offsets or AUTOMATON; or a pattern of Golly, .rle or .rle3, whose '
+    "rule is grown where neither is given.  [default: the origin]",
 )
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")

@@ -44,6 +44,7 @@ from gpu_nim.storage.growth_formats import (
     growth_format,
     suffixes_with_parents,
 )
+from gpu_nim.storage.rle_files import read_pattern, rule_of_golly
 
 Formats = list[tuple[Path, GrowthFormat]]
 EVERY = 100  # generations from one checkpoint to the next
@@ -63,7 +64,7 @@ _APART: Apart = {"checkpoint": ("resume",), "offsets": ("automaton",)}
 _OWN = ("offsets",), "which describes an automaton of your own"
 _NEEDS: Needs = {
     "births": _OWN,
-    "seeds": _OWN,
+    "seeds": (("offsets", "automaton"), "which grows from them"),
     "octant": _OWN,
     "every": (("checkpoint", "resume"), "the folder of the checkpoints between which it is the number of generations"),
 }
@@ -84,7 +85,8 @@ class GrowthJob:
         generations: the last generation.
         offsets: those of an automaton of your own, in place of `automaton` (see `gpu_nim.automata.user_defined.define`).
         births: with `offsets`: the numbers of touches that give birth, by default 1.
-        seeds: with `offsets`: the cells of generation 0, by default the origin.
+        seeds: the cells of generation 0, with `offsets` or an automaton that is the same everywhere, by default its own; or a
+            pattern of Golly, an .rle or .rle3 file, which also has the rule where neither is given.
         octant: with `offsets`: whether only cells without a negative coordinate may live.
         backend: "auto", "cuda", "numpy", or a backend object, which has its ranks and its threads.
         threads: by how many threads numba's compiled loops grow, 0 for NumPy alone, by default one for each core; on NumPy.
@@ -117,7 +119,7 @@ class GrowthJob:
     _: KW_ONLY
     offsets: Iterable[Cell] | None = None
     births: Iterable[int] | None = None
-    seeds: Iterable[Cell] | None = None
+    seeds: Iterable[Cell] | str | Path | None = None
     octant: bool = False
     backend: str | Backend = "auto"
     threads: int | None = None
@@ -136,7 +138,7 @@ class GrowthJob:
 
     def __post_init__(self) -> None:
         given = given_fields(self)
-        check_together(given, _APART, _NEEDS)
+        check_together(given.keys() - {"seeds"} if isinstance(self.seeds, str | Path) else given, _APART, _NEEDS)
         if self.engine not in ENGINES:
             raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {shown(self.engine)}")
         if self.engine == "macro-cells":
@@ -159,9 +161,21 @@ class GrowthJob:
     @property
     def _chosen(self) -> Automaton | None:
         """The automaton that is asked for, if any is."""
+        seeds, pattern = self.seeds, None
+        if isinstance(seeds, str | Path):
+            pattern = read_pattern(Path(seeds))
+            seeds = pattern.seeds
         if self.offsets is not None:
-            return define(self.offsets, self.births, self.seeds, octant=self.octant)
-        return None if self.automaton is None else as_automaton(self.automaton)
+            return define(self.offsets, self.births, seeds, octant=self.octant)
+        if self.automaton is None:
+            return None if pattern is None else define(*rule_of_golly(pattern.rule, pattern.cells.shape[1]), seeds)
+        chosen = as_automaton(self.automaton)
+        if seeds is None:
+            return chosen
+        rule = chosen.rule
+        if rule.universe is not None or rule.touches is not None:
+            raise UsageError(f"{argument('seeds')} must be of a rule that is the same everywhere, and that of {chosen.name} is not")
+        return define(rule.offsets, rule.births, seeds, octant=rule.octant)
 
     @property
     def _general(self) -> bool:

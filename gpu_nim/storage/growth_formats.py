@@ -18,7 +18,7 @@ from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz, write_zarr
-from gpu_nim.storage.rle_files import CELL, GRID, write_rle
+from gpu_nim.storage.rle_files import CELL, GRID, load_rle, write_rle
 from gpu_nim.storage.tables import TABLE_FORMATS, endings, load_library, write_table
 from gpu_nim.storage.voxels import is_voxels, slab_memory, write_voxels
 from gpu_nim.storage.vtk_files import write_vti, write_vtp
@@ -129,7 +129,7 @@ def _write_table(growth: Growth, path: Path) -> None:
     write_table(path, [columns], {name: value for name, value in growth.summary().items() if name != "births"})
 
 
-GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
+GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths", plugins=("gpunim.formats", GrowthFormat))
 
 for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
@@ -138,8 +138,8 @@ for _format in (
         GrowthFormat(name, "the table", _write_table, cells=False, memory=lambda *_, known=TABLE_FORMATS[name]: known.memory)
         for name in endings(columns=True)
     ),
-    GrowthFormat(".rle", "for Golly", write_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
-    GrowthFormat(".rle3", "for Golly", write_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
+    GrowthFormat(".rle", "for Golly", write_rle, load_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
+    GrowthFormat(".rle3", "for Golly", write_rle, load_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
     GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory),
     GrowthFormat(".vtp", "for VTK", write_vtp, dimensions=(1, 2, 3), reach=2**24),  # its points are 32-bit floats
 ):

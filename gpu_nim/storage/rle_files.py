@@ -1,25 +1,44 @@
-"""Patterns for Golly: run-length encoded text, RLE for two dimensions and RLE3 for three, which Golly's script 3D.lua reads.
+"""Patterns of Golly: run-length encoded text, RLE for two dimensions and RLE3 for three, which Golly's script 3D.lua reads.
 
 Both hold the cells alive after the last generation, and the rule where Golly has it, so that Golly can continue the growth; for
 other rules they hold the rule that keeps every pattern unchanged.  RLE has y upwards, so that hexagonal neighbours are Golly's.
+
+A pattern that is read is the seeds of a growth, or the growth itself: of its rule, or of the one that gpunim's comment names, from
+one cell to its generation, which must end in these cells, wherever Golly has them.
 """
 
+import json
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.growth_process import grow
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
-from gpu_nim.model.rule import Rule
+from gpu_nim.automata.user_defined import define, describe, from_description
+from gpu_nim.backends.interface import Batch
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.files import Damaged, parse_json, printable, read_regular, reading
+from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.registry import one_of, wrong_ending
+from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.storage.arrays import raised_as_damage
 from gpu_nim.storage.voxels import Slabs
 
 _LINE = 70  # characters of a line
 #: Cells a side of .rle3, the limit of 3D.lua.
 GRID = 100
+_COMMENT = 1000  # characters; Golly cuts lines of 20,000
+_LONGEST = 1 << 28  # bytes of a file that is read
+_FURTHEST = 1 << 30  # of a coordinate
+_LAST = 1 << 16  # generation that a pattern is grown to
+_NAMED, _DESCRIBED = "#C gpunim ", "#C rule "
 _AT_ONCE = 1 << 14  # runs that are written at a time
 #: Bytes in memory of a cell while it is sorted.
 CELL = 64
@@ -108,18 +127,21 @@ def write_rle(growth: Growth, path: Path) -> None:
     slabs = Slabs(growth, path.parent, dimension - 1, CELL)
     lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
-    comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"
+    comments = [f"{_NAMED}{growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"]
+    if growth.rule is not None and growth.automaton not in CATALOGUE:
+        text = json.dumps(describe(growth.rule), separators=(",", ":"))
+        comments += [f"{_DESCRIBED}{text[start : start + _COMMENT]}" for start in range(0, len(text), _COMMENT)]
     if dimension == 2:
         heading = [
-            comment,
-            f"#CXRLE Pos={lower[0]},{lower[1]} Gen={growth.generations}",
+            f"#CXRLE Pos={lower[0]},{lower[1]} Gen={growth.generations}",  # the first line, or Golly does not read it
+            *comments,
             f"x = {size[0]}, y = {size[1]}, rule = {rule}",
         ]
     else:
         x, y, z = ((GRID - size) // 2).tolist()  # in the middle, with space for further growth
         heading = [
             f"3D version=1 size={GRID} pos={x},{y},{z} gen={growth.generations}",
-            comment,
+            *comments,
             f"x={size[0]} y={size[1]} z={size[2]} rule={rule}",
         ]
     with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -133,3 +155,214 @@ def _upside_down(source: CellSource) -> CellSource:
             yield generation, cells * np.array([1, -1], cells.dtype)
 
     return read
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a pattern's file holds.
+
+    Attributes:
+        cells: int64 (N, d), those alive: in the plane where Golly shows them, with y upwards; in space from its corner on.
+        rule: the rule, in Golly's notation.
+        generation: its generation.
+        automaton: the name that gpunim's comment has, or "".
+        description: that of an automaton of the user's own in gpunim's comments, as JSON, or "".
+    """
+
+    cells: NDArray[np.int64]
+    rule: str
+    generation: int
+    automaton: str
+    description: str
+
+    @property
+    def seeds(self) -> tuple[Cell, ...]:
+        """The cells, in order."""
+        return tuple(map(tuple, self.cells.tolist()))
+
+
+_FIELDS = {name: re.compile(rf"\b{name}\s*=\s*(-?\d{{1,10}})(?:,(-?\d{{1,10}}))?", re.IGNORECASE) for name in ("pos", "gen")}
+_SIZES = re.compile(r"x\s*=.*?(?:rule\s*=\s*(\S+?),?)?\s*$", re.IGNORECASE)
+_RUN = re.compile(r"\s*(\d{0,12})\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
+_RULES = {
+    2: re.compile(r"B(?P<births>\d*)/S(?P<stays>\d*)(?P<letter>[VH]?)"),
+    3: re.compile(r"3D(?P<stays>[\d.,]*)/(?P<births>[\d.,]*)(?P<letter>[FEC]?)"),
+}
+_COUNTS = {2: re.compile(r"(\d)()"), 3: re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")}
+
+
+def read_pattern(path: Path) -> Pattern:
+    r"""Read a pattern of Golly.
+
+    Args:
+        path: the file, .rle or .rle3.
+
+    Raises:
+        UsageError: it has another ending.
+        FileError: it is missing, or no pattern of living and dead cells.
+        InsufficientMemoryError: it would not fit.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     glider = Path(folder, "glider.rle")
+    ...     _ = glider.write_text("x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!")
+    ...     read_pattern(glider).seeds
+    ((0, -2), (1, -2), (1, 0), (2, -2), (2, -1))
+    """
+    if path.suffix not in (".rle", ".rle3"):
+        raise wrong_ending("a pattern of Golly ends in", path, (".rle", ".rle3"))
+    with reading(path):
+        return _parsed(read_regular(path, _LONGEST).decode("utf-8", "replace").splitlines(), 3 if path.suffix == ".rle3" else 2)
+
+
+def _parsed(lines: list[str], dimension: int) -> Pattern:
+    if dimension == 3 and not (lines and lines[0].startswith("3D")):
+        raise Damaged("an .rle3 file begins with 3D version=1")
+    heading = next((line for line in lines if line.startswith(("#CXRLE", "3D"))), "")
+    at, generation = (field.search(heading) for field in _FIELDS.values())
+    rule = "B3/S23"  # Golly's default
+    comments, body = list[str](), list[str]()
+    for line in lines[dimension == 3 :]:
+        if line.startswith("#r"):
+            rule = line[2:].strip()
+        elif line.startswith("#"):
+            comments.append(line)
+        elif not body and (sizes := _SIZES.match(line)):
+            rule = sizes[1] or rule
+        else:
+            body.append(line)
+    cells = _cells("\n".join(body), dimension)
+    if dimension == 2:
+        corner = np.array([int(at[1]), int(at[2] or 0)] if at else [0, 0])
+        cells = (cells + corner) * np.array([1, -1])
+    named = next((line.removeprefix(_NAMED) for line in comments if line.startswith(_NAMED)), "")
+    return Pattern(
+        cells[np.lexsort(cells.T[::-1])],
+        rule,
+        max(0, int(generation[1])) if generation else 0,
+        named.partition(": ")[2].partition(" to generation ")[0],
+        "".join(line.removeprefix(_DESCRIBED) for line in comments if line.startswith(_DESCRIBED)),
+    )
+
+
+def _cells(body: str, dimension: int) -> NDArray[np.int64]:
+    """The cells of a pattern's text, the first row and layer of which are 0."""
+    place, runs = [0] * dimension, []
+    for run in _RUN.finditer(body):
+        length = int(run[1] or 1)
+        if run[6] or (run[4] == "/" and dimension == 2):
+            raise Damaged(f"expected cells that are alive, o, or dead, b, got {printable(run[6] or '/')!r}")
+        if run[5]:
+            break
+        if run[4]:
+            axis = "$/".index(run[4]) + 1
+            place[: axis + 1] = [*[0] * axis, place[axis] + length]
+        else:
+            if run[2]:
+                runs.append((*place, length))
+            place[0] += length
+        if max(place) > _FURTHEST:
+            raise Damaged(f"it has coordinates beyond {_FURTHEST:,}")
+    if not runs:
+        raise Damaged("it has no living cell")
+    starts = np.array(runs, np.int64)
+    lengths = starts[:, -1]
+    total = int(lengths.sum())
+    require_memory(total * CELL, host_memory(), f"a pattern of {total:,} cells")
+    cells = np.repeat(starts[:, :-1], lengths, axis=0)
+    cells[:, 0] += np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return cells
+
+
+def rule_of_golly(text: str, dimension: int) -> tuple[tuple[Cell, ...], frozenset[int]]:
+    """Return the offsets and the numbers of births of a rule in Golly's notation.
+
+    Args:
+        text: the rule.
+        dimension: 2 or 3.
+
+    Raises:
+        UsageError: gpunim does not grow by it.
+
+    >>> rule_of_golly("B13/S01234V", 2)
+    (((-1, 0), (0, -1), (0, 1), (1, 0)), frozenset({1, 3}))
+    >>> rule_of_golly("B3/S23", 2)
+    Traceback (most recent call last):
+    gpu_nim.model.errors.UsageError: rule must let no cell die, as B.../S012345678 does, got 'B3/S23'
+    """
+    rule = _RULES[dimension].fullmatch(text.upper())
+    if rule is None:
+        known = ("B1/S012345678", "B1/S01234V", "B1/S0123456H") if dimension == 2 else ("3D0..26/1", "3D0..12/1E", "3D0..6/1F")
+        raise UsageError(f"rule must be one such as {one_of(known)}, got {printable(text)!r}")
+    offsets = next(each for each, letter in (_PLANE if dimension == 2 else _SPACE).items() if letter == rule["letter"])
+    births, stays = (
+        {each for first, last in _COUNTS[dimension].findall(rule[name]) for each in range(int(first), int(last or first) + 1)}
+        for name in ("births", "stays")
+    )
+    if not stays >= {*range(len(offsets) + 1)}:
+        stay = f"B.../S{''.join(map(str, range(len(offsets) + 1)))}" if dimension == 2 else f"3D0..{len(offsets)}/..."
+        raise UsageError(f"rule must let no cell die, as {stay}{rule['letter']} does, got {printable(text)!r}")
+    if 0 in births:
+        raise UsageError(f"rule must give birth beside living cells alone, got {printable(text)!r}")
+    return tuple(sorted(offsets)), frozenset(births)
+
+
+def automaton_of(pattern: Pattern) -> Automaton:
+    """Return the automaton that gpunim's comment in a pattern names, or else that of its rule, which grows from it or one cell.
+
+    Args:
+        pattern: the pattern; at generation 0 its cells are the seeds.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if pattern.automaton:
+        with raised_as_damage("its comments are damaged"):
+            found = from_description(pattern.automaton, parse_json(pattern.description) if pattern.description else None)
+        if found is None:
+            raise UsageError(f"its automaton {printable(pattern.automaton)!r} is not known here")
+        return found
+    dimension = pattern.cells.shape[1]
+    offsets, births = rule_of_golly(pattern.rule, dimension)
+    if not births:
+        raise UsageError(f"by its rule {printable(pattern.rule)} nothing is born, and it names no automaton")
+    return define(offsets, births, None if pattern.generation else pattern.seeds)
+
+
+def load_rle(path: Path) -> Growth:
+    """Return the growth that ends in a pattern, grown again: its cells must be those of the pattern, wherever Golly has these.
+
+    Args:
+        path: the file.
+
+    Raises:
+        FileError: it is no pattern, or not that of a growth.
+    """
+    pattern = read_pattern(path)
+    with reading(path):
+        try:
+            automaton = automaton_of(pattern)
+        except UsageError as error:
+            raise Damaged(str(error)) from error
+        return _grown(pattern, automaton)
+
+
+def _grown(pattern: Pattern, automaton: Automaton) -> Growth:
+    name, last, left = automaton.name, pattern.generation, len(pattern.cells)
+    if last > _LAST:
+        raise Damaged(f"it is at generation {last:,}, and patterns are read to generation {_LAST:,}")
+
+    def limit(batch: Batch) -> None:
+        nonlocal left
+        left -= sum(batch.births.tolist())
+        if left < 0:
+            raise Damaged(f"it has {len(pattern.cells):,} cells, and {name} more at generation {last}")
+
+    growth = grow(automaton, last, cells=True, on_batch=limit)
+    grown = growth.cells().astype(np.int64)
+    grown = grown[np.lexsort(grown.T[::-1])]
+    moved = pattern.cells.min(axis=0) - grown.min(axis=0)
+    if left or not np.array_equal(grown + moved, pattern.cells):
+        alone = min({*map(tuple, (grown + moved).tolist())} ^ {*pattern.seeds})
+        raise Damaged(f"it is not {name} at generation {last}: of cell {alone} they differ")
+    return growth

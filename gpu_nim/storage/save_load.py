@@ -162,7 +162,8 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     """Read the terms of a sequence from a file.
 
     Args:
-        path: a file of a table, an object that `count` or `grow` printed as .json, a growth, or integers with commas as .txt.
+        path: a file of a table, an object that `count` or `grow` printed as .json, a growth, or integers as .txt, where two on the
+            first line are those of a b-file.
         column: which column of a table or a growth; by default the only one, or births.
         most: how many terms are read at most; None for all.
 
@@ -207,9 +208,9 @@ def _columns_of(path: Path, most: int | None) -> Columns:
 
 
 def _holds_list(path: Path) -> bool:
-    """Whether a text holds integers with commas between them, and is no b-file."""
+    """Whether a text begins with an integer, but not with two on a line, as a b-file does."""
     with open_regular(path) as file:
-        return re.match(rb"[\s\[({]*-?[0-9]+[\s\])}]*,", file.read(_BEGINNING)) is not None
+        return re.match(rb"[\s\[({]*-?[0-9]+\b(?![ \t]+-?[0-9]+[ \t]*[\r\n])", file.read(_BEGINNING)) is not None
 
 
 def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
