@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,9 @@ from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from gpu_nim import __version__
 from gpu_nim.backends import availability
@@ -23,7 +26,7 @@ from gpu_nim.bench.harness import Contender, Work, race
 from gpu_nim.cli import main
 from gpu_nim.cli.command import RANGE
 from gpu_nim.cli.output import step_progress
-from tests.helpers import facts, gpunim, refused, run
+from tests.helpers import facts, gpunim, printed, refused, run
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
@@ -89,6 +92,48 @@ def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
     assert facts["backends"]["numpy"]["available"] is True
     assert facts["backends"]["cuda"] == {"available": False, "reason": "no driver here", "driver": availability.driver_version()}
     assert "unavailable: no driver here" in run("info").output
+
+
+def test_a_report_is_a_table_without_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(availability, "cuda_obstacle", lambda: f"no driver | in {Path.home()}/drivers")
+    monkeypatch.setenv("GPUNIM_MEMORY", "8GiB")
+    heading, line, *rows = printed("info", "--report").splitlines()
+    assert (heading, line) == ("| what | on this machine |", "| --- | --- |")
+    cells = [row.strip("| ").split(" | ") for row in rows]
+    assert {len(each) for each in cells} == {2}
+    told = dict(cells)
+    assert (told["gpunim"], told["numpy"]) == (__version__, np.__version__)
+    assert told["backend cuda"] == "unavailable: no driver / in ~/drivers"
+    assert "GPUNIM_MEMORY" in told["variables"]
+    assert not re.search(rf"{re.escape(str(Path.home()))}|{re.escape(str(Path(__file__).parents[1]))}", "\n".join(rows))
+    assert "--report is of this machine" in refused("info", "--report", "--json")
+
+
+# Colours
+
+
+@pytest.mark.parametrize(
+    ("variables", "words", "coloured"),
+    [
+        ({}, (), False),  # no terminal
+        ({}, ("--color", "always"), True),
+        ({}, ("--color=never",), False),
+        ({"FORCE_COLOR": "1"}, (), True),
+        ({"FORCE_COLOR": "1"}, ("--color", "auto"), True),
+        ({"FORCE_COLOR": "1"}, ("--color", "never"), False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, (), False),
+        ({"NO_COLOR": "1"}, ("--color", "always"), True),
+        ({"FORCE_COLOR": ""}, (), False),
+    ],
+)
+def test_text_is_coloured_as_asked(variables: dict[str, str], words: tuple[str, ...], coloured: bool) -> None:
+    environment = {"NO_COLOR": None, "FORCE_COLOR": None, **variables}
+    verify = ("verify", "nf-lemma-8", "--upto", "4")
+    for line in ((*verify, *words), (*words, *verify), (*words, "grow", "--help")):
+        result = CliRunner(env=environment).invoke(main, line)
+        assert result.exit_code == 0
+        assert ("\x1b[" in result.stdout) is coloured, line
+    assert "expected auto, always or never, got 'sometimes'" in refused("info", "--color", "sometimes")
 
 
 # The error of an unavailable CUDA backend names the missing part

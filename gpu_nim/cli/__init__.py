@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Helpful, memory_option
+from gpu_nim.cli.command import Helpful, color_option, coloured_by_environment, memory_option
 from gpu_nim.cli.output import report, say
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.arguments import LONGEST_DIGITS
@@ -95,7 +95,7 @@ class LazyGroup(Helpful, click.Group):
         command = getattr(import_module(f"gpu_nim.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
         if not any(param.name == "memory" for param in command.params):
-            command.params.append(memory_option())
+            command.params += [memory_option(), color_option()]
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -141,7 +141,11 @@ class LazyGroup(Helpful, click.Group):
 
             sys.exit(complete(self, asked, os.environ.get(_SCRIPT, "gpunim")))
         words = sys.argv[1:] if args is None else args
-        with ended(words) as outcome, terminations_raised(), self.make_context("gpunim", list(words)) as context:
+        with (
+            ended(words) as outcome,
+            terminations_raised(),
+            self.make_context("gpunim", list(words), color=coloured_by_environment()) as context,
+        ):
             outcome.status = self.invoke(context) or 0
             sys.stdout.flush()
         sys.exit(outcome.status)
@@ -322,7 +326,12 @@ _EXAMPLES = {
 }
 
 
-@click.group(cls=LazyGroup, examples=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(
+    cls=LazyGroup,
+    examples=_EXAMPLES,
+    params=[color_option()],
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
 @click.version_option(__version__, prog_name="gpunim")
 @click.pass_context
 def main(context: click.Context) -> None:

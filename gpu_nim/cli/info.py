@@ -1,8 +1,11 @@
-"""`gpunim info`: versions, and which backends are available or why not; or what made a file."""
+"""`gpunim info`: versions, and which backends are available or why not, also as a block for a report; or what made a file."""
 
+import os
 import platform
+import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +13,33 @@ import click
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import FILE, Command, json_option
-from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.cli.output import emit_json, print_table, say
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.registry import plugins
 
-_PACKAGES = ("numpy", "cupy-cuda13x", "cupy-cuda12x", "zarr", "pyvista", "distributed")
-
+#: Those without which gpunim does not run, and then those of extras.
+_NEEDED = ("numpy", "click", "matplotlib", "pillow", "python-flint", "rich", "zarr")
+_OPTIONAL = ("cupy-cuda13x", "cupy-cuda12x", "numba", "pyvista", "vtk", "imageio-ffmpeg", "distributed", "dask-cuda", "mpi4py")
+_OF_DATA = ("pandas", "xarray", "pyarrow", "networkx", "trimesh")
 
 _EXAMPLES = {
     "gpunim info": "Print versions and devices.",
+    "gpunim info --report": "Print them as a table in Markdown, for the report of a bug.",
     "gpunim info nim.png": "Print the command that made a picture.",
 }
 
 
 @click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("file", type=FILE, required=False)
+@click.option("--report", is_flag=True, help="Print a table in Markdown to paste into a report; it names no folder of yours.")
 @json_option
-def info(file: Path | None, as_json: bool) -> None:
-    """Print versions, the backends with the reason why one is unavailable, and the GPU.
+def info(file: Path | None, report: bool, as_json: bool) -> None:
+    """Print versions, how gpunim is installed, the backends with the reason why one is unavailable, and the GPU.
 
     With FILE, a picture, a movie, a mesh or a page of gpunim, print the version and the command that made it.
     """
+    if report and (file is not None or as_json):
+        raise UsageError(f"--report is of this machine: leave out {'--json' if file is None else file}")
     if file is not None:
         from gpu_nim.render.metadata import read_provenance
 
@@ -39,27 +50,70 @@ def info(file: Path | None, as_json: bool) -> None:
     facts = _facts()
     if as_json:
         emit_json(facts)
-        return
-    rows = [("gpunim", facts["version"]), ("Python", facts["python"]), ("system", facts["platform"])]
-    rows += [(name, number or "not installed") for name, number in facts["packages"].items()]
+    elif report:
+        for row in (("what", "on this machine"), ("---", "---"), *_rows(facts)):
+            say(f"| {' | '.join(text.replace('|', '/') for text in row)} |".replace(str(Path.home()), "~"))
+    else:
+        print_table(_rows(facts))
+
+
+def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = [("gpunim", facts["version"]), ("installed", facts["installed"])]
+    rows += [("Python", f"{facts['python']}, {facts['environment']}"), ("system", f"{facts['platform']}, {facts['cores']} cores")]
+    rows += [("variables", ", ".join(facts["variables"]))] if facts["variables"] else []
+    rows += [(name, number) for name, number in facts["packages"].items() if number]
+    rows.append(("not installed", ", ".join(name for name, number in facts["packages"].items() if not number)))
+    rows += [("plug-in", text) for text in facts["plugins"]]
     for name, backend in facts["backends"].items():
         rows.append((f"backend {name}", backend["device"] if backend["available"] else f"unavailable: {backend['reason']}"))
         rows += [
-            (f"  {key.replace('_', ' ')}", f"{value:,} bytes" if isinstance(value, int) else value)
+            (f"{name} {key.replace('_', ' ')}", f"{value:,} bytes" if isinstance(value, int) else value)
             for key, value in backend.items()
             if key not in ("available", "device", "reason") and value is not None
         ]
-    print_table(rows)
+    return rows
 
 
 def _facts() -> dict[str, Any]:
     return {
         "version": __version__,
+        "installed": _how_installed(),
         "python": sys.version.split()[0],
+        "environment": _environment(),
         "platform": platform.platform(),
-        "packages": {name: _installed(name) for name in _PACKAGES},
+        "cores": os.cpu_count(),
+        "variables": sorted(name for name in os.environ if name.startswith(_VARIABLES)),
+        "packages": {name: _installed(name) for name in (*_NEEDED, *_OPTIONAL, *_OF_DATA)},
+        "plugins": [f"{each.group} {each.name}, {each.dist.name} {each.dist.version}" for each in plugins() if each.dist],
         "backends": {"numpy": _numpy(), "cuda": _cuda()},
     }
+
+
+#: Beginnings of variables that change what gpunim does, of which the report has the names alone.
+_VARIABLES = ("GPUNIM_", "CUDA_", "NUMBA_", "PYVISTA_", "OMPI_COMM_WORLD_SIZE")
+
+
+def _how_installed() -> str:
+    """From where gpunim runs: a checkout with its commit, an image, or a package that was installed, and by what."""
+    checkout = Path(__file__).parents[2]
+    if (checkout / ".git").exists():
+        commit = "at an unknown commit"
+        with suppress(OSError, subprocess.CalledProcessError):
+            words = ["git", "-C", str(checkout), "describe", "--always", "--dirty"]
+            commit = f"at {subprocess.run(words, capture_output=True, check=True, text=True).stdout.strip()}"
+        return f"a checkout {commit}{', by scripts/gpunim' if 'GPUNIM_SCRIPT' in os.environ else ''}"
+    if "GPUNIM_IMAGE" in os.environ:
+        return f"the image, with the extras {os.environ['GPUNIM_IMAGE']}"
+    try:
+        return f"a package, by {(distribution('gpunim').read_text('INSTALLER') or 'an unknown program').strip()}"
+    except PackageNotFoundError:
+        return "from its source"
+
+
+def _environment() -> str:
+    if Path(sys.prefix, "conda-meta").is_dir():
+        return "a conda environment"
+    return "the system's own" if sys.prefix == sys.base_prefix else "a virtual environment"
 
 
 def _installed(package: str) -> str | None:

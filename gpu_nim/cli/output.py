@@ -5,12 +5,14 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.globals import resolve_color_default
 
 from gpu_nim.jobs.ranks import Outcome
 from gpu_nim.model.arguments import escaped
@@ -22,9 +24,16 @@ if TYPE_CHECKING:
 _SHORT = 4000  # bits of an integer that Python writes as quickly as anyone, and without a limit
 
 
-def say(line: str, *, err: bool = False) -> None:
-    """Print one line, on stdout or stderr, that may hold untrusted text: a path, an argument, a name from a file."""
-    click.echo(escaped(line), err=err)
+def say(line: str, *, err: bool = False, colours: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Print one line, on stdout or stderr, that may hold untrusted text: a path, an argument, a name from a file.
+
+    Args:
+        line: the text.
+        err: whether to print it on stderr.
+        colours: those of first words.
+    """
+    first, *rest = escaped(line).partition(" ")
+    click.echo("".join((click.style(first, fg=colours.get(first)) if first in colours else first, *rest)), err=err)
 
 
 def report(outcome: Outcome) -> None:
@@ -191,7 +200,9 @@ def step_progress(quiet: bool = False) -> Iterator[OnStep]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     done_of_all = TextColumn("{task.description} {task.fields[whole]:,} of {task.total:,}")
-    with Progress(done_of_all, BarColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
+    plain = resolve_color_default() is False
+    console = Console(stderr=True, no_color=plain or None)
+    with Progress(done_of_all, BarColumn(), TimeRemainingColumn(), console=console, transient=True) as progress:
         progress.add_task("", total=1, visible=False, whole=0, step=None)
         (task,) = progress.tasks
 

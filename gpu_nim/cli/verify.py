@@ -13,6 +13,9 @@ from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 
 _NAME_WIDTH = 20  # columns of a statement's name in the results, at least
 
+#: Of the first words of a result.
+_COLOURS = {"holds": "green", "open": "yellow", "FAILS": "red"}
+
 _EXAMPLES = {
     "gpunim verify --list": "List the statements.",
     "gpunim verify v-theorem-3.1": "Verify a theorem.",
@@ -60,7 +63,7 @@ def verify(what: tuple[str, ...], show_list: bool, as_json: bool, **options: Any
     try:
         for result in verification.run(partial(step_progress, as_json)):
             for line in () if as_json else result.lines(width):
-                say(line)
+                say(line, colours=_COLOURS)
     finally:  # also for Ctrl-C
         found = verification.summary() if as_json else None
         if found is not None:
