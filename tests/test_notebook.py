@@ -14,7 +14,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gpu_nim import grow, guess, load, save, solve
+from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, verify
+from gpu_nim.games.evolution import game_evolution
+from gpu_nim.games.explain import explain
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.model.presentation import PlotOptions
 from gpu_nim.render import add_body, blocks_of, camera_position, embed, render, to_pyvista
@@ -64,8 +66,17 @@ def test_a_solved_game_is_a_table_with_its_picture():
         (grow("nim", 3).table, ["generation births population", "0 1 1", "1 3 4", "2 3 7", "3 9 16"]),
         (guess([1, 2, 4, 8] + [16] * 8, kinds=["known"]), ["terms 12 ", "tested: known * "]),
         (guess([3**n for n in range(12)], kinds=["recurrence"]), ["terms 12 ", "law linear * ", " recurrence f(n+1) = 3 f(n)"]),
+        (verify("nf-lemma-8", 8), ["statement result *", "nf-lemma-8 holds *"]),
+        (verify("nf-lemma-8", 8)[0], ["name nf-lemma-8", "holds True"]),
+        (verify(grow("nim", 3)), ["holds True", "scope 16 cells of generations 0 to 3"]),
+        (next(reproduce(["nim-in-3d"], 2)), ["checks name summary *", "verdict slip"]),
+        (games.evolution_graph(3, 2), ["piles 3", "positions 7", "edges 6", "births [[]1, 3, 3[]]"]),
+        (game_evolution("wythoff", 7), ["game wythoff", "generations generation *"]),
+        (explain("nim", (1, 2, 4)), ["outcome N", "moves move leaves *", " * (1, 2, 3) P 0"]),
+        (games.compare("chocolate", "nim", 3), ["equal True"]),
+        (jobs.GrowthJob("edge", 64, backend="numpy").plan(), ["automaton edge", "memory *"]),
     ],
-    ids=repr,
+    ids=lambda each: type(each).__name__,
 )
 def test_other_results_are_tables(result, rows):
     root = ElementTree.fromstring(result._repr_html_())

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_nim.model.presentation import Summarised
+
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Summarised):
     """What long work is planned to take; as a text, in words.
 
     Attributes:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, ClassVar, Literal, TypedDict, Unpack
 
+_ROWS = 60  # of a list, in a notebook
+
 
 class PlotOptions(TypedDict, total=False):
     """The options of a picture, each described by `gpu_nim.render.Look`."""
@@ -75,6 +77,28 @@ class Presentable:
             MissingDependency: PyVista is not installed.
         """
         return import_module(self.presenter).to_pyvista(self, kind)
+
+
+class Summarised:
+    """A result that a notebook shows as a table of its `summary`, in which a list of dicts has a row for each of the first."""
+
+    def _repr_html_(self) -> str:
+        told: list[Sequence[object]] = []
+        facts: dict[str, Any] = self.summary()  # type: ignore[attr-defined]  # of each result, with a docstring of its own
+        for key, value in facts.items():
+            if isinstance(value, dict):
+                told += value.items()
+                continue
+            name = key.replace("_", " ")
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                told += [
+                    (name, *value[0]),
+                    *(("", *each.values()) for each in value[:_ROWS]),
+                    *[("", "...")] * (len(value) > _ROWS),
+                ]
+            elif value is not None:
+                told.append((name, value))
+        return html_table(told)
 
 
 def html_table(rows: Iterable[Sequence[object]]) -> str:

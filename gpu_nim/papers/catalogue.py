@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, ParamSpec
 import numpy as np
 
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
+from gpu_nim.model.presentation import Summarised
 from gpu_nim.model.registry import Registry
 
 #: The usual reach.
@@ -113,7 +114,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class CheckResult(Summarised):
     """The result of an exhaustive check.
 
     Attributes:
@@ -131,6 +132,10 @@ class CheckResult:
     def holds(self) -> bool:
         """Whether no counterexample was found."""
         return self.counterexample is None
+
+    def summary(self) -> dict[str, object]:
+        """Return the result as plain values."""
+        return {"holds": self.holds, "scope": self.scope, "counterexample": self.counterexample}
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.model.arguments import Whole, integer, items, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
+from gpu_nim.model.presentation import Summarised, html_table
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Paper, Printed, Reach, Verdict, find_papers, find_statements
 from gpu_nim.papers.growth_check import check_cells
 
 
 @dataclass(frozen=True)
-class StatementResult:
+class StatementResult(Summarised):
     """A statement, the result of its check, and the seconds that took.
 
     Attributes:
@@ -37,14 +38,18 @@ class StatementResult:
         """Whether no counterexample was found."""
         return self.result.holds
 
+    @property
+    def mark(self) -> str:
+        """The result in a word: holds, FAILS, or open for a conjecture without a counterexample."""
+        return "FAILS" if not self.holds else "open" if self.statement.conjecture else "holds"
+
     def lines(self, width: int = 0) -> Iterator[str]:
         """Yield the result in words, as `gpunim verify` prints it.
 
         Args:
             width: the columns of its name.
         """
-        mark = "FAILS " if not self.holds else "open  " if self.statement.conjecture else "holds "
-        yield f"{mark} {self.statement.name:<{width}} {self.statement.summary}"
+        yield f"{self.mark:<6} {self.statement.name:<{width}} {self.statement.summary}"
         tried = f"conjecture, tried for {self.result.scope}" if self.statement.conjecture else self.result.scope
         yield f"       {tried}; {self.statement.source}"
         if not self.holds:
@@ -62,6 +67,14 @@ class StatementResult:
             "counterexample": None if self.holds else str(self.result.counterexample),
             "seconds": self.seconds,
         }
+
+
+class StatementResults(list[StatementResult]):
+    """The results of statements, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        header = ("statement", "result", "what it says", "tried for")
+        return html_table([header, *((each.statement.name, each.mark, each.statement.summary, each.result.scope) for each in self)])
 
 
 def run_checks(checked: Iterable[Entry], upto: int | None = None, thorough: bool = False) -> Iterator[StatementResult]:
@@ -125,11 +138,11 @@ def verify(
         if not isinstance(name, str):
             raise UsageError(f"what must hold names of statements, got {shown(name)}")
     reach = None if upto is None else integer("upto", upto, 1)
-    return list(run_checks(find_statements(map(str, names)), reach, thorough))
+    return StatementResults(run_checks(find_statements(map(str, names)), reach, thorough))
 
 
 @dataclass(frozen=True)
-class ItemResult:
+class ItemResult(Summarised):
     """An item of a paper, with its comparisons and the results of its checks."""
 
     paper: str

@@ -13,6 +13,7 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.presentation import Summarised
 from gpu_nim.model.work import OnStep, unreported
 
 _MAX_POSITIONS = 1 << 36  # a day's work
@@ -25,7 +26,7 @@ KindTable = dict[Kind, tuple[int, Position]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PositionGraph(ArrayValue):
+class PositionGraph(ArrayValue, Summarised):
     """P-positions by generation, and an edge from each parent to each child, of any game.
 
     Attributes:
@@ -91,6 +92,10 @@ class EvolutionGraph(PositionGraph):
         [[0, 0], [-1, 0], [0, 1], [1, 0]]
         """
         return walk.cells_of(self.positions)
+
+    def summary(self) -> dict[str, Any]:
+        """Return its size as plain values."""
+        return {**self.facts, "positions": len(self.positions), "edges": len(self.edges), "births": self.births()}
 
     def places(self) -> NDArray[np.int64] | None:
         """The cells, for three piles; None for others."""
