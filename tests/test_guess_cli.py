@@ -12,7 +12,7 @@ from gpu_nim.guessing import KINDS
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.save_load import parse_terms, read_terms, readable
 from gpu_nim.storage.tables import endings
-from tests.helpers import facts, printed
+from tests.helpers import facts, printed, run
 
 
 @pytest.fixture
