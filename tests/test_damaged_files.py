@@ -32,7 +32,7 @@ from gpu_nim.model.files import Damaged, parse_json
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
-from gpu_nim.storage.arrays import NpzArrays, sizes_of_blosc, sizes_of_zstd
+from gpu_nim.storage.arrays import opened_npz, sizes_of_blosc, sizes_of_zstd
 from gpu_nim.storage.save_load import read_terms
 from gpu_nim.storage.tables import save_sequence
 from tests.damage import damaged
@@ -203,7 +203,7 @@ def _npy(descr: str, shape: str, content: bytes = b"", order: str = "False") -> 
 )
 def test_headers_of_arrays(tmp_path: Path, content: bytes, words: str) -> None:
     _npz(tmp_path / "a.npz", {"births.npy": content})
-    with pytest.raises(Damaged, match=words), NpzArrays(tmp_path / "a.npz"):
+    with pytest.raises(Damaged, match=words), opened_npz(tmp_path / "a.npz"):
         pass
     with pytest.raises(FileError, match="cannot read"):
         load(tmp_path / "a.npz")

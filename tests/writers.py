@@ -17,7 +17,7 @@ WRITERS = {
         ("t.npy", "t.zarr", "t.csv", "t.json", "t.parquet"), ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT")
     ),
     "t.txt": ("count", "A151776", "--range", "0:9", "--out", "OUT"),
-    **dict.fromkeys(("s.csv", "s.zarr"), ("solve", "wythoff", "--size", "20", "--out", "OUT")),
+    **dict.fromkeys(("s.csv", "s.npz", "s.zarr"), ("solve", "wythoff", "--size", "20", "--out", "OUT")),
     "g.dot": ("evolution", "--gen", "4", "--out", "OUT"),
     "p.png": ("render", "nim:7", *SIZE, "-o", "OUT"),
     "f.svg": ("render", "figure:NF1", "-o", "OUT"),

@@ -40,7 +40,7 @@ from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json
-from gpu_nim.storage.arrays import NpzArrays, check_kind, checksum_of, reason, require_room
+from gpu_nim.storage.arrays import check_kind, checksum_of, opened_npz, reason, require_room
 from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
 
 KIND = "gpunim checkpoint"
@@ -264,7 +264,7 @@ def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
 
     With the checksum that it has been compared with, its contents are not read again.
     """
-    with NpzArrays(path, compressed=False) as members:
+    with opened_npz(path, compressed=False) as members:
         record = parse_json(members.read_text("record"))
         check_kind(record, KIND, "checkpoint", FORMAT)
         mapped = {name for name in members.declared if name.startswith(_STATE)}

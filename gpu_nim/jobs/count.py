@@ -370,7 +370,8 @@ class CountJob:
             size, time = self.entry.family.most_digits(self._span[1]), duration(self._seconds)
             costs: dict[str, float] = {"digits": size, "seconds": self._seconds}
             return Plan(self.facts, costs, f"a value of at most {size:,} digits, {time} of one process")
-        self._check_files()
+        if self.out is not None:
+            check_table(self.out)
         if self.method == "enumerate":
             tuples = self._enumeration.tuples
             return Plan(self.facts, {"tuples": tuples}, f"{tuples:,} tuples to check")
@@ -392,11 +393,6 @@ class CountJob:
             return self._range.planned_memory()
         return self._range.planned_memory() + TABLE_FORMATS[self.out.suffix].memory
 
-    def _check_files(self) -> None:
-        """Raise UsageError or FileError where a file could not be written."""
-        if self.out is not None:
-            check_table(self.out)
-
     @contextmanager
     def open(self) -> Iterator[None]:
         """Check and reserve the file, and start or connect to the workers, for the duration of the block.
@@ -406,9 +402,9 @@ class CountJob:
             FileError: the file cannot be written.
             BackendError: there are no workers.
         """
-        self._check_files()
         with ExitStack() as held:
             if self.out is not None:
+                check_table(self.out)
                 held.enter_context(claim(self.out))
             if self.scheduler is not None or self.workers is not None:
                 self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))

@@ -17,7 +17,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.automata.user_defined import define
-from gpu_nim.backends.communicator import share
+from gpu_nim.backends.communicator import NOT_ON_RANKS, share
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import planned_newborns, supports
@@ -254,10 +254,7 @@ class GrowthJob:
         elif _from_cells(formats):
             files = {"main_memory": self._main_memory(growing, formats, backend)}
         if ranks > 1 and memory is None:
-            raise UsageError(
-                f"automaton must have births on exactly one touch, in 2 or 3 dimensions, to grow on {ranks} ranks, and not by the "
-                "general engine"
-            )
+            raise UsageError(NOT_ON_RANKS)
         free = backend.free_memory()
         costs: dict[str, Any] = {"memory": memory, "free_memory": free, **files}
         taken = ["takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"]

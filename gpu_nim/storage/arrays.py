@@ -358,7 +358,7 @@ def open_arrays(path: Path, names: Sequence[str]) -> Iterator[ZarrArrays | NpzAr
         if path.suffix == ".zarr":
             yield ZarrArrays(path, names)
         else:
-            with NpzArrays(path) as arrays:
+            with opened_npz(path) as arrays:
                 yield arrays
 
 
@@ -387,27 +387,21 @@ def save_arrays(
         lengths: in .zarr, of the dimensions that are coordinates, as for `finish_store`.
     """
     if path.suffix == ".zarr":
-        _save_store(path, arrays, attributes, dimensions)
+        import zarr
+        from zarr.codecs import ZstdCodec
+
+        with interrupts_deferred():
+            group = zarr.open_group(path, mode="w", zarr_format=3)
+        for name, array in arrays.items():
+            created(path, name, dimensions[name], data=array, compressors=ZstdCodec(level=3))
+        with interrupts_deferred():
+            group.attrs.update(dict(attributes))
         finish_store(path, lengths)
         return
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in {**arrays, "attributes": np.array(json.dumps(dict(attributes)))}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 write_npy(member, array)
-
-
-def _save_store(
-    path: Path, arrays: Mapping[str, Any], attributes: Mapping[str, Any], dimensions: Mapping[str, Sequence[str]]
-) -> None:
-    import zarr
-    from zarr.codecs import ZstdCodec
-
-    with interrupts_deferred():
-        group = zarr.open_group(path, mode="w", zarr_format=3)
-    for name, array in arrays.items():
-        created(path, name, dimensions[name], data=array, compressors=ZstdCodec(level=3))
-    with interrupts_deferred():
-        group.attrs.update(dict(attributes))
 
 
 def finish_store(path: Path, lengths: Mapping[str, int]) -> None:
@@ -442,38 +436,26 @@ class NpzArrays:
     """The arrays of an npz file of numbers and texts, whose declarations are read first.
 
     Each declaration must agree with the zip's directory, and that with the file's size; Damaged, on opening and on reading, where
-    it does not.  With `compressed`, members may be deflated; stored ones take no more memory than the file has bytes.
+    it does not.
     """
 
-    def __init__(self, path: Path, *, compressed: bool = True) -> None:
-        self._file = _Sparing(open_regular(path))
-        try:
-            self._size = self._file.size
-            self._zip = _unzipped(self._file)
-            self._members: dict[str, tuple[zipfile.ZipInfo, bool, int]] = {}
-            self.declared: dict[str, Declared] = {}
-            for info in self._zip.infolist():
-                _check_member(info, self._size, compressed)
-                name = info.filename.removesuffix(".npy")
-                if name in self.declared:
-                    raise Damaged(f"it holds {printable(name, 40)} twice")
-                self.declared[name], transposed, start = self._header(info)
-                self._members[name] = (info, transposed, start)
-            self.attributes = parse_json(self.read_text("attributes")) if "attributes" in self.declared else {}
-            self.declared.pop("attributes", None)
-        except BaseException:
-            self._file.close()
-            raise
-
-    def __enter__(self) -> NpzArrays:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
+    def __init__(self, file: _Sparing, *, compressed: bool) -> None:
+        self._file, self._zip = file, _unzipped(file)
+        self._members: dict[str, tuple[zipfile.ZipInfo, bool]] = {}
+        self.declared: dict[str, Declared] = {}
+        for info in self._zip.infolist():
+            _check_member(info, file.size, compressed)
+            name = info.filename.removesuffix(".npy")
+            if name in self.declared:
+                raise Damaged(f"it holds {printable(name, 40)} twice")
+            self.declared[name], transposed = self._header(info)
+            self._members[name] = (info, transposed)
+        self.attributes = parse_json(self.read_text("attributes")) if "attributes" in self.declared else {}
+        self.declared.pop("attributes", None)
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return an array, compared with its CRC-32."""
-        info, _, _ = self._member(name)
+        info, _ = self._member(name)
         with _opened(self._zip, info) as member:
             array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
         return array[start:stop] if array.ndim else array
@@ -483,16 +465,17 @@ class NpzArrays:
 
         Its CRC-32 is not compared. Damaged where there is none of that name.
         """
-        info, transposed, start = self._member(name)
+        info, transposed = self._member(name)
         declared = self.declared[name]
         if info.compress_type != zipfile.ZIP_STORED or transposed or not declared.nbytes:
             return self.read(name)
         self._file.seek(info.header_offset + _LOCAL_HEADER)
         lengths = self._file.read(4)  # of the name and of what is between it and the contents
-        begin = info.header_offset + _LOCAL_HEADER + 4 + sum(int.from_bytes(lengths[at : at + 2], "little") for at in (0, 2))
-        if begin + start + declared.nbytes > self._size:
+        begin = self._file.tell() + sum(int.from_bytes(lengths[at : at + 2], "little") for at in (0, 2))
+        stop = begin + info.file_size
+        if stop > self._file.size:
             raise Damaged("it was truncated")
-        return np.asarray(np.memmap(self._file, declared.dtype, "r", begin + start, declared.shape))
+        return np.asarray(np.memmap(self._file, declared.dtype, "r", stop - declared.nbytes, declared.shape))
 
     def read_text(self, name: str) -> str:
         """Return an array that holds a single text."""
@@ -503,13 +486,13 @@ class NpzArrays:
         with raised_as_damage(f"{name} is no text"):  # which is Unicode
             return str(self.read(name))
 
-    def _member(self, name: str) -> tuple[zipfile.ZipInfo, bool, int]:
+    def _member(self, name: str) -> tuple[zipfile.ZipInfo, bool]:
         if name not in self._members:
             raise Damaged(f"it has no {name}")
         return self._members[name]
 
-    def _header(self, info: zipfile.ZipInfo) -> tuple[Declared, bool, int]:
-        """The declaration of an array, whether its first index is the fastest, and the offset of its data."""
+    def _header(self, info: zipfile.ZipInfo) -> tuple[Declared, bool]:
+        """The declaration of an array, and whether its first index is the fastest."""
         name = printable(info.filename, 40)
         with _opened(self._zip, info) as member:
             try:
@@ -525,7 +508,17 @@ class NpzArrays:
         declared = Declared(dtype, shape)
         if start + declared.nbytes != info.file_size:
             raise Damaged(f"{name} declares {declared.nbytes:,} bytes and holds another number")
-        return declared, transposed, start
+        return declared, transposed
+
+
+@contextmanager
+def opened_npz(path: Path, *, compressed: bool = True) -> Iterator[NpzArrays]:
+    """Open an npz file; Damaged where it is none, and for deflated members unless they may be `compressed`.
+
+    Stored ones take no more memory than the file has bytes.
+    """
+    with _Sparing(open_regular(path)) as file:
+        yield NpzArrays(file, compressed=compressed)
 
 
 class _Sparing(BufferedReader):
