@@ -240,6 +240,8 @@ def test_no_whole_checkpoint(tmp_path: Path) -> None:
 
 
 def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import zarr
+
     monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 200)
     GrowthJob("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10).grow()
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
@@ -248,6 +250,9 @@ def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(FileError, match="a chunk of cells was truncated"):
         GrowthJob(backend=NUMPY, resume=tmp_path / "run", out=tmp_path / "b.npz").grow()
     assert not (tmp_path / "b.npz").exists()
+    zarr.open_array(tmp_path / "run" / "cells.zarr" / "cells").resize((200, 3))
+    with pytest.raises(FileError, match=r"the cells of generation \d+ were edited or damaged"):
+        GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
     (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")
     with pytest.raises(FileError, match=r"cannot resume with .*cells\.zarr"):
         GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()

@@ -78,7 +78,7 @@ def of_vtp(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
     )
     assert born == of_vertices == [n for n, cells in growth for _ in cells]
     assert [place[: growth.cells().shape[1]] for place in places] == growth.cells().tolist()
-    assert points.GetNumberOfVerts() == growth.population
+    assert vtk_to_numpy(points.GetVerts().GetOffsetsArray()).tolist() == list(range(growth.population + 1))
     return dict(zip(map(tuple, places), born, strict=True))
 
 

@@ -40,11 +40,10 @@ from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json
-from gpu_nim.storage.arrays import check_kind, checksum_of, opened_npz, reason, require_room
+from gpu_nim.storage.arrays import Kind, checksum_of, opened_npz, reason, require_room
 from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
 
-KIND = "gpunim checkpoint"
-FORMAT = 6
+CHECKPOINT = Kind("gpunim checkpoint", 6, "checkpoint")
 _KEPT = 2
 _NAMES = r"(checkpoint-[0-9]{10})(?:-rank-[0-9]+)?\.npz"
 _STATE, _MEASURED = "state.", "measured."
@@ -252,7 +251,7 @@ def _named(arrays: Arrays, beginning: str) -> State:
 
 def _write(path: Path, record: Record, arrays: Arrays) -> str:
     """Write a record and arrays with a checksum over both, and return the checksum."""
-    record = {"kind": KIND, "format": FORMAT, "version": __version__, **record}
+    record = {**CHECKPOINT.attributes, "version": __version__, **record}
     found = checksum_of(record, arrays)
     with placing(path) as scratch:
         np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
@@ -266,7 +265,7 @@ def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
     """
     with opened_npz(path, compressed=False) as members:
         record = parse_json(members.read_text("record"))
-        check_kind(record, KIND, "checkpoint", FORMAT)
+        CHECKPOINT.check(record)
         mapped = {name for name in members.declared if name.startswith(_STATE)}
         read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
         require_room(path, read)

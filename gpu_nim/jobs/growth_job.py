@@ -34,7 +34,7 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import claim, flush, scratch_folder, writing
-from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, resumed_zarr_growth
+from gpu_nim.storage.growth_files import ZarrGrowthWriter, checked_population, copy_store, load_growth
 from gpu_nim.storage.growth_formats import (
     GROWTH_FORMATS,
     VOXELS,
@@ -501,9 +501,7 @@ class OpenGrowth:
             cells = stack.enter_context(scratch_folder(_from_cells(self._formats)[0])) / "cells.zarr"
         else:
             cells = checkpoints.cells
-        if snapshot is None:
-            return ZarrGrowthWriter(cells, parents=parents)
-        return resumed_zarr_growth(cells, snapshot, parents=parents)
+        return ZarrGrowthWriter(cells, parents=parents, population=checked_population(cells, snapshot))
 
     def _write(self, step: Callable[[], None]) -> None:
         with nullcontext() if self._checkpoints is None else writing(self._checkpoints.cells, self._checkpoints.left):

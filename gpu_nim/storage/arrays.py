@@ -15,7 +15,7 @@ import os
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -41,21 +41,41 @@ if TYPE_CHECKING:
 MAX_TEXT = 1 << 23
 
 
-def store_of(kind: str) -> Callable[[Path], bool]:
-    """Return a predicate: whether a folder is a Zarr store of this kind that gpunim wrote, and may therefore be replaced.
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file that gpunim writes, which says so in its attributes.
 
-    >>> store_of("gpunim growth")(Path("thesis"))
+    Attributes:
+        name: the attribute `kind`.
+        format: the version of what it holds.
+        what: the word for it in messages.
+
+    >>> Kind("gpunim growth", 2, "growth").is_ours(Path("thesis"))
     False
     """
 
-    def is_ours(path: Path) -> bool:
+    name: str
+    format: int
+    what: str
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that say it."""
+        return {"kind": self.name, "format": self.format}
+
+    def is_ours(self, path: Path) -> bool:
+        """Return whether a folder is a Zarr store of this kind that gpunim wrote, and may therefore be replaced."""
         try:
-            attributes = parse_json(read_regular(path / "zarr.json", MAX_TEXT, within=path))["attributes"]
-            return bool(attributes["kind"] == kind)
+            return bool(parse_json(read_regular(path / "zarr.json", MAX_TEXT, within=path))["attributes"]["kind"] == self.name)
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
-    return is_ours
+    def check(self, attributes: Mapping[str, Any]) -> None:
+        """Raise Damaged where the attributes are not of this kind and of this version."""
+        if attributes.get("kind") != self.name:
+            raise Damaged(f"it is not a {self.what} written by gpunim")
+        if (type(found := attributes.get("format")), found) != (int, self.format):
+            raise Damaged(f"its format is {printable(repr(found), 20)}, this version reads {self.format}")
 
 
 def checksum_of(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -93,14 +113,6 @@ def is_possible(shape: Iterable[int]) -> bool:
 def require_room(path: Path, arrays: Mapping[str, Declared]) -> None:
     """Raise InsufficientMemoryError where arrays would not fit into memory."""
     require_memory(sum(array.nbytes for array in arrays.values()), host_memory() // 2, f"reading {path}")
-
-
-def check_kind(attributes: Mapping[str, Any], kind: str, what: str, version: int) -> None:
-    """Raise Damaged where the attributes are not of this kind, `what` in messages, and of this version."""
-    if attributes.get("kind") != kind:
-        raise Damaged(f"it is not a {what} written by gpunim")
-    if (type(found := attributes.get("format")), found) != (int, version):
-        raise Damaged(f"its format is {printable(repr(found), 20)}, this version reads {version}")
 
 
 #: The attributes of every result in a file.

@@ -43,9 +43,9 @@ from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.arrays import (
     PROVENANCE,
     Declared,
+    Kind,
     Parts,
     ZarrArrays,
-    check_kind,
     checksum_of,
     created,
     finish_store,
@@ -55,7 +55,6 @@ from gpu_nim.storage.arrays import (
     reason,
     require_room,
     save_arrays,
-    store_of,
 )
 from gpu_nim.storage.atomic import replacing
 
@@ -63,8 +62,7 @@ if TYPE_CHECKING:
     import zarr
     from zarr.codecs import BloscCodec
 
-KIND = "gpunim growth"
-FORMAT = 2
+GROWTH = Kind("gpunim growth", 2, "growth")
 _ARRAYS = ("births", "checksums", "cells", "parents")
 _COVERED = {*PROVENANCE, "automaton", "rule", "symmetry", "generations", "population", "verified", "digest"}
 _COUNT = np.dtype(np.uint64)
@@ -77,7 +75,7 @@ def of_growth(growth: Growth) -> dict[str, Any]:
     summary = growth.summary()
     del summary["births"]  # stored as an array, exact at any size
     rule = None if growth.rule is None else describe(growth.rule)
-    return {"kind": KIND, "format": FORMAT, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
+    return {**GROWTH.attributes, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
 
 
 def with_checksum(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
@@ -101,7 +99,7 @@ def _checksum_of(
 
 def _check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
     """Raise Damaged for a file that declares no growth of this version, InsufficientMemoryError where its table would not fit."""
-    check_kind(attributes, KIND, "growth", FORMAT)
+    GROWTH.check(attributes)
     for name in ("births", "checksums", "cells"):
         if name not in stored:
             raise Damaged(f"it has no {name}, it was edited")
@@ -207,10 +205,6 @@ def _growth(
     if attributes.get("seal") != _checksum_of(attributes, births, checksums, stored):
         raise Damaged("its attributes and births do not agree with its checksum, it was edited or damaged")
     return growth
-
-
-#: Whether a folder is a growth that gpunim wrote, and may therefore be replaced.
-is_growth_store = store_of(KIND)
 
 
 def with_checked_cells(
@@ -396,35 +390,26 @@ class ZarrGrowthWriter:
         finish_store(self.path, {"generation": len(growth)})
 
 
-def resumed_zarr_growth(path: Path, snapshot: Snapshot, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
-    """Open the Zarr store of an interrupted growth, to write on in place.
+def checked_population(path: Path, snapshot: Snapshot | None) -> int:
+    """Return how many cells of an interrupted growth a store has, to write on after them; 0 where nothing is resumed.
 
     Args:
         path: the store.
         snapshot: the growth that all cells are compared with.
-        parents: gives each cell's parent, which is stored, too; None for none.
 
     Raises:
-        FileError: the store is shorter than that, or its cells are others.
+        FileError: the store has fewer cells, or others.
     """
+    if snapshot is None:
+        return 0
+    births, rule = snapshot.births, snapshot.automaton.rule
     try:
-        return ZarrGrowthWriter(path, parents=parents, population=_checked_population(path, snapshot))
+        read = partial(generations_of, partial(ZarrArrays(path, ("cells",)).read, "cells"), births)
+        for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
+            pass
     except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
         raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {reason(error)}") from error
-
-
-def _checked_population(path: Path, snapshot: Snapshot) -> int:
-    """The cells of a snapshot, which the store has; Damaged or FileError where it has not."""
-    stored, births, rule = ZarrArrays(path, ("cells",)), snapshot.births, snapshot.automaton.rule
-    cells, population = stored.declared.get("cells"), int(sum(births.tolist()))
-    if cells is None or cells.shape[0] < population:
-        raise Damaged(f"it holds {0 if cells is None else cells.shape[0]} cells, {population} are needed")
-    if cells.dtype.kind != "i" or cells.shape[1:] != (rule.dimension,):
-        raise Damaged("its cells are of another kind than those of its checkpoint")
-    read = partial(generations_of, partial(stored.read, "cells"), births)
-    for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
-        pass
-    return population
+    return int(sum(births.tolist()))
 
 
 def write_zarr(growth: Growth, path: Path) -> None:
@@ -441,7 +426,7 @@ def copy_store(source: Path, path: Path) -> None:
 
     Chunks may have two names, since they are never changed in place: writing replaces a file by a new one.
     """
-    with replacing(path, is_growth_store) as scratch:
+    with replacing(path, GROWTH.is_ours) as scratch:
         shutil.copytree(source, scratch, copy_function=_link_or_copy)
 
 

@@ -17,7 +17,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
-from gpu_nim.storage.growth_files import is_growth_store, load_growth, write_npz, write_zarr
+from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import CELL, GRID, load_rle, write_rle
 from gpu_nim.storage.tables import TABLE_FORMATS, endings, load_library, write_table
 from gpu_nim.storage.voxels import is_voxels, slab_memory, write_voxels
@@ -56,7 +56,7 @@ class GrowthFormat:
     side: int | None = None
     reach: int | None = None
     memory: Callable[[Sequence[int], int], int] = lambda shape, generations: 0
-    is_ours: Callable[[Path], bool] = is_growth_store
+    is_ours: Callable[[Path], bool] = GROWTH.is_ours
 
     def check(self, path: Path, dimension: int | None = None) -> None:
         """Raise what `save` would raise for a path, before long work.
@@ -187,7 +187,7 @@ def growth_format(path: Path, *, parents: bool = False) -> GrowthFormat:
     >>> growth_format(Path("nim.rle3")).dimensions
     (3,)
     """
-    check_output(path, "the file of a growth", GROWTH_FORMATS, is_growth_store)
+    check_output(path, "the file of a growth", GROWTH_FORMATS, GROWTH.is_ours)
     chosen = GROWTH_FORMATS[path.suffix]
     if parents and not chosen.parents:
         raise UsageError(f"parents are saved in a {suffixes_with_parents()} file, got {str(path)!r}")

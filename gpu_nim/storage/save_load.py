@@ -19,7 +19,7 @@ from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
-from gpu_nim.storage.tables import MAIN, TABLE_FORMATS, Column, Columns, entries, is_table, require_room_for
+from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, entries, require_room_for
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
@@ -201,7 +201,7 @@ def _columns_of(path: Path, most: int | None) -> Columns:
             return {"value": parse_terms(read_regular(path, _MOST_TEXT).decode(errors="replace"))}
         except UsageError as error:
             raise Damaged(str(error)) from error
-    if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or is_table(path)):
+    if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or TABLE.is_ours(path)):
         return TABLE_FORMATS[path.suffix].read(path, most)
     table = load(path, Growth).table
     return {table.header[0]: range(len(next(iter(table.values())))), **table}

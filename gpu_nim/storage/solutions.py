@@ -23,20 +23,18 @@ from gpu_nim.model.files import Damaged, name_of
 from gpu_nim.storage.arrays import (
     PROVENANCE,
     Declared,
-    check_kind,
+    Kind,
     checksum_of,
     open_arrays,
     origin,
     raised_as_damage,
     require_room,
     save_arrays,
-    store_of,
 )
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.tables import Columns, endings, load_library, write_table
 
-KIND = "gpunim solution"
-FORMAT = 1
+SOLUTION = Kind("gpunim solution", 1, "solved game")
 _WHOLE = (".zarr", ".npz")
 SUFFIXES = (*_WHOLE, *endings(columns=True))
 _ARRAYS = ("p_positions", "grundy")
@@ -45,7 +43,6 @@ _COVERED = {
     *("equals_nim", "first_difference", "grundy_equals_nim", "grundy_first_difference"),
 }
 _GAME = 10_000  # letters of a game's description
-_is_ours = store_of(KIND)
 
 
 def save_solution(solution: Solution, path: Path) -> None:
@@ -61,7 +58,7 @@ def save_solution(solution: Solution, path: Path) -> None:
     arrays = _arrays(solution)
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
-    with replacing(path, _is_ours) as scratch:
+    with replacing(path, SOLUTION.is_ours) as scratch:
         if path.suffix in _WHOLE:
             save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions, lengths)
         else:
@@ -70,7 +67,7 @@ def save_solution(solution: Solution, path: Path) -> None:
 
 def check_solution(path: Path) -> None:
     """Raise UsageError or FileError where `save_solution` would, to be called before long work."""
-    check_output(path, "the file of a solved game", SUFFIXES, _is_ours)
+    check_output(path, "the file of a solved game", SUFFIXES, SOLUTION.is_ours)
     load_library(path)
 
 
@@ -88,7 +85,7 @@ def load_solution(path: Path) -> Solution:
 
 def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
     """Raise Damaged where a file does not declare a solved game, InsufficientMemoryError where that would not fit."""
-    check_kind(attributes, KIND, "solved game", FORMAT)
+    SOLUTION.check(attributes)
     points, values = declared.get("p_positions"), declared.get("grundy")
     whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2
     if not whole or (values is not None and values.dtype.kind != "i"):
@@ -124,15 +121,14 @@ def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
     try:
         with open_arrays(path, _ARRAYS) as stored:
-            return stored.attributes.get("kind") == KIND
+            return stored.attributes.get("kind") == SOLUTION.name
     except FileError:
         return False
 
 
 def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     attributes = {
-        "kind": KIND,
-        "format": FORMAT,
+        **SOLUTION.attributes,
         "version": solution.version,
         "coordinates": solution.coordinates,
         "limits": solution.limits,

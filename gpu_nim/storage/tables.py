@@ -46,17 +46,14 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import Declared, Parts, ZarrArrays, created, raised_as_damage, store_of, write_npy
+from gpu_nim.storage.arrays import Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
 from gpu_nim.storage.atomic import check_output, make_folder, replacing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
 Columns = Mapping[str, Column]
 
-KIND = "gpunim table"
-FORMAT = 1
-#: Whether a folder is a table that gpunim wrote, and may therefore be replaced.
-is_table = store_of(KIND)
+TABLE = Kind("gpunim table", 1, "table")
 #: The columns of a sequence.
 SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]
@@ -211,7 +208,7 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
     """Write an array, whose attribute `seal` is the SHA-256 over its range and its values."""
     shape, digest, at = _shape(heading), _sealing(heading.facts), 0
     size = min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length())
-    attributes = {"kind": KIND, "format": FORMAT, "limbs": heading.limbs, **heading.facts}
+    attributes = {**TABLE.attributes, "limbs": heading.limbs, **heading.facts}
     names = ["n", "limb"][: len(shape)]
     array = created(path, "", names, shape=shape, chunks=(size, *shape[1:]), dtype=np.uint64, attributes=attributes)
     for columns in parts:
@@ -488,7 +485,7 @@ def _sequences(parts: Iterable[tuple[int, Column]]) -> Iterator[Columns]:
 
 def check_table(path: Path, **needs: bool) -> None:
     """Raise what `open_table` would raise for this path alone, to be called before long work; see `endings` for the needs."""
-    check_output(path, "the file of a table", endings(**needs), is_table)
+    check_output(path, "the file of a table", endings(**needs), TABLE.is_ours)
     load_library(path)
 
 
@@ -516,7 +513,7 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
     needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
-    with replacing(path, is_table) as scratch:
+    with replacing(path, TABLE.is_ours) as scratch:
         TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 
 

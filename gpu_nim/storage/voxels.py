@@ -20,11 +20,12 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.arrays import created, store_of
+from gpu_nim.storage.arrays import Kind, created
 from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
 
-KIND = "gpunim voxels"
-FORMAT = 1
+_KIND = Kind("gpunim voxels", 1, "voxels")
+#: Whether a folder holds voxels that gpunim wrote, and may therefore be replaced.
+is_voxels = _KIND.is_ours
 #: The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16.
 SIDE = 64
 #: Bytes in memory of a slab at most, unless a layer takes more.
@@ -33,8 +34,6 @@ SLAB_BYTES = 36 << 20
 SPLIT_BYTES = 6 << 20
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
-#: Whether a folder holds voxels that gpunim wrote, and may therefore be replaced.
-is_voxels = store_of(KIND)
 
 
 def voxel_dtype(generations: int) -> np.dtype[Any]:
@@ -183,8 +182,7 @@ def write_voxels(growth: Growth, path: Path) -> None:
         array.attrs.update(
             {
                 **of_growth(growth),
-                "kind": KIND,
-                "format": FORMAT,
+                **_KIND.attributes,
                 "origin": slabs.lower.tolist(),
                 "spacing": [1] * len(slabs.shape),
                 "value": "generation of birth + 1, 0 where nothing was born",
