@@ -1,10 +1,10 @@
-"""[NF] section 4: a_k and d_k, and section 5.1: D_3 and A_3.  Formulas and recursions are written as in the paper."""
+"""[NF] section 4: a_k and d_k, and section 5.1: D_3 and A_3.  Formulas and recursions are computed as they are printed."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from math import comb
 
 import numpy as np
@@ -17,37 +17,53 @@ from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope,
 from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
 from gpu_nim.papers.nim_fractals.section_2_and_3 import first_terms, sequence, split
 
-#: Gives the value of k piles at n = 2^b - 1 + c, of k, b and c.
-Formula = Callable[[int, int, int], int]
-#: Gives the value of k piles at 2n + odd, of k, the values by their index, 0 below index 0, n and odd.
-Recursion = Callable[[int, Counter[int], int, int], int]
-
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
 
 
-def _formula(letter: str, piles: Sequence[int], *, recursive: bool = False) -> Callable[[Formula], Callable[[int], Cases]]:
-    """Return a decorator that compares a formula in k, b and c with the counts for n > 0; `recursive` adds the value at c - 1."""
+def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "") -> None:
+    """Add the entry of formulas for the counts, which are computed as they are printed and compared with all counts.
 
-    def decorated(formula: Formula) -> Callable[[int], Cases]:
-        @wraps(formula)
-        def cases(upto: int) -> Cases:
-            yield index_scope(piles, upto)
-            for k in piles:
-                known = counts(letter, k, max_index(k, upto))
-                for n, counted in enumerate(known[1:], 1):
-                    b, c = split(n)
-                    yield f"{letter}_{k}({n})", counted, formula(k, b, c) + (known[c - 1] if recursive else 0)
+    Args:
+        number: the paper's number.
+        words: the formulas, such as "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", and perhaps for which n; b and c are those of n.
+        piles: the numbers k of piles, by default the one of the formulas.
+        name: as of an entry.
+    """
+    letter, index = words[0], words[2]
+    every = piles or (int(index),)
+    printed = re.findall(rf"{letter}_{index}\(([^)]*)\) = (.*?)(?= for |(?:,| and) {letter}_{index}\([^)]*\) = |$)", words)
+    equations = [[compile(in_python(side), words, "eval") for side in sides] for sides in printed]
 
-        return cases
+    @Entry(NF, number, words, name=name, reach=ENUMERATED)
+    def cases(upto: int) -> Cases:
+        yield index_scope(every, upto)
+        for k in every:
+            known = counts(letter, k, max_index(k, upto))
+            values = Counter(dict(enumerate(known)))  # 0 below index 0
+            for n in range("n > 0" in words, len(known)):
+                b, c = split(max(n, 1))
+                names = {"k": k, "n": n, "b": b, "c": c, "C": comb, f"{letter}_{index}": values.__getitem__}
+                for place, formula in equations:
+                    if n <= (m := eval(place, names)) < len(known):
+                        yield f"{letter}_{k}({m})", known[m], eval(formula, names)
 
-    return decorated
+
+def in_python(formula: str) -> str:
+    """Return a formula of the paper as Python writes it: products with a sign, and exact quotients.
+
+    >>> in_python("(12c - 6) 2^b + d_4(c-1)"), in_python("sum_i C(k,2i) c^(2i)")
+    ('(12*c-6)*2**b+d_4(c-1)', 'sum(C(k,2*i)*c**(2*i) for i in range((k+1)//2))')
+    """
+    terms = formula.removeprefix("sum_i ")
+    python = last = ""
+    for token in re.findall(r"[aAdDC](?:_\w)?(?=\()|\d+|\S", terms):
+        python += "*" * bool(re.fullmatch(r"\d+|[bckin]|\)", last) and re.match(r"[\w(]", token))
+        python += {"^": "**", "/": "//"}.get(token, token)
+        last = token
+    return python if terms == formula else f"sum({python} for i in range((k+1)//2))"
 
 
-@Entry(NF, "Theorem 11", reach=ENUMERATED)
-@_formula("d", (3,))
-def d_three(k: int, b: int, c: int) -> int:
-    """d_3(n) = 6c - 3 for n > 0"""
-    return 6 * c - 3
+formulas("Theorem 11", "d_3(n) = 6c - 3 for n > 0")
 
 
 sequence("A241717", "d_3(n), three piles.", 1, 3, 3, 9, 3, 9, 15, 21, 3, 9, 15, 21, 27, 33, 39, 45, 3, 9)
@@ -69,21 +85,13 @@ def triangle(upto: int) -> Cases:
 sequence("A016945", "6n + 3, to which the rows of d_3 converge.", 3, 9, 15, 21, 27, 33, 39, 45, 51, 57, 63, 69, 75, 81, 87, 93)
 
 
-@Entry(NF, "Theorem 12", reach=ENUMERATED)
-@_formula("a", (3,))
-def a_three(k: int, b: int, c: int) -> int:
-    """a_3(n) = 2^(2b) + 3c^2 for n > 0"""
-    return int(4**b) + 3 * c**2
+formulas("Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0")
 
 
 sequence("A236305", "a_3(n), three piles.", 1, 4, 7, 16, 19, 28, 43, 64, 67, 76, 91, 112)
 
 
-@Entry(NF, "Theorem 13", reach=ENUMERATED)
-@_formula("a", (4,), recursive=True)
-def a_four(k: int, b: int, c: int) -> int:
-    """a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0"""
-    return int(8**b + 6 * c**2 * 2**b)
+formulas("Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0")
 
 
 @Entry(NF, "Theorem 13, proof", also=("nf-theorem-13",))
@@ -102,91 +110,43 @@ def large_piles() -> Cases:
 sequence("A241522", "a_4(n), four piles.", 1, 8, 21, 64, 89, 168, 301, 512, 561, 712)
 
 
-@Entry(NF, "Corollary 14", reach=ENUMERATED)
-@_formula("d", (4,), recursive=True)
-def d_four(k: int, b: int, c: int) -> int:
-    """d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0"""
-    return int((12 * c - 6) * 2**b)
+formulas("Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0")
 
 
 sequence("A241718", "d_4(n), four piles.", 1, 7, 13, 43, 25, 79, 133, 211, 49, 151, 253)
 
 
-@Entry(NF, "Theorem 15", reach=ENUMERATED)
-@_formula("a", _ODD)
-def a_odd(k: int, b: int, c: int) -> int:
-    """a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0"""
-    return int(((2**b + c) ** k + (2**b - c) ** k) // 2 ** (b + 1))
+formulas("Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0", _ODD)
 
 
-@Entry(NF, "Theorem 15, proof", name="nf-proof-15", reach=ENUMERATED)
-@_formula("a", _ODD)
-def a_odd_expanded(k: int, b: int, c: int) -> int:
-    """a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0"""
-    return int(sum(comb(k, i) * 2 ** (b * (k - i - 1)) * c**i for i in range(0, k, 2)))
+formulas("Theorem 15, proof", "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0", _ODD, name="nf-proof-15")
 
 
-@Entry(NF, "Theorem 15, k = 5", name="nf-theorem-15-k5", reach=ENUMERATED)
-@_formula("a", (5,))
-def a_five(k: int, b: int, c: int) -> int:
-    """a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0"""
-    return int(16**b + 10 * 4**b * c**2 + 5 * c**4)
+formulas("Theorem 15, k = 5", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0", name="nf-theorem-15-k5")
 
 
 sequence("A241523", "a_5(n), five piles.", 1, 16, 61, 256, 421, 976, 2101, 4096, 4741)
 
 
-@Entry(NF, "Theorem 16", reach=ENUMERATED)
-@_formula("d", _ODD)
-def d_odd(k: int, b: int, c: int) -> int:
-    """d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0"""
-    return int(((2**b + c) ** k + (2**b - c) ** k - (2**b + c - 1) ** k - (2**b - c + 1) ** k) // 2 ** (b + 1))
+formulas(
+    "Theorem 16", "d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0", _ODD
+)
 
 
-@Entry(NF, "Theorem 16, k = 5", name="nf-theorem-16-k5", reach=ENUMERATED)
-@_formula("d", (5,))
-def d_five(k: int, b: int, c: int) -> int:
-    """d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0"""
-    return int(10 * 4**b * (2 * c - 1) + 20 * c**3 - 30 * c**2 + 20 * c - 5)
+formulas("Theorem 16, k = 5", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0", name="nf-theorem-16-k5")
 
 
 sequence("A241731", "d_5(n), five piles.", 1, 15, 45, 195, 165, 555, 1125, 1995, 645)
 
 
-@Entry(NF, "Theorem 17", reach=ENUMERATED)
-@_formula("a", _EVEN, recursive=True)
-def a_even(k: int, b: int, c: int) -> int:
-    """a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0"""
-    return int(((2**b + c) ** k + (2**b - c) ** k - 2 * c**k) // 2 ** (b + 1))
+formulas("Theorem 17", "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0", _EVEN)
 
 
-@Entry(NF, "Theorem 18", reach=ENUMERATED)
-@_formula("d", _EVEN, recursive=True)
-def d_even(k: int, b: int, c: int) -> int:
-    """d_k(n) = ((2^b+c)^k + (2^b-c)^k - (2^b+c-1)^k - (2^b-c+1)^k - 2c^k + 2(c-1)^k) / 2^(b+1) + d_k(c-1) for even k and n > 0"""
-    rising = (2**b + c) ** k + (2**b - c) ** k - 2 * c**k
-    before = (2**b + c - 1) ** k + (2**b - c + 1) ** k - 2 * (c - 1) ** k
-    return int((rising - before) // 2 ** (b + 1))
-
-
-def recursion(letter: str, piles: Sequence[int], *first: int) -> Callable[[Recursion], Callable[[int], Cases]]:
-    """Return a decorator that compares a recursion, and the first values if they are given, with the counts."""
-
-    def decorated(values_of: Recursion) -> Callable[[int], Cases]:
-        @wraps(values_of)
-        def cases(upto: int) -> Cases:
-            yield index_scope(piles, upto)
-            for k in piles:
-                known = counts(letter, k, max_index(k, upto))
-                if first:
-                    yield f"{letter}_{k}(0), {letter}_{k}(1)", known[:2], first
-                values = Counter(dict(enumerate(known)))
-                for m in range(1, len(known)):
-                    yield f"{letter}_{k}({m})", known[m], values_of(k, values, *divmod(m, 2))
-
-        return cases
-
-    return decorated
+formulas(
+    "Theorem 18",
+    "d_k(n) = ((2^b+c)^k + (2^b-c)^k - (2^b+c-1)^k - (2^b-c+1)^k - 2c^k + 2(c-1)^k) / 2^(b+1) + d_k(c-1) for even k and n > 0",
+    _EVEN,
+)
 
 
 @Entry(NF, "Theorem 19", reach=ENUMERATED)
@@ -200,11 +160,7 @@ def binary_weight(upto: int) -> Cases:
 sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81, 3, 9)
 
 
-@Entry(NF, "Section 5.1, recursion of D_3", name="nf-d3-recursion", reach=ENUMERATED)
-@recursion("D", (3,))
-def three_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
-    """D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)"""
-    return 3 * D[n] if odd else D[n]
+formulas("Section 5.1, recursion of D_3", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", name="nf-d3-recursion")
 
 
 @Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=ENUMERATED)
@@ -226,11 +182,7 @@ def multisets(upto: int) -> Cases:
 sequence("A130665", "A_3(n), the partial sums of D_3.", 1, 4, 7, 16, 19, 28, 37, 64, 67, 76, 85, 112, 121, 148, 175)
 
 
-@Entry(NF, "Section 5.1, recursion of A_3", name="nf-a3-recursion", reach=ENUMERATED)
-@recursion("A", (3,))
-def three_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
-    """A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)"""
-    return 4 * A[n] if odd else 3 * A[n - 1] + A[n]
+formulas("Section 5.1, recursion of A_3", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)", name="nf-a3-recursion")
 
 
 @Entry(

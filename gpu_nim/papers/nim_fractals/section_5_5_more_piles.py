@@ -1,14 +1,14 @@
-"""[NF] sections 5.5 and 5.6: D_k and A_k of four piles and more.  Recursions are written as in the paper."""
+"""[NF] sections 5.5 and 5.6: D_k and A_k of four piles and more."""
 
 from __future__ import annotations
 
 from collections import Counter
 from math import comb
 
-from gpu_nim.papers.by_definition import ENUMERATED, counts
+from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index
 from gpu_nim.papers.catalogue import NF, Cases, Entry, Reach
 from gpu_nim.papers.nim_fractals.section_2_and_3 import sequence
-from gpu_nim.papers.nim_fractals.section_4_and_5_1 import recursion
+from gpu_nim.papers.nim_fractals.section_4_and_5_1 import formulas
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 
@@ -49,21 +49,13 @@ def by_recursion(letter: str, piles: int, n: int) -> int:
 sequence("A237711", "D_4(n), four piles.", 1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85)
 
 
-@Entry(NF, "Lemma 26", reach=ENUMERATED)
-@recursion("D", (4,), 1, 6)
-def four_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
-    """D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)"""
-    return 6 * D[n] if odd else D[n] + D[n - 1]
+formulas("Lemma 26", "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)")
 
 
 sequence("A237686", "A_4(n), four piles.", 1, 7, 14, 50, 63, 105, 148, 364, 413, 491, 546, 798, 883, 1141)
 
 
-@Entry(NF, "Lemma 27", reach=ENUMERATED)
-@recursion("A", (4,), 1, 7)
-def four_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
-    """A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)"""
-    return 7 * A[n] + A[n - 1] if odd else 7 * A[n - 1] + A[n]
+formulas("Lemma 27", "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)")
 
 
 @Entry(NF, "Lemma 28", reach=Reach())
@@ -75,37 +67,43 @@ def two_terms(upto: int) -> Cases:
         yield f"D_{k}(0), D_{k}(1)", counts("D", k, 1), (1, comb(k, 2))
 
 
+def _by_weights(letter: str, upto: int) -> Cases:
+    yield index_scope(_PILES, upto)
+    for k in _PILES:
+        known = counts(letter, k, max_index(k, upto))
+        values = Counter(dict(enumerate(known)))
+        for m in range(1, len(known)):
+            stated = sum(weight * values[m // 2 - i] for i, weight in enumerate(weights(letter, k)[m % 2]))
+            yield f"{letter}_{k}({m})", known[m], stated
+
+
 @Entry(NF, "Theorem 29", reach=ENUMERATED)
-@recursion("D", _PILES)
-def any_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
+def any_piles(upto: int) -> Cases:
     """D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ..."""
-    return sum(weight * D[n - i] for i, weight in enumerate(weights("D", k)[odd]))
+    yield from _by_weights("D", upto)
 
 
-@Entry(NF, "Theorem 29, k = 5", name="nf-theorem-29-k5", reach=ENUMERATED)
-@recursion("D", (5,), 1, 10)
-def five_piles(k: int, D: Counter[int], n: int, odd: int) -> int:
-    """D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)"""
-    return 10 * D[n] if odd else D[n] + 5 * D[n - 1]
+formulas(
+    "Theorem 29, k = 5", "D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)", name="nf-theorem-29-k5"
+)
 
 
 sequence("A238759", "D_5(n), five piles.", 1, 10, 15, 100, 65, 150, 175, 1000, 565)
 
 
 @Entry(NF, "Theorem 30", reach=ENUMERATED)
-@recursion("A", _PILES)
-def any_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
+def any_piles_up_to(upto: int) -> Cases:
     """A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ...,
     A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...
     """
-    return sum(weight * A[n - i] for i, weight in enumerate(weights("A", k)[odd]))
+    yield from _by_weights("A", upto)
 
 
-@Entry(NF, "Theorem 30, k = 5", name="nf-theorem-30-k5", reach=ENUMERATED)
-@recursion("A", (5,), 1, 11)
-def five_piles_up_to(k: int, A: Counter[int], n: int, odd: int) -> int:
-    """A_5(0) = 1, A_5(1) = 11, A_5(2n+1) = 11A_5(n) + 5A_5(n-1), A_5(2n+2) = A_5(n+1) + 15A_5(n)"""
-    return 11 * A[n] + 5 * A[n - 1] if odd else A[n] + 15 * A[n - 1]
+formulas(
+    "Theorem 30, k = 5",
+    "A_5(0) = 1, A_5(1) = 11, A_5(2n+1) = 11A_5(n) + 5A_5(n-1), A_5(2n+2) = A_5(n+1) + 15A_5(n)",
+    name="nf-theorem-30-k5",
+)
 
 
 sequence("A238147", "A_5(n), five piles.", 1, 11, 26, 126, 191, 341, 516, 1516, 2081)
