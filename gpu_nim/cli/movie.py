@@ -36,7 +36,7 @@ def _motion_options() -> list[click.Parameter]:
     ]
 
 
-def requested(source: str, motion: str, seconds: float, fps: int, look: dict[str, Any]) -> Movie:
+def requested(source: str, motion: str, seconds: float, fps: int, **look: Any) -> Movie:
     """Return the movie that the values of the options ask for; those of motions are in `look`, too."""
     own = {option.name for option in _motion_options() if option.name}
     options = {name: look[name] for name in sorted(own) if look[name] is not None}
@@ -60,26 +60,16 @@ _EXAMPLES = {
 @look_options()
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
-def movie(
-    source: str,
-    out: Path,
-    motion: str,
-    seconds: float,
-    fps: int,
-    workers: int | None,
-    as_json: bool,
-    quiet: bool,
-    **look: Any,
-) -> None:
+def movie(out: Path, workers: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Make a movie of SOURCE (see `gpunim render`).
 
     Pauses of a motion take a third of the movie, unless --hold says how long each is.
     """
-    wanted = requested(source, motion, seconds, fps, look)
+    wanted = requested(**options)
     with step_progress(quiet) as step:
         report = make_movie(wanted, out, workers=workers, on_frame=partial(step, "frame"))
     if as_json:
         emit_json(report)
         return
     width, height = wanted.look.resolution
-    say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {fps} a second")
+    say(f"{out}: {width}x{height}, {wanted.frames:,} frames at {wanted.rate} a second")

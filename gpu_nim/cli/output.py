@@ -89,16 +89,10 @@ def digits(number: int) -> str:
     ('-100000000000000000000', 33804)
     """
     if number.bit_length() > _SHORT:
-        from gpu_nim.counting.long_integers import flint
+        from gpu_nim.counting.long_integers import long
 
-        if flint() is not None:
-            return str(flint().fmpz(number))
-    limit = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
-    try:
-        return str(number)
-    finally:
-        sys.set_int_max_str_digits(limit)
+        return str(long(number))
+    return str(number)
 
 
 _GAP = "  "

@@ -16,7 +16,7 @@ Where inequalities bound the lowered coordinate by the others, it may end lower 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -266,9 +266,7 @@ def chocolate(a: Rational) -> InequalityGame:
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
     """
-    share = 1 / _positive("a", a)
-    inequality = Inequality(1, (share, Fraction(0), share))
-    return InequalityGame("chocolate", ("x", "y", "z"), (inequality,))
+    return _named("chocolate", f"{_positive('a', a)} y <= x + z")
 
 
 def bar(k: Rational) -> InequalityGame:
@@ -279,8 +277,7 @@ def bar(k: Rational) -> InequalityGame:
     >>> bar(2).formulas()
     ['2y <= z']
     """
-    inequality = Inequality(1, (Fraction(0), Fraction(0), 1 / _positive("k", k)))
-    return InequalityGame("bar", ("x", "y", "z"), (inequality,))
+    return _named("bar", f"x; {_positive('k', k)} y <= z")
 
 
 def six_coordinate_chocolate() -> InequalityGame:
@@ -289,12 +286,12 @@ def six_coordinate_chocolate() -> InequalityGame:
     >>> six_coordinate_chocolate().is_position((2, 1, 2, 1, 2, 1))
     True
     """
-    ring = range(6)
-    inequalities = []
-    for i in ring:
-        beside = ((i - 1) % 6, (i + 1) % 6)
-        inequalities.append(Inequality(i, tuple(Fraction(int(j in beside)) for j in ring), Fraction(i % 2)))
-    return InequalityGame("chocolate6", tuple(f"x{i + 1}" for i in ring), tuple(inequalities))
+    text = "x1 <= x2 + x6; x2 <= x1 + x3 + 1; x3 <= x2 + x4; x4 <= x3 + x5 + 1; x5 <= x4 + x6; x6 <= x1 + x5 + 1"
+    return _named("chocolate6", text)
+
+
+def _named(name: str, text: str) -> InequalityGame:
+    return replace(parse_game(text), name=name)
 
 
 def parse_game(text: str) -> InequalityGame:

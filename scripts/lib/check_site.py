@@ -140,7 +140,7 @@ def refusal(words: tuple[str, ...]) -> str | None:
                 given = context.params
                 look = {key: value for key, value in given.items() if key in _OF_PICTURES}
                 if name == "movie":
-                    requested(given["source"], given["motion"], given["seconds"], given["fps"], look)
+                    requested(given["source"], given["motion"], given["seconds"], given["fps"], **look)
                 elif name == "render":
                     Look(**look)
     except click.exceptions.Exit:  # --help
