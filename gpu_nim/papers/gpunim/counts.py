@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from math import comb
 
 import numpy as np
 
@@ -16,8 +15,9 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.model.arrays import to_integers
-from gpu_nim.papers.by_definition import ENUMERATED, a_by_digits, counts, d_by_digits, index_scope, max_index
+from gpu_nim.papers.by_definition import a_by_digits, counts, d_by_digits, max_index
 from gpu_nim.papers.catalogue import GPUNIM, Cases, Entry, Reach
+from gpu_nim.papers.nim_fractals.section_2_and_3 import formulas
 from gpu_nim.papers.nim_fractals.section_5_5_more_piles import by_recursion
 
 _ENUMERATED = [name for name, family in FAMILIES.items() if family.enumerated_by]
@@ -115,11 +115,4 @@ def reductions(upto: int) -> Cases:
                     yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
 
 
-@Entry(GPUNIM, "powers-of-binomials", reach=ENUMERATED)
-def powers_of_binomials(upto: int) -> Cases:
-    """D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5"""
-    yield index_scope(_POWERS, upto)
-    for k in _POWERS:
-        D = counts("D", k, max_index(k, upto))
-        for m in range(len(D).bit_length()):
-            yield f"D_{k}({2**m - 1})", D[2**m - 1], comb(k, 2) ** m
+formulas("powers-of-binomials", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5", _POWERS, paper=GPUNIM)

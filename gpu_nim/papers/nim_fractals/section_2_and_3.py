@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from math import comb
 
 import numpy as np
 
@@ -11,7 +14,7 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.oeis.catalogue import entries, find
 from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index, max_pile, p_positions, pile_scope
-from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
+from gpu_nim.papers.catalogue import NF, Cases, Entry, Paper, Printed, Reach
 
 _PILES = (2, 3, 4, 5)
 _GAME = 5  # positions of a game; there are 1,024 games of five, 32,768 of six
@@ -35,6 +38,54 @@ def sequence(number: str, summary: str, *printed: int) -> None:
     @Entry(NF, number, summary, command=f"gpunim count {number} --range {begin}:{begin + len(printed)}")
     def terms() -> Cases:
         yield Printed(f"the first {len(printed)} terms", first_terms(number, len(printed)), printed)
+
+
+def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "", paper: Paper = NF) -> None:
+    """Add the entry of formulas for the counts, which are computed as they are printed and compared with all counts.
+
+    Args:
+        number: the paper's number.
+        words: the formulas, such as "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", and perhaps for which n, or m; b and c are those of
+            n, and s(n) is the number of its binary 1s.
+        piles: the numbers k of piles, by default the one of the formulas.
+        name: as of an entry.
+        paper: the paper.
+    """
+    letter, index = words[0], words[2]
+    every = piles or (int(index),)
+    printed = re.findall(
+        rf"{letter}_{index}\(([^)]*)\) = (.*?)(?= for |, s\(n\) |(?:,| and) {letter}_{index}\([^)]*\) = |$)", words
+    )
+    equations = [[compile(in_python(side), words, "eval") for side in sides] for sides in printed]
+
+    @Entry(paper, number, words, name=name, reach=ENUMERATED)
+    def cases(upto: int) -> Cases:
+        yield index_scope(every, upto)
+        for k in every:
+            known = counts(letter, k, max_index(k, upto))
+            values = Counter(dict(enumerate(known)))  # 0 below index 0
+            names = {"k": k, "C": comb, "s": int.bit_count, f"{letter}_{index}": values.__getitem__}
+            for place, formula in equations:
+                for n in range("n > 0" in words, len(known)):
+                    names |= {"n": n, "m": n} | dict(zip("bc", split(max(n, 1)), strict=True))
+                    if not n <= (at := eval(place, names)) < len(known):
+                        break
+                    yield f"{letter}_{k}({at})", known[at], eval(formula, names)
+
+
+def in_python(formula: str) -> str:
+    """Return a formula of the paper as Python writes it: products with a sign, and exact quotients.
+
+    >>> in_python("(12c - 6) 2^b + d_4(c-1)"), in_python("sum_i C(k,2i) c^(2i)")
+    ('(12*c-6)*2**b+d_4(c-1)', 'sum(C(k,2*i)*c**(2*i) for i in range((k+1)//2))')
+    """
+    terms = formula.removeprefix("sum_i ")
+    python = last = ""
+    for token in re.findall(r"[aAdDCs](?:_\w)?(?=\()|\d+|\S", terms):
+        python += "*" * bool(re.fullmatch(r"\d+|[bckimn]|\)", last) and re.match(r"[\w(]", token))
+        python += {"^": "**", "/": "//"}.get(token, token)
+        last = token
+    return python if terms == formula else f"sum({python} for i in range((k+1)//2))"
 
 
 def _p_positions(piles: Iterable[int], upto: int) -> Iterator[tuple[int, ...]]:
@@ -168,14 +219,7 @@ def below_the_total() -> Cases:
     yield Printed("whether all P-positions of two piles of at most 3 have totals below 2·3", below, True, False)
 
 
-@Entry(NF, "Lemma 8", reach=ENUMERATED)
-def powers_of_two(upto: int) -> Cases:
-    """a_k(2^m - 1) = 2^(m(k-1))"""
-    yield index_scope(range(1, 8), upto)
-    for k in range(1, 8):
-        a = counts("a", k, max_index(k, upto))
-        for m in range((len(a)).bit_length()):
-            yield f"a_{k}({2**m - 1})", a[2**m - 1], 2 ** (m * (k - 1))
+formulas("Lemma 8", "a_k(2^m - 1) = 2^(m(k-1))", range(1, 8))
 
 
 @Entry(NF, "Corollary 9", reach=ENUMERATED)

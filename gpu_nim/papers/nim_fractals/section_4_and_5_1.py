@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Sequence
-from math import comb
-
 import numpy as np
 
 from gpu_nim.automata.catalogue import find
@@ -15,52 +10,9 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index
 from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
-from gpu_nim.papers.nim_fractals.section_2_and_3 import first_terms, sequence, split
+from gpu_nim.papers.nim_fractals.section_2_and_3 import first_terms, formulas, sequence
 
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
-
-
-def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "") -> None:
-    """Add the entry of formulas for the counts, which are computed as they are printed and compared with all counts.
-
-    Args:
-        number: the paper's number.
-        words: the formulas, such as "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", and perhaps for which n; b and c are those of n.
-        piles: the numbers k of piles, by default the one of the formulas.
-        name: as of an entry.
-    """
-    letter, index = words[0], words[2]
-    every = piles or (int(index),)
-    printed = re.findall(rf"{letter}_{index}\(([^)]*)\) = (.*?)(?= for |(?:,| and) {letter}_{index}\([^)]*\) = |$)", words)
-    equations = [[compile(in_python(side), words, "eval") for side in sides] for sides in printed]
-
-    @Entry(NF, number, words, name=name, reach=ENUMERATED)
-    def cases(upto: int) -> Cases:
-        yield index_scope(every, upto)
-        for k in every:
-            known = counts(letter, k, max_index(k, upto))
-            values = Counter(dict(enumerate(known)))  # 0 below index 0
-            for n in range("n > 0" in words, len(known)):
-                b, c = split(max(n, 1))
-                names = {"k": k, "n": n, "b": b, "c": c, "C": comb, f"{letter}_{index}": values.__getitem__}
-                for place, formula in equations:
-                    if n <= (m := eval(place, names)) < len(known):
-                        yield f"{letter}_{k}({m})", known[m], eval(formula, names)
-
-
-def in_python(formula: str) -> str:
-    """Return a formula of the paper as Python writes it: products with a sign, and exact quotients.
-
-    >>> in_python("(12c - 6) 2^b + d_4(c-1)"), in_python("sum_i C(k,2i) c^(2i)")
-    ('(12*c-6)*2**b+d_4(c-1)', 'sum(C(k,2*i)*c**(2*i) for i in range((k+1)//2))')
-    """
-    terms = formula.removeprefix("sum_i ")
-    python = last = ""
-    for token in re.findall(r"[aAdDC](?:_\w)?(?=\()|\d+|\S", terms):
-        python += "*" * bool(re.fullmatch(r"\d+|[bckin]|\)", last) and re.match(r"[\w(]", token))
-        python += {"^": "**", "/": "//"}.get(token, token)
-        last = token
-    return python if terms == formula else f"sum({python} for i in range((k+1)//2))"
 
 
 formulas("Theorem 11", "d_3(n) = 6c - 3 for n > 0")
@@ -149,12 +101,7 @@ formulas(
 )
 
 
-@Entry(NF, "Theorem 19", reach=ENUMERATED)
-def binary_weight(upto: int) -> Cases:
-    """D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n"""
-    yield index_scope((3,), upto)
-    for n, found in enumerate(counts("D", 3, max_index(3, upto))):
-        yield f"D_3({n})", found, 3 ** n.bit_count()
+formulas("Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n")
 
 
 sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81, 3, 9)
