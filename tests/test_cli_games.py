@@ -92,12 +92,6 @@ def test_a_scan_is_written_as_a_table(tmp_path):
     ]
 
 
-def test_evolution_counts_table_1():
-    found = facts("evolution", "--piles", "4", "--gen", "12")
-    kinds = {(kind["parents"], kind["children"]) for kind in found["kinds"]}
-    assert kinds == {(p, c) for p in (1, 2, 6) for c in (1, 2, 6)} | {(0, 6)}
-
-
 @pytest.mark.parametrize(
     "words",
     [

@@ -17,14 +17,14 @@ from gpu_nim import count, guess
 from gpu_nim.counting import find_family
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing import Guess, Recurrence, Regular
+from gpu_nim.guessing import Guess, Regular
 from gpu_nim.guessing.beatty import Beatty, find_beatty
 from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
 from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import LinearLaw, needed_confirmations
 from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
 from gpu_nim.guessing.matches import find_known
-from gpu_nim.guessing.recurrences import ModularRecurrence, find_recurrence
+from gpu_nim.guessing.recurrences import find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
 from tests.lattices import published
@@ -146,34 +146,6 @@ def test_a_near_miss_that_is_no_simpler_than_a_law_is_not_shown():
     found = guess([5, *[0] * 40], kinds=["recurrence", "regular"])
     assert "0 from n = 1 on" in complete(found)
     assert not found.near_misses
-
-
-@pytest.mark.parametrize(
-    ("terms", "title", "formula"),
-    [
-        ([n * n for n in range(20)], "polynomial of degree 2", ("f(n)", "n^2")),
-        ([comb(n, 3) for n in range(30)], "polynomial of degree 3", ("f(n)", "1/6 n^3 - 1/2 n^2 + 1/3 n")),
-        ([n * n // 4 for n in range(20)], "quasi-polynomial of period 2 and degree 2", ("f(n), n = 1 mod 2", "1/4 n^2 - 1/4")),
-        ([1, 2, 4] * 9, "period 3", ("f(n), n = 2 mod 3", "4")),
-        ([9, 9, *range(20)], "polynomial of degree 1, from n = 2 on", ("f(n)", "n - 2")),
-        ([5, 7, *[0] * 40], "0 from n = 2 on", ("sum f(n) x^n", "5 + 7 x")),
-        ([0] * 40, "0 from n = 0 on", ("recurrence", "f(n) = 0")),
-        ([3**n for n in range(12)], "linear recurrence of order 1", ("sum f(n) x^n", "1 / (1 - 3 x)")),
-    ],
-)
-def test_rational_generating_functions_are_described(terms, title, formula):
-    (law,) = guess(terms, kinds=["recurrence"]).laws
-    assert law.title == title
-    assert formula in law.rows
-
-
-def test_a_recurrence_modulo_a_prime_alone():
-    """D_4 is periodic modulo 7, since 1 + 6x + x^2 = (1 + x^3)/(1 + x) there, whose product is (1 - x)/(1 - x^3)."""
-    found = guess(counted("D", 4, 300), kinds=["recurrence", "modular"])
-    titles = {law.prime: law.rows[0][1] for law in found.laws if isinstance(law, ModularRecurrence)}
-    assert titles[7] == "f(n+2) = 6 f(n+1) + 6 f(n) modulo 7"
-    assert 5 not in titles
-    assert not complete(found)
 
 
 # Digit matrices
@@ -437,13 +409,6 @@ def test_beatty_sequences_are_found_and_what_is_near_one_is_not(slope, shift, da
 
 
 # Evidence and arguments
-
-
-def test_few_terms_are_a_weak_guess():
-    found = guess([0, 1, 1, 2, 3, 5, 8, 13, 21])
-    assert [law.title for law in found.weak if isinstance(law, Recurrence)] == ["linear recurrence of order 2"]
-    assert not found.laws
-    assert guess([0, 1, 1, 2, 3, 5, 8, 13, 21], confirm=5).laws
 
 
 def test_terms_with_a_frequent_value_must_confirm_more():

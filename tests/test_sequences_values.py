@@ -19,18 +19,6 @@ PILES = st.integers(1, 40)
 INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2**200))
 
 
-@pytest.mark.parametrize(
-    ("name", "piles", "value"),
-    [
-        ("D", 3, 205891132094649),
-        ("A", 3, 709336344130297783394358628245643660),
-        ("D", 4, 17224872324869148255709614969561582),
-    ],
-)
-def test_the_figures_of_the_design(name: str, piles: int, value: int) -> None:
-    assert find_family(name, piles).value(N) == value
-
-
 def expanded(piles: int, terms: int) -> list[int]:
     """D_k below `terms`, by multiplying out its generating function, factor after factor."""
     series = [1] + [0] * (terms - 1)
