@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 #: A picture of a movie.
 Frame: TypeAlias = "Image"
 
-_LARGEST_WEBP = 16383  # pixels along a side: the format's own
+#: Pixels along a side of a .webp: the format's own limit.
+LARGEST_WEBP = 16383
 _COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
 
 
@@ -313,7 +314,7 @@ def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False
     """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
     if path.suffix.lower() not in IMAGE_SUFFIXES:
         raise wrong_ending("a picture must end in", path, IMAGE_SUFFIXES)
-    if path.suffix.lower() == ".webp" and max(size) > _LARGEST_WEBP:
-        raise UsageError(f"a .webp picture is at most {_LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
+    if path.suffix.lower() == ".webp" and max(size) > LARGEST_WEBP:
+        raise UsageError(f"a .webp picture is at most {LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
     if transparent and path.suffix.lower() in JPEG_SUFFIXES:
         raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")

@@ -74,13 +74,11 @@ def movie_tags(made: Provenance) -> list[str]:
     return [*tags, "-fflags", "+bitexact", "-flags:v", "+bitexact"]
 
 
-def add_gif_comment(path: Path, made: Provenance) -> None:
-    """Write the provenance at the end of a .gif file."""
+def gif_comment(made: Provenance) -> bytes:
+    """Return the end of a .gif file, with the provenance."""
     text = str(made).encode()
     parts = (text[start : start + 255] for start in range(0, len(text), 255))
-    with path.open("r+b") as file:
-        file.seek(-1, 2)  # the trailer
-        file.write(b"\x21\xfe" + b"".join(bytes([len(part)]) + part for part in parts) + b"\0\x3b")
+    return b"\x21\xfe" + b"".join(bytes([len(part)]) + part for part in parts) + b"\0\x3b"
 
 
 def read_provenance(path: str | Path) -> Provenance:

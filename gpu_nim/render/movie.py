@@ -20,9 +20,10 @@ from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
-from gpu_nim.render.image import Frame
+from gpu_nim.render.animations import ANIMATIONS, write_animation
+from gpu_nim.render.image import LARGEST_WEBP, Frame
 from gpu_nim.render.look import CINEMA
-from gpu_nim.render.metadata import add_gif_comment, movie_tags
+from gpu_nim.render.metadata import movie_tags
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.storage.atomic import check_writable, replacing
@@ -30,7 +31,7 @@ from gpu_nim.storage.atomic import check_writable, replacing
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-SUFFIXES = (".mp4", ".gif")
+SUFFIXES = (".mp4", *ANIMATIONS)
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
@@ -51,7 +52,7 @@ def make_movie(
 
     Args:
         movie: what it shows.
-        path: an .mp4 (H.264) or .gif file.
+        path: an .mp4 (H.264), .gif or .webp file; ffmpeg writes the first.
         workers: the number of processes that draw. By default 1 where frames are traced, which takes all cores; else 2, on a
             machine of so many cores.
         on_frame: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
@@ -72,7 +73,7 @@ def make_movie(
     path = Path(path)
     _check_format(path, movie)
     check_writable(path)
-    encoder = ffmpeg()
+    encoder = None if path.suffix.lower() in ANIMATIONS else ffmpeg()
     engine = movie.engine
     drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, in every process
     if workers is None:
@@ -92,7 +93,11 @@ def make_movie(
         for done, (number, content) in enumerate(_draw(drawn, workers, within), 1):
             _frame_file(scratch, number).write_bytes(content)
             report(done, movie.frames)
-        _encode(encoder, movie, scratch, made_by(call("make_movie", movie, str(path))))
+        made = made_by(call("make_movie", movie, str(path)))
+        if encoder is None:
+            write_animation(scratch, [_frame_file(scratch, number) for number in range(movie.frames)], movie.rate, made)
+        else:
+            _encode(encoder, movie, scratch, made)
     return {
         "source": movie.source,
         "out": str(path),
@@ -110,6 +115,8 @@ def _check_format(path: Path, movie: Movie) -> None:
     width, height = movie.look.resolution
     if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
         raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")
+    if path.suffix.lower() == ".webp" and max(width, height) > LARGEST_WEBP:
+        raise UsageError(f"a .webp movie is at most {LARGEST_WEBP} pixels wide and high, got {width}x{height}")
 
 
 def ffmpeg() -> str:
@@ -188,21 +195,9 @@ def _end_with(parent: "Connection") -> None:
 
 
 def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
-    """Join the frames."""
-    palette = path.with_name("palette.png")
-    if path.suffix.lower() == ".gif":
-        _give_frames(encoder, movie, ["-vf", "palettegen=stats_mode=full", "-frames:v", "1", "-update", "1"], palette)
-        options = ["-i", str(palette), "-lavfi", "paletteuse=dither=bayer:bayer_scale=4", "-loop", "0"]
-    else:
-        options = ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
-        options += ["-threads", _THREADS, *movie_tags(made)]
-    _give_frames(encoder, movie, options, path)
-    if path.suffix.lower() == ".gif":
-        add_gif_comment(path, made)
-
-
-def _give_frames(encoder: str, movie: Movie, options: list[str], path: Path) -> None:
-    """Run ffmpeg on the frames by a pipe: its input ends with this process, for whatever reason, and ffmpeg with its input."""
+    """Join the frames by ffmpeg, which gets them by a pipe: its input ends with this process, for whatever reason."""
+    options = ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
+    options += ["-threads", _THREADS, *movie_tags(made)]
     command = [
         encoder,
         "-v",

@@ -1,0 +1,69 @@
+"""Movies as animated pictures, .gif and .webp, need no ffmpeg, last as long as they should, and have the colours of the stills."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_nim.model.errors import MissingDependency, UsageError
+from gpu_nim.render import Movie, make_movie
+from gpu_nim.render.look import Look
+from gpu_nim.render.metadata import read_provenance
+from gpu_nim.render.motions import motion_of
+
+LOOK = Look(resolution=(98, 70), quality="draft", engine="numpy")
+
+
+@pytest.fixture
+def no_ffmpeg(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent() -> str:
+        raise MissingDependency("movies need ffmpeg")
+
+    monkeypatch.setattr("gpu_nim.render.movie.ffmpeg", absent)
+
+
+@pytest.mark.usefixtures("no_ffmpeg")
+@pytest.mark.parametrize(("rate", "length"), [(7, 1000), (24, 292), (30, 233)])
+@pytest.mark.parametrize("suffix", [".gif", ".webp"])
+def test_an_animation_has_its_frames_its_length_and_its_colours(tmp_path: Path, suffix: str, rate: int, length: int) -> None:
+    from PIL import Image, ImageSequence
+
+    movie, path = Movie("nim:7", frames=7, rate=rate, look=LOOK), tmp_path / f"a{suffix}"
+    make_movie(movie, path, workers=1)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    drawn, lasted = motion_of(movie), 0
+    with Image.open(path) as image:
+        assert (image.size, image.info["loop"]) == ((98, 70), 0)
+        for number, frame in enumerate(ImageSequence.Iterator(image)):
+            shown = np.asarray(frame.convert("RGB"), float)
+            lasted += frame.info["duration"]
+            expected = np.asarray(drawn.frame(number), float)
+            coarse = [picture.reshape(10, 7, 14, 7, 3).mean(axis=(1, 3)) for picture in (shown, expected)]
+            assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
+            assert np.abs(coarse[0] - coarse[1]).max() < 15  # another frame differs by 190 and more
+            assert np.abs(coarse[0] - coarse[1]).mean() < 2
+    assert number == 6
+    assert abs(lasted - length) <= 10  # a .gif counts in hundredths of a second
+    assert read_provenance(path).command.startswith("gpu_nim.render.make_movie(")
+
+
+@pytest.mark.usefixtures("no_ffmpeg")
+def test_a_movie_of_h264_needs_it(tmp_path: Path) -> None:
+    with pytest.raises(MissingDependency, match="movies need ffmpeg"):
+        make_movie(Movie("nim:3", frames=2, look=LOOK), tmp_path / "a.mp4")
+    with pytest.raises(UsageError, match=r"a \.webp movie is at most 16383 pixels"):
+        make_movie(Movie("nim:3", frames=2, look=Look(resolution=(16384, 90), engine="numpy")), tmp_path / "a.webp")
+
+
+@pytest.mark.usefixtures("no_ffmpeg")
+def test_what_rests_does_not_flicker(tmp_path: Path) -> None:
+    """The corner that no body reaches has the same pixels in all frames."""
+    from PIL import Image
+
+    make_movie(Movie("nim:7", frames=5, look=LOOK), tmp_path / "a.gif", workers=1)
+    with Image.open(tmp_path / "a.gif") as image:
+        corners = []
+        for number in range(5):
+            image.seek(number)
+            corners.append(np.asarray(image.convert("RGB"))[:6, :6])
+    assert all(np.array_equal(corner, corners[0]) for corner in corners)
