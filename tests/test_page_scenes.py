@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.page import page, scenes, solid
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
-from tests.helpers import p_positions
+from tests.helpers import p_positions, printed
 
 
 def data_in(page):
@@ -145,6 +146,24 @@ def test_what_is_saved_or_in_memory_is_drawn_as_what_its_text_names(found, text,
     whole = data_of(text)
     assert data_of(found, title=text) == whole
     assert data_of(str(tmp_path / "a.npz"), title=text) == whole
+
+
+@pytest.mark.parametrize(
+    ("words", "screen"), [(["show", "nim:3"], True), (["show", "nim:3"], False), (["play", "5", "7", "9", "--web"], True)]
+)
+def test_a_page_is_a_file_that_opens_in_the_browser_where_there_is_one(words, screen, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    if screen:
+        monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    path = Path(printed(*words).removesuffix("\n"))
+    assert path.parent.parent == tmp_path
+    assert data_in(path.read_bytes())["title"] == {"show": "nim:3", "play": "Nim"}[words[0]]
+    assert opened == [path.as_uri()] * screen
 
 
 def test_the_parents_of_cells_are_known_where_there_is_one():

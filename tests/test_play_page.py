@@ -16,7 +16,6 @@ from gpu_nim.games.nim.positions import winning_moves
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import play_page
-from gpu_nim.render.page_server import PageServer
 from gpu_nim.render.themes import THEMES
 from tests.chromium import DESK, PHONE, Browser, needs_chromium
 from tests.helpers import printed, wait_for
@@ -79,14 +78,6 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["game.html"]
     with pytest.raises(UsageError, match="view would have no effect: a page to play on takes theme and title"):
         page_of("nim", look=Look(view="axis"))
-
-
-def test_a_page_is_served(monkeypatch):
-    served = []
-    monkeypatch.setattr(PageServer, "serve_forever", lambda self: served.append(self.document))
-    monkeypatch.setattr("webbrowser.open", lambda address: True)
-    assert printed("play", "5", "7", "9", "--web", "--port", "0").startswith("http://127.0.0.1:")
-    assert data_in(*served)["game"]["start"] == ["5", "7", "9"]
 
 
 class Player(Browser):

@@ -256,4 +256,3 @@ COUNTS = Parsed("integers", _parse_integers)
 RANGE = Parsed("start:stop", _parse_range)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-port_option = click.option("--port", type=integer(0, 65535), default=8765, help="The page's port; 0 chooses a free one.")

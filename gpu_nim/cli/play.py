@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import named_option
-from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given, port_option
+from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given
 from gpu_nim.cli.dialogues import Dialogue, NimDialogue
 from gpu_nim.cli.games import parameter_options
 from gpu_nim.cli.output import reserve, say
@@ -32,7 +32,7 @@ _EXAMPLES = {
 
 
 _APART: Apart = {"out": ("web",)}
-_NEEDS: Needs = {"port": (("web",), "which serves a page"), "theme": (("web", "out"), "a page")}
+_NEEDS: Needs = {"theme": (("web", "out"), "a page")}
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=parameter_options)
@@ -45,9 +45,8 @@ _NEEDS: Needs = {"port": (("web",), "which serves a page"), "theme": (("web", "o
     help="Both play perfectly; teaching also shows who wins before each of your moves and lets you undo a mistake.",
 )
 @click.option("--second", is_flag=True, help="Let the opponent move first.")
-@click.option("--web", is_flag=True, help="Serve a page on this machine and open it in a browser, in place of the terminal.")
+@click.option("--web", is_flag=True, help="Open a page in a browser, in place of the terminal.")
 @click.option("-o", "--out", type=FILE, help="Write that page to this .html file.")
-@port_option
 @named_option("--theme", THEMES, default="dark")
 def play(
     words: tuple[str, ...],
@@ -56,7 +55,6 @@ def play(
     second: bool,
     web: bool,
     out: Path | None,
-    port: int,
     theme: str,
     **options: str | None,
 ) -> None:
@@ -70,9 +68,9 @@ def play(
     shown.
     """
     texts = {name: text for name, text in options.items() if text is not None}
-    check_together(given(["web", "out", "port", "theme"]), _APART, _NEEDS)
+    check_together(given(["web", "out", "theme"]), _APART, _NEEDS)
     if web or out:
-        _on_page(words, texts, out, port, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
+        _on_page(words, texts, out, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
         return
     dialogue = _dialogue(words, misere, texts)
     if dialogue.is_over():
@@ -97,16 +95,15 @@ def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Di
     return NimDialogue(numbers) if game == "nim" and not misere and not texts else Dialogue(game, numbers, misere, values)
 
 
-def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, port: int, *, theme: str, **wishes: bool) -> None:
+def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **wishes: bool) -> None:
     from gpu_nim.render.look import Look
     from gpu_nim.render.page import play_page
-    from gpu_nim.render.page_server import serve
     from gpu_nim.storage.atomic import check_writable, replacing
 
     game, numbers, values = _position(words, wishes["misere"], texts)
     made = partial(play_page, game, numbers, look=Look(theme=theme), **wishes, **values)
     if out is None:
-        serve(made, port, click.echo)
+        made().show(click.echo)
         return
     if out.suffix.lower() != ".html":
         raise UsageError(f"--out must end in .html, got {str(out)!r}")

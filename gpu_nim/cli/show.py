@@ -5,11 +5,10 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import SOURCE
-from gpu_nim.cli.command import Command, port_option
+from gpu_nim.cli.command import Command
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import page
-from gpu_nim.render.page_server import serve
 
 _EXAMPLES = {
     "gpunim show nim:63": "Turn it, and step through its generations.",
@@ -19,12 +18,12 @@ _EXAMPLES = {
 
 @click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("source", type=SOURCE)
-@port_option
 @look_options("view", "theme", "colour", "generations", "cut", "title")
-def show(source: str, port: int, **look: Any) -> None:
+def show(source: str, **look: Any) -> None:
     """Show SOURCE (see `gpunim render`) on a page in a browser: rotate it, and step through its generations with a slider.
 
-    The page is served on this machine until Ctrl-C, and opens in the browser where there is a display. It can be zoomed to any
-    depth and shows the name of the cell under the pointer; its address is a link to the view. nim goes up to 2^60.
+    The page is a temporary file, whose name is printed, and opens in the browser where there is a display; `gpunim export` writes
+    it to a file of yours. It can be zoomed to any depth and shows the name of the cell under the pointer; its address is a link to
+    the view. nim goes up to 2^60.
     """
-    serve(lambda: page(source, Look(**look)), port, click.echo)
+    page(source, Look(**look)).show(click.echo)

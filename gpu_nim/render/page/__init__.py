@@ -6,11 +6,16 @@ of this folder: everything that a Python module knows, such as colours, views an
 """
 
 import json
+import os
 import re
-from collections.abc import Iterable
+import sys
+import webbrowser
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -36,6 +41,7 @@ PAGE_LIMIT = 1 << 22
 #: The name of a page in messages, and the options that it takes.
 PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
 
+_SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # variables, of which one is set where a browser is to be opened
 _FILES = files("gpu_nim.render.page")
 _SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input")
 _OF_A_MATCH = ("rules", "strategy", "match", "board")
@@ -60,6 +66,19 @@ class Page:
     population: int
     drawn: int
     note: str
+
+    def show(self, say: Callable[[str], None]) -> None:
+        """Write the page to a temporary file, say its name, and open it in the user's browser where there is a display.
+
+        Args:
+            say: called with the name.
+        """
+        path = Path(mkdtemp(prefix="gpunim-"), "page.html")
+        path.write_bytes(self.document)
+        say(str(path))
+        # Without a display Python may know a browser of text, which would take the terminal.
+        if any(map(os.environ.get, _SCREENS)) or not sys.platform.startswith("linux"):
+            webbrowser.open(path.as_uri())
 
 
 def solid(source: Source, look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks, View]:
