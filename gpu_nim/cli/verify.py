@@ -77,8 +77,7 @@ def _list(as_json: bool) -> int:
     from gpu_nim.papers import statements
 
     if as_json:
-        listed = [{"name": s.name, "source": s.source, "summary": s.summary, "conjecture": s.conjecture} for s in statements()]
-        emit_json({"statements": listed})
+        emit_json({"statements": [statement.facts for statement in statements()]})
     else:
         rows = [(s.name, s.source, f"conjecture: {s.summary}" if s.conjecture else s.summary) for s in statements()]
         print_table(rows, ("name", "source", "summary"))

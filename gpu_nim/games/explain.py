@@ -18,6 +18,15 @@ from gpu_nim.model.work import unreported
 #: The most moves from a position that are listed.
 MAX_OPTIONS = 100_000
 
+#: The names that attributes have in JSON, where these are others.
+_IN_JSON = {
+    "longest": "longest_optimal_play",
+    "birthday": "longest_play",
+    "below": "positions_below",
+    "by": "theorem",
+    "options": "moves",
+}
+
 
 @dataclass(frozen=True)
 class Explanation(Summarised):
@@ -70,25 +79,14 @@ class Explanation(Summarised):
 
     def summary(self) -> dict[str, Any]:
         """The results as plain values, as `gpunim position --json` prints them."""
-        return {
-            "game": self.game,
+        moves = [
+            {"move": each.move, "leaves": each.leaves, "outcome": each.outcome, "grundy": each.grundy} for each in self.options
+        ]
+        return {_IN_JSON.get(name, name): value for name, value in vars(self).items() if name != "is_p"} | {
             "parameters": {name: str(value) for name, value in self.parameters.items()},
-            "position": self.position,
-            "misere": self.misere,
             "outcome": self.outcome,
-            "grundy": self.grundy,
             "generation": self.generation,
-            "longest_optimal_play": self.longest,
-            "longest_play": self.birthday,
-            "step": self.step,
-            "parents": self.parents,
-            "positions_below": self.below,
-            "theorem": self.by,
-            "statement": self.statement,
-            "moves": [
-                {"move": option.move, "leaves": option.leaves, "outcome": option.outcome, "grundy": option.grundy}
-                for option in self.options
-            ],
+            "moves": moves,
         }
 
     @property

@@ -245,6 +245,11 @@ class Entry:
         return f"{self.paper.cited}, after {self.after}" if self.after else self.paper.cited
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What `gpunim verify --json` says of it."""
+        return {"name": self.name, "source": self.source, "summary": self.summary, "conjecture": self.conjecture}
+
+    @property
     def anchor(self) -> str:
         """The name in links.
 

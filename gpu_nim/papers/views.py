@@ -58,10 +58,7 @@ class StatementResult(Summarised):
     def summary(self) -> dict[str, object]:
         """Return the result as plain values, as `gpunim verify --json` prints it."""
         return {
-            "name": self.statement.name,
-            "source": self.statement.source,
-            "summary": self.statement.summary,
-            "conjecture": self.statement.conjecture,
+            **self.statement.facts,
             "holds": self.holds,
             "scope": self.result.scope,
             "counterexample": None if self.holds else str(self.result.counterexample),

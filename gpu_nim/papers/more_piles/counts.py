@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, product
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.counting.reductions import record_values
 from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index
 from gpu_nim.papers.catalogue import MORE_PILES, Case, Cases, Entry, Reach
-from gpu_nim.papers.more_piles.digit_products import CERTIFIED, block, digit_matrices, failures, root_bounds
+from gpu_nim.papers.more_piles.digit_products import CERTIFIED, block, digit_matrices, eigenvalue_bounds, failures, root_bounds
 
 _FAR = 24  # binary digits of records
 _RISING = (6, 10, 14, 18)
@@ -88,12 +87,7 @@ def largest_further(upto: int) -> Cases:
 
 def _least_ratio(k: int, word: tuple[int, ...]) -> Fraction:
     """A lower bound of the largest eigenvalue of a product P of digit matrices: the least ratio of entries of P x and x, x > 0."""
-    column: Any = np.array([1] * (k // 2), object)
-    for _ in range(-(-_APPLIED // len(word))):
-        before = column
-        for digit in reversed(word):
-            column = digit_matrices(k)[digit] @ column
-    return min(Fraction(above, below) for above, below in zip(column, before, strict=True))
+    return eigenvalue_bounds([digit_matrices(k)[digit] for digit in word], -(-_APPLIED // len(word)) - 1)[0]
 
 
 def _at_most_powers(k: int, digits: int) -> Iterator[Case]:

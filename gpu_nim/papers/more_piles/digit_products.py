@@ -15,7 +15,7 @@ l is not rational, but all of this is exact: l X >= 0 follows from B^m X >= 0 fo
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -137,15 +137,22 @@ def block(piles: int) -> Matrix:
 
 
 def root_bounds(piles: int, steps: int = 64) -> tuple[Fraction, Fraction]:
-    """Return rational bounds of rho, the largest eigenvalue of B: the least and the largest ratio of entries of B x and x, x > 0.
+    """Return rational bounds of rho, the largest eigenvalue of B.
 
     >>> [round(float(bound), 9) for bound in root_bounds(7)]
     [35.483314774, 35.483314774]
     >>> root_bounds(10)
     (Fraction(256, 1), Fraction(256, 1))
     """
-    column: Any = np.array([1] * len(block(piles)), object)
-    for _ in range(steps):
-        column = block(piles) @ column
-    ratios = [Fraction(above, below) for above, below in zip(block(piles) @ column, column, strict=True)]
+    return eigenvalue_bounds([block(piles)], steps)
+
+
+def eigenvalue_bounds(factors: Sequence[Matrix], steps: int) -> tuple[Fraction, Fraction]:
+    """Return the least and the largest ratio of entries of P x and x, P the product of the factors and x = P^steps (1, ..., 1)."""
+    after: Any = np.array([1] * len(factors[0]), object)
+    for _ in range(steps + 1):
+        column = after
+        for factor in reversed(factors):
+            after = factor @ after
+    ratios = [Fraction(above, below) for above, below in zip(after, column, strict=True)]
     return min(ratios), max(ratios)
