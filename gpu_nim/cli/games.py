@@ -1,5 +1,7 @@
 """`gpunim games`: the catalogue; and arguments and options of commands on games, from it."""
 
+from typing import Any
+
 import click
 
 from gpu_nim.cli.catalogues import GAME_NAME
@@ -57,6 +59,11 @@ def parameter_options(rational: str = "") -> list[click.Parameter]:
         rational: what the help texts of rational parameters add.
     """
     return [_parameter_option(name, owners, rational) for name, owners in parameter_owners().items()]
+
+
+def taken(options: dict[str, Any]) -> dict[str, str | None]:
+    """Take the texts of the parameters of games out of the options of a command."""
+    return {name: options.pop(name) for name in parameter_owners()}
 
 
 def _parameter_option(name: str, owners: list[GameEntry], rational: str) -> click.Option:

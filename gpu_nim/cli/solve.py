@@ -8,7 +8,7 @@ import click
 
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
-from gpu_nim.cli.games import game_argument, parameter_options
+from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress
 from gpu_nim.games.catalogue import CATALOGUE, read_scan
 from gpu_nim.games.entries import GameEntry
@@ -60,17 +60,7 @@ _EXAMPLES = {
     "-o", "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
 )
 @json_option
-def solve(
-    game: str,
-    size: int | None,
-    until_difference: bool,
-    grundy: bool,
-    against: str | None,
-    backend: str,
-    out: Path | None,
-    as_json: bool,
-    **options: str | None,
-) -> None:
+def solve(game: str, against: str | None, out: Path | None, as_json: bool, **options: Any) -> None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
     `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
@@ -78,48 +68,45 @@ def solve(
     A game of your own is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate at
     the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
     """
-    name, values, scanned = read_scan(game, options)
-    size = CATALOGUE[name].default_size if size is None else size
+    name, values, scanned = read_scan(game, taken(options))
+    if options["size"] is None:
+        options["size"] = CATALOGUE[name].default_size
     if against is not None:
-        if scanned or grundy or out:
-            which = "a range to scan" if scanned else "--grundy" if grundy else "--out"
-            raise UsageError(f"--against must be given without {which}: it compares the P-positions of two games")
-        found = compare(name, against, size, until_difference=until_difference, backend=backend, **values)
+        for which, is_given in (("a range to scan", scanned), ("--grundy", options.pop("grundy")), ("--out", out)):
+            if is_given:
+                raise UsageError(f"--against must be given without {which}: it compares the P-positions of two games")
+        found = compare(name, against, **options, **values)
         emit_json(found.summary()) if as_json else _print_comparison(found)
-        return
-    values |= {"grundy": grundy, "until_difference": until_difference, "backend": backend}
-    if scanned:
-        _scan(name, size, scanned, values.pop(scanned), values, out, as_json)
+    elif scanned:
+        _scan(name, scanned, values.pop(scanned), {**options, **values}, out, as_json)
     else:
-        _solve(name, size, values, out, as_json)
+        _solve(name, {**options, **values}, out, as_json)
 
 
-def _scan(
-    game: str, size: int, parameter: str, several: list[Any], options: dict[str, Any], out: Path | None, as_json: bool
-) -> None:
+def _scan(game: str, parameter: str, several: list[Any], options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     from gpu_nim.storage.tables import check_table, save_table
 
     if out is not None:
         check_table(out, columns=True)
         reserve(out)
     with step_progress() as step:
-        rows = scan(game, size, parameter, several, on_step=step, **options)
+        rows = scan(game, parameter=parameter, values=several, on_step=step, **options)
     if out is not None:
         save_table(_scan_columns(rows), out)
     if as_json:
-        emit_json({"game": game, "size": size, "solutions": rows})
+        emit_json({"game": game, "size": options["size"], "solutions": rows})
     else:
         _print_scan(rows)
 
 
-def _solve(game: str, size: int, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _solve(game: str, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     from gpu_nim.storage.solutions import check_solution, save_solution
 
     if out is not None:
         check_solution(out)
         reserve(out)
     with step_progress() as step:
-        solution = solve_up_to(game, size, on_step=step, **options)
+        solution = solve_up_to(game, on_step=step, **options)
     if out is not None:
         save_solution(solution, out)
     if as_json:
