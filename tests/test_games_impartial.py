@@ -22,7 +22,7 @@ from gpu_nim.games.heaps import (
     repeated_from,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
 KAYLES = [
@@ -236,12 +236,3 @@ def test_a_period_from_the_first_heap_needs_one_more_value():
     assert OctalCode("0.07").proof_length(0, 5) == OctalCode("0.07").proof_length(1, 5) == 14
     assert OctalCode("0.0F").proof_length(3, 5) == 3 * 8 + 2
     assert GrundysGame().proof_length(3, 5) == 3 * 8
-
-
-def test_broken_games_are_refused():
-    with pytest.raises(UsageError, match="loop"):
-        evolve(Table({0: [1], 1: [0]}))
-    with pytest.raises(UsageError, match="among the positions"):
-        evolve(Table({0: [1]}))
-    with pytest.raises(UsageError, match="must have positions"):
-        evolve(Table({}))

@@ -15,7 +15,6 @@ import gpu_nim
 from gpu_nim import Growth, grow, papers, save, solve
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.user_defined import define
-from gpu_nim.counting.families import find_family
 from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, catalogue, find_statements, run_checks, statements
 from gpu_nim.papers.catalogue import Cases, Reach
@@ -48,11 +47,6 @@ def test_each_statement_holds(statement: Entry) -> None:
 def test_the_smallest_cases(statement: Entry, upto: int) -> None:
     (checked,) = run_checks([statement], upto)
     assert checked.holds, checked.result.counterexample
-
-
-def test_positions_by_definition_are_those_of_the_formulas() -> None:
-    for piles, largest in ((1, 9), (2, 9), (3, 9), (4, 6), (5, 3)):
-        assert len(by_definition.p_positions(piles, largest)) == find_family("a", piles).value(largest)
 
 
 def test_names() -> None:
