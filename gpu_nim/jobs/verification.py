@@ -154,7 +154,7 @@ class Verification:
 def _file_check(what: Collection[str], sequence: str | None, piles: Whole | None) -> Check | None:
     """The check of a file, if one is named."""
     if not what:
-        expected = " or ".join(readable_suffixes())
+        expected = one_of(readable_suffixes())
         raise UsageError(f"name what to verify: 'all', statements of --list, a growth's {expected}, a b-file and --as A-NUMBER")
     first = next(iter(what))
     if sequence is not None:

@@ -20,6 +20,7 @@ from gpu_nim.games.laws import CHOCOLATE, EVEN_BARS
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.model.arguments import arguments_written, parse_integer
 from gpu_nim.model.errors import UsageError, close
+from gpu_nim.model.registry import one_of
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.render.geometry import SPACE
 from gpu_nim.storage.growth_formats import readable_suffixes
@@ -62,7 +63,7 @@ def named(source: str) -> NamedGrowth | NamedGame | Path:
     name, colon, arguments = source.partition(":")
     if not colon and name not in automata.CATALOGUE:
         raise UsageError(
-            f"source must be a {' or '.join(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
+            f"source must be a {one_of(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
             f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
         )
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
