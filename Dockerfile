@@ -23,16 +23,17 @@ ARG EXTRAS
 RUN /opt/gpunim/bin/pip install --no-cache-dir "/src[$EXTRAS]"
 
 FROM ${BASE}
-# OpenGL off screen is Mesa's: libegl1, libgl1 and libgl1-mesa-dri. VTK is linked with libxrender1.
+# OpenGL off screen is Mesa's: libegl1, libgl1 and libgl1-mesa-dri.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libegl1 libgl1 libgl1-mesa-dri libxrender1 python3 \
+    && apt-get install -y --no-install-recommends libegl1 libgl1 libgl1-mesa-dri python3 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/gpunim /opt/gpunim
 # Both folders are open to every user, as /tmp is, so that --user works; a new volume takes its mode from here.
 RUN useradd --create-home --uid 10001 gpunim && install -d -m 1777 /cache /work
 ARG EXTRAS
-ENV PATH=/opt/gpunim/bin:$PATH CUPY_CACHE_DIR=/cache/cupy GPUNIM_IMAGE=$EXTRAS
+# A user named by --user has no home: Mesa and matplotlib keep theirs in /cache, too.
+ENV PATH=/opt/gpunim/bin:$PATH CUPY_CACHE_DIR=/cache/cupy MPLCONFIGDIR=/cache/matplotlib XDG_CACHE_HOME=/cache GPUNIM_IMAGE=$EXTRAS
 VOLUME /cache
 WORKDIR /work
 USER 10001

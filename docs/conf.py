@@ -30,6 +30,7 @@ extensions = [
     "code_names",
     "formulas",
     "interactive",
+    "reference_pages",
     "repository_links",
     "results",
 ]

@@ -29,6 +29,7 @@ def test_names_commands_and_statements_have_to_be_described() -> None:
     assert {("gpunim:command", name) for name in COMMANDS} < wanted
     assert {("gpunim:statement", each.name) for each in statements()} < wanted
     assert {("py", "gpu_nim.grow"), ("py", "gpu_nim.Growth"), ("py", "gpu_nim.render.render")} < wanted
+    assert {("py", "gpu_nim.Growth.plot"), ("py", "gpu_nim.Solution.to_pyvista")} < wanted  # which they inherit
     assert len([kind for kind, _ in wanted if kind == "py"]) >= len(dir(gpu_nim)) - 1  # all but the version
 
 

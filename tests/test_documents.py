@@ -101,7 +101,7 @@ def links(path: Path) -> list[str]:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout in which scripts/gpunim runs the gpunim that is tested, as the working directory."""
-    made = shutil.ignore_patterns("examples")  # by the build of the site, which may be under way
+    made = shutil.ignore_patterns("examples", "generated")  # by the build of the site, which may be under way
     shutil.copytree(CHECKOUT / "docs", tmp_path / "docs", ignore=made)
     scripts = tmp_path / "scripts"
     scripts.mkdir()
@@ -194,6 +194,16 @@ def test_no_command_of_a_page_is_left_unseen(path: Path) -> None:
         assert language not in ("", "text"), "a block names its language, so that it is run or known not to be"
         lines = [line for line, _ in written(language, text)]
         assert [line for line in lines if not re.match(r"(\./scripts/)?gpunim ", line) and line not in NOT_RUN] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_no_block_hides_what_could_run(path: Path) -> None:
+    """A block of another language has no command of gpunim, and no Python but the magic of a notebook."""
+    for language, text in blocks(path):
+        if language not in ("", "console", "python", "pycon", "{code-cell}"):
+            assert not re.search(r"^(\$ )?(\./scripts/)?gpunim ", text, re.MULTILINE), text
+            assert "import gpu" not in text
+            assert not language.startswith("ipython") or text.startswith("%"), text
 
 
 def test_what_is_not_run_is_shown_somewhere() -> None:

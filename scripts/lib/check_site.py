@@ -48,6 +48,8 @@ def expected() -> Iterator[tuple[str, str]]:
             value = getattr(package, name)
             if not name.startswith("_"):
                 yield "py", value.__name__ if inspect.ismodule(value) else f"{package.__name__}.{name}"
+            if inspect.isclass(value):
+                yield from (("py", f"{package.__name__}.{name}.{method}") for method in _methods(value))
     for kind, names in {
         "command": COMMANDS,
         "statement": [statement.name for statement in statements()],
@@ -59,6 +61,14 @@ def expected() -> Iterator[tuple[str, str]]:
         "item": [item.anchor for paper in PAPERS.values() for item in paper.items],
     }.items():
         yield from ((f"gpunim:{kind}", name) for name in names)
+
+
+def _methods(described: type) -> Iterator[str]:
+    """Yield the public methods and properties of a class, those that it inherits from gpunim's classes included."""
+    for base in described.__mro__:
+        for name, value in vars(base).items() if base.__module__.startswith("gpu_nim") else ():
+            if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                yield name
 
 
 def missing(site: Path) -> Iterator[str]:
