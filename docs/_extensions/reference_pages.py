@@ -7,6 +7,8 @@ the name by which users import it; a module's page describes the rest of the mod
 
 import inspect
 import re
+from collections.abc import Mapping
+from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +24,7 @@ _FOLDER = Path(__file__).parents[1] / "reference" / "api"
 _EXPORTS = re.compile(r"^```\{exports\} (\S+)$", re.MULTILINE)
 _MODULES = re.compile(r"^```\{modules\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FIRST = ("gpu_nim", "gpu_nim.render")  # a name that several packages export is described under the first of them
-_BUILT_IN = "tuple, dict, Exception, object"  # bases whose members are not shown
+_BUILT_IN = "tuple, dict, str, int, Enum, ReprEnum, Exception, object"  # bases whose members are not shown
 
 
 @cache
@@ -109,10 +111,11 @@ def write_pages(app: Sphinx) -> None:
             titles.add(name)
             kind = "class" if inspect.isclass(value) else "function"
             options = ["   :members:", f"   :inherited-members: {_BUILT_IN}"] if kind == "class" else []
+            options += ["   :undoc-members:"] if kind == "class" and issubclass(value, Enum) else []
             _written(name, f".. auto{kind}:: {name}", *options)
     for name in _modules():
         titles.add(name)
-        _written(name, f".. automodule:: {name}", "   :members:")
+        _written(name, f".. automodule:: {name}", "   :members:", *(["   :no-value:"] if _has_catalogue(name) else []))
     for page in (_FOLDER / "generated").glob("*.rst"):
         if page.stem not in titles:
             page.unlink()
@@ -164,6 +167,11 @@ def _with_summaries(app: Sphinx, what: str, name: str, described: Any, options: 
 def _exported_elsewhere(app: Sphinx, what: str, name: str, described: Any, skip: bool, options: Any) -> bool | None:
     """Leave out of the pages of modules what a package exports."""
     return True if what == "module" and _has_page(described) and _home(described) in _all_exported() else None
+
+
+def _has_catalogue(module: str) -> bool:
+    """Return whether a module has a catalogue, whose value would fill its page."""
+    return any(isinstance(value, Mapping) for name, value in vars(import_module(module)).items() if name[0] != "_")
 
 
 @cache
