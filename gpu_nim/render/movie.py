@@ -9,9 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from shutil import copyfileobj, which
-from subprocess import DEVNULL, PIPE, Popen
-from tempfile import TemporaryFile
+from shutil import which
+from subprocess import DEVNULL, PIPE, run
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -35,6 +34,7 @@ SUFFIXES = (".mp4", *ANIMATIONS)
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
+_H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
 _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path traced
 _UNFINISHED = 0.99  # of a frame, until it is written
 _THREADS = "8"  # on every machine: the bytes depend on it
@@ -122,7 +122,7 @@ def _check_format(path: Path, movie: Movie) -> None:
 def ffmpeg() -> str:
     """Return the path of ffmpeg: the system's, or else that of imageio-ffmpeg; MissingDependency where there is none."""
     if found := which("ffmpeg"):
-        return found
+        return str(Path(found).absolute())
     try:
         from imageio_ffmpeg import get_ffmpeg_exe
 
@@ -195,37 +195,10 @@ def _end_with(parent: "Connection") -> None:
 
 
 def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
-    """Join the frames by ffmpeg, which gets them by a pipe: its input ends with this process, for whatever reason."""
-    options = ["-vf", f"{_AS_BT709},{_TAGGED}", "-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
-    options += ["-threads", _THREADS, *movie_tags(made)]
-    command = [
-        encoder,
-        "-v",
-        "error",
-        "-y",
-        "-f",
-        "image2pipe",
-        "-c:v",
-        "png",
-        "-framerate",
-        str(movie.rate),
-        "-i",
-        "-",
-        *options,
-        str(path),
-    ]
-    with TemporaryFile() as said, Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=said) as process:
-        assert process.stdin is not None
-        try:
-            with suppress(BrokenPipeError), process.stdin as frames:  # it may end before them, and says why
-                for number in range(movie.frames):
-                    with _frame_file(path, number).open("rb") as frame:
-                        copyfileobj(frame, frames)
-            status = process.wait()
-        except BaseException:
-            process.kill()
-            raise
-        if status:
-            said.seek(0)
-            reason = (said.read().decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
-            raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
+    """Join the frames by ffmpeg, in their folder, since a pattern of files must not have the name of a user's folder in it."""
+    command = [encoder, "-v", "error", "-y", "-framerate", str(movie.rate), "-i", "%06d.png", "-vf", f"{_AS_BT709},{_TAGGED}"]
+    command += [*_H264, "-threads", _THREADS, *movie_tags(made), str(path.absolute())]
+    ended = run(command, cwd=path.parent, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, check=False)
+    if ended.returncode:
+        reason = (ended.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+        raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
