@@ -28,7 +28,7 @@ SMALL = {"resolution": (32, 24), "quality": "cinema"}
 def stage_of(source, **options):
     look = Look(**{**SMALL, **options})
     body = traced_body(source, look)
-    camera = aim(body.outline, look)
+    camera = aim(body, look)
     drawing = Cinema(body, look)
     return drawing, _Stage(drawing, camera), camera
 
@@ -154,7 +154,7 @@ def test_directions_about_a_normal_have_the_density_of_the_cosine():
 # The camera
 
 
-def test_what_is_in_focus_is_seen_through_the_whole_lens_at_one_place():
+def test_what_is_in_focus_is_seen_at_one_place_through_the_whole_lens_of_its_aperture():
     _, stage, camera = stage_of("nim:15")
     pixels = np.arange(32 * 24)
     sharp = stage._places(pixels, 0, cinema._PIXEL)
@@ -165,22 +165,16 @@ def test_what_is_in_focus_is_seen_through_the_whole_lens_at_one_place():
             sharp if use == cinema._PIXEL else Places(32, SAMPLES, 2)(pixels, sample, use)
         )
         rays = stage._primary(pixels, sample)
-        start = rays.cells - np.array(stage._eye.cell)[:, None] + rays.fractions
+        start = rays.cells - stage._eye[0] + rays.fractions
         ahead = -(camera.basis[2] @ rays.directions)
-        depth = -(camera.basis[2] @ (start - np.array(stage._eye.fraction)[:, None]))
+        offset = start - stage._eye[1]
+        depth = -(camera.basis[2] @ offset)
         assert depth == pytest.approx(0, abs=1e-9)
         seen.append(start + rays.directions * (stage._focus / ahead))
         assert np.linalg.norm(rays.directions, axis=0) == pytest.approx(1)
+        assert np.linalg.norm(offset, axis=0).max() == pytest.approx(cinema._APERTURE * stage._focus, rel=0.02)
     assert seen[0] == pytest.approx(seen[1], abs=1e-9)
     assert np.linalg.norm(seen[0] - stage._places(pixels, 0, 0)[0], axis=0).max() > 1
-
-
-def test_the_lens_has_its_aperture():
-    _, stage, _ = stage_of("nim:15")
-    rays = stage._primary(np.arange(32 * 24), 3)
-    offset = rays.cells - np.array(stage._eye.cell)[:, None] + rays.fractions - np.array(stage._eye.fraction)[:, None]
-    radius = np.linalg.norm(offset, axis=0)
-    assert radius.max() == pytest.approx(cinema._APERTURE * stage._focus, rel=0.02)
 
 
 def test_a_parallel_view_has_no_lens_and_no_floor_and_one_from_below_no_floor():

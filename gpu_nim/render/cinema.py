@@ -21,7 +21,7 @@ from gpu_nim.model.work import OnStep
 from gpu_nim.render.raster import background, unmultiplied
 from gpu_nim.render.shading import COOL, WARM, Lamps, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.trace import Eye, Linear, Traced, ahead, depths_of, primary_rays
+from gpu_nim.render.trace import Linear, Traced, ahead, depths_of, eye_of, primary_rays
 from gpu_nim.render.views import Camera
 
 SAMPLES = 16
@@ -215,13 +215,13 @@ class _Stage:
 
     def __init__(self, drawing: Cinema, camera: Camera) -> None:
         look, theme = drawing.look, drawing.theme
-        self._camera, self._eye, self._look = camera, Eye.of(camera), look
+        self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._body = drawing.tracer, drawing.body
         self._places = Places(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
         lamps = Lamps.of(camera)
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(lamps.key[:, None])
-        low, high = (part.astype(np.float64) for part in self._body.outline.bounds())
+        low, high = (part.astype(np.float64) for part in self._body.bounds())
         self._depths = depths_of(self._body, camera)
         self._focus = self._seen_depth() if camera.place is not None else 0.0
         if not self._focus:
@@ -356,7 +356,7 @@ class _Stage:
         shade, added = np.ones((len(which), 3), np.float32), np.zeros((len(which), 3), np.float32)
         if floor is None:
             return shade, added
-        cell, fraction = np.array(self._eye.cell)[:, None], np.array(self._eye.fraction)[:, None]
+        cell, fraction = self._eye
         start = rays.cells[:, which] - cell + rays.fractions[:, which]
         down = np.minimum(rays.directions[2, which], -1e-9)
         distance = (floor.height - cell[2] - start[2]) / down

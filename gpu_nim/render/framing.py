@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +23,6 @@ _ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since t
 _STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fraction(17, 20), Fraction(3, 4), Fraction(1, 4))
 
 
-#: What is drawn as blocks, or traced.
-Body = TypeVar("Body", Blocks, TracedBody, Blocks | TracedBody)
-
-
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
     wanted = look.view if look.view is not None else (FLAT_VIEW if blocks.flat else DEFAULT_VIEW)
@@ -37,13 +32,11 @@ def view_of(blocks: Blocks, look: Look) -> View:
     return view
 
 
-def annotations(
-    body: Blocks | TracedBody, look: Look, running: str = "", colours: NDArray[np.float32] | None = None
-) -> Annotations:
+def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[np.float32] | None = None) -> Annotations:
     """Return the annotations of a look.
 
     Args:
-        body: the body.
+        blocks: the body.
         look: its appearance.
         running: the longest of the words that change in a movie.
         colours: the colours of blocks (N, 3), by default those of the look.
@@ -51,9 +44,8 @@ def annotations(
     Raises:
         UsageError: they cannot be set legibly with space for the body, or there are no coordinates for axes.
     """
-    if isinstance(body, TracedBody):
-        return Annotations(look, body.legend, box_of(body.outline), running)
-    blocks = body
+    if isinstance(blocks, TracedBody):
+        return Annotations(look, blocks.legend, box_of(blocks), running)
     if look.axes and blocks.unit == FINE:
         raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
     legend = None
@@ -62,22 +54,19 @@ def annotations(
     return Annotations(look, legend, box_of(blocks), running)
 
 
-def aim(
-    body: Blocks | TracedBody, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None
-) -> Camera:
+def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None) -> Camera:
     """Return the camera of the look, or of a view, fitted to a body, with space for the look's annotations.
 
     Args:
-        body: the body.
+        blocks: the body.
         look: its appearance.
         running: the longest of the words that change in a movie.
         view: where to look from; by default the look's view.
         margins: the space; by default that of `annotations`.
     """
-    blocks = body.outline
     if camera := standpoint(look, *blocks.bounds()):
         return camera
-    space = margins or annotations(body, look, running).margins
+    space = margins or annotations(blocks, look, running).margins
     return fit(view or view_of(blocks, look), framed(blocks, look), look.aspect, margins=space)
 
 
@@ -140,7 +129,7 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     return points[support(points, 512)]
 
 
-def cut_open(body: Body, look: Look, toward: NDArray[np.float64]) -> Body:
+def cut_open(body: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
     """Return a body without the part that the look cuts away, before an eye in that direction."""
     if look.cut == "none":
         return body

@@ -8,7 +8,7 @@ of even coordinate sum have none.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ PILES = ("a", "b", "c")
 
 
 AnyInt = TypeVar("AnyInt", bound=np.integer)
+Body = TypeVar("Body", bound="Blocks")
 #: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3).
 Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 
@@ -105,7 +106,7 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.corners)
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.intp], note: str = "") -> "Blocks":
+    def take(self, which: NDArray[np.bool_] | NDArray[np.intp], note: str = "") -> Self:
         """Return the blocks chosen by a mask or by indices, with a further note."""
         return replace(
             self,
@@ -118,16 +119,11 @@ class Blocks:
         )
 
     @property
-    def outline(self) -> "Blocks":
-        """The blocks that frame the body: these. A body that is traced has others."""
-        return self
-
-    @property
     def span(self) -> tuple[int, int]:
         """The first and the last generation."""
         return int(self.generations.min()), int(self.generations.max())
 
-    def until(self, generation: int) -> "Blocks":
+    def until(self, generation: int) -> Self:
         """Return the blocks without the generations after one."""
         return self.take(self.generations <= generation)
 
@@ -437,7 +433,7 @@ def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
     return Box(first, stop)
 
 
-def cut(blocks: Blocks, what: str, toward: NDArray[np.float64]) -> Blocks:
+def cut(blocks: Body, what: str, toward: NDArray[np.float64]) -> Body:
     """Return the blocks without a part, so that the inside shows: `corner`, the octant nearest the eye, or `half`.
 
     The cut goes through the middle of the body; `toward` points to the eye.

@@ -142,7 +142,7 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     made = call("render", name_of(source), look)
     body, engine, reason = _body_to_draw(source, look, on_step)
     style = style_of(look)
-    if isinstance(body, Blocks) and issubclass(style, LaidOutStyle):
+    if issubclass(style, LaidOutStyle):
         image = style.lay_out(body, look.colours_of(body), look)
         return Picture(image, engine, len(body), body.population, body.note, made)
     on_step("light", 0, 1)
@@ -150,11 +150,11 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     image = drawn.frame(camera, on_step=on_step, partly=True)
     how = "traced cell by cell" if engine == "trace" and not look.traced else ""
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
-    count = len(body) if isinstance(body, Blocks) else body.population
+    count = body.population if isinstance(body, TracedBody) else len(body)
     return Picture(image, engine, count, body.population, note, made)
 
 
-def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks | TracedBody, str, str]:
+def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
     """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
     scene = defined_scene(source) if may_trace(look) else None
     if not (look.traced or (scene is not None and population(scene) > CELLS_LIMIT)):
@@ -234,16 +234,8 @@ class DrawnBody:
         running: the longest of the words that change from frame to frame.
     """
 
-    def __init__(
-        self,
-        body: Blocks | TracedBody,
-        look: Look,
-        engine: str,
-        base: NDArray[np.float32] | None = None,
-        *,
-        running: str = "",
-    ) -> None:
-        self.blocks = blocks = body.outline
+    def __init__(self, body: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
+        self.blocks = body
         self.look = look
         self.engine = engine
         style = style_of(look)
@@ -253,10 +245,10 @@ class DrawnBody:
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
             self.annotations = annotations(body, look, running)
             return
-        base = look.colours_of(blocks) if base is None else base
-        self.annotations = annotations(blocks, look, running, base)
-        require_picture_memory(look, engine, blocks.name, len(blocks), more=style.extra_bytes(blocks, look.quality))
-        self._style = style(blocks, base, look, engine)
+        base = look.colours_of(body) if base is None else base
+        self.annotations = annotations(body, look, running, base)
+        require_picture_memory(look, engine, body.name, len(body), more=style.extra_bytes(body, look.quality))
+        self._style = style(body, base, look, engine)
 
     @property
     def shortfall(self) -> str:
@@ -301,11 +293,11 @@ class DrawnBody:
         return Image.fromarray(quantise(pixels[..., :3] + behind))
 
 
-def still_of(body: Blocks | TracedBody, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
+def still_of(body: Blocks, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
     """Return a body, cut open as the look says, and the camera of a still of it."""
-    if camera := standpoint(look, *body.outline.bounds()):
+    if camera := standpoint(look, *body.bounds()):
         return DrawnBody(cut_open(body, look, camera.basis[2]), look, engine), camera
-    view = view_of(body.outline, look)
+    view = view_of(body, look)
     drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)
     return drawn, aim(body, look, view=view, margins=drawn.annotations.margins)
 

@@ -104,7 +104,7 @@ def read_provenance(path: str | Path) -> Provenance:
         raise wrong_ending("a file that says what made it ends in", path, (*IMAGE_SUFFIXES, *_FIELDS))
     try:
         with open_regular(path) as file:
-            software, command = _image(file) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix)
+            software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix)
             return Provenance(one_line(command), one_line(software))
     except (LookupError, SyntaxError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise FileError(f"cannot read {path}: it does not say which version of gpunim and which command made it") from error
@@ -112,22 +112,17 @@ def read_provenance(path: str | Path) -> Provenance:
         raise FileError(f"cannot read {path}: {error.strerror or 'it is damaged'}") from error
 
 
-def _image(file: IO[bytes]) -> tuple[str, str]:
+def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
     from PIL import Image
 
-    Image.init()
-    for kind in ("PNG", "JPEG", "WEBP", "TIFF"):
-        open_image, accepts = Image.OPEN[kind]
-        file.seek(0)
-        if accepts and accepts(file.read(16)) is True:
-            break
-    if kind == "WEBP":
+    if suffix == ".webp":
         if (size := file.seek(0, 2)) > _MOST_WEBP:
             raise ValueError(f"a picture of more than {_MOST_WEBP:,} bytes")
         require_memory(_READ_BY_PILLOW * size, host_memory(), f"reading a picture of {size:,} bytes")
-    file.seek(0)
+        file.seek(0)
+    open_image, _ = Image.OPEN[Image.registered_extensions()[suffix]]
     image = open_image(file, "")  # by `Image.open` the largest pictures would be refused, though no pixel is read here
-    if image.format == "PNG":
+    if suffix == ".png":
         return image.info["Software"], image.info["Comment"]
     exif = image.getexif()
     return exif[_SOFTWARE], exif[_DESCRIPTION].encode("latin-1").decode()

@@ -124,11 +124,8 @@ class Canvas:
         # An eye inside the body, as at the end of a flight, may have its middle behind it.
         ahead = float(camera.distance(np.asarray(self._plotter.center)))
         to = pv.Camera()
-        to.position, to.focal_point, to.up = (
-            camera.eye,
-            camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0),
-            camera.basis[1],
-        )
+        to.position, to.up = camera.eye, camera.basis[1]
+        to.focal_point = camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0)
         if camera.parallel:
             to.parallel_projection = True
             to.parallel_scale = camera.scale

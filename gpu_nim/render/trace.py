@@ -7,7 +7,7 @@ empty or not, each twice as wide as the one before.
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import floor
 from typing import Any
@@ -19,7 +19,7 @@ from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.open_cubes import exponent
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, Triple, surface
+from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import SIDES, Box, corners_between
 from gpu_nim.render.look import CameraStyle, Look
@@ -40,20 +40,10 @@ _SHADE = BLOCKED * (1 - np.exp(-1.0))  # what a cube that is not empty takes fro
 _PASSES = np.float32(1 - _SHADE) ** np.arange(CONE_CUBES + 1, dtype=np.float32)  # what so many leave
 
 
-@dataclass(frozen=True)
-class Eye:
-    """A place, exact however far out: a cell, and a fraction of it, 0 to 1."""
-
-    cell: Triple
-    fraction: tuple[float, float, float]
-
-    @classmethod
-    def of(cls, camera: Camera) -> "Eye":
-        """Return where a camera is."""
-        place = camera.eye.tolist() if camera.place is None else camera.place
-        a, b, c = map(floor, place)
-        x, y, z = (float(part - floor(part)) for part in place)
-        return cls((a, b, c), (x, y, z))
+def eye_of(camera: Camera) -> tuple[Ints, Doubles]:
+    """Return where a camera is, exact however far out: a cell (3, 1), and a fraction of it, 0 to 1, (3, 1)."""
+    place = camera.eye.tolist() if camera.place is None else camera.place
+    return np.array([[floor(part)] for part in place]), np.array([[float(part - floor(part))] for part in place])
 
 
 def primary_rays(
@@ -73,8 +63,7 @@ def primary_rays(
     y = (height - 2 * (pixels // width + at[1])) / height * camera.scale
     right, up, toward = camera.basis[:, :, None]
     offset = right * x + up * y
-    eye = Eye.of(camera)
-    cells, fractions = np.array(eye.cell)[:, None], np.array(eye.fraction)[:, None]
+    cells, fractions = eye_of(camera)
     spread = 2 * camera.scale / height / fineness
     if camera.parallel:
         whole = np.floor(fractions + offset)
@@ -89,7 +78,7 @@ def primary_rays(
 
 def depths_of(body: TracedBody, camera: Camera) -> Depths:
     """Return where a body begins and ends before the eye of a camera."""
-    return Depths.of((corners_between(*body.outline.bounds()) - camera.eye) @ -camera.basis[2])
+    return Depths.of((corners_between(*body.bounds()) - camera.eye) @ -camera.basis[2])
 
 
 def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
@@ -166,7 +155,7 @@ class Traced(CameraStyle):
     """
 
     def __init__(self, body: TracedBody, look: Look) -> None:
-        super().__init__(body.outline, np.empty((0, 3), np.float32), look, "trace")
+        super().__init__(body, np.empty((0, 3), np.float32), look, "trace")
         self.body = body
         self.tracer: Tracer = select().tracer(body.scene)
         if body.removed is not None:

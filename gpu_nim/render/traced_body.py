@@ -66,38 +66,36 @@ MOST_BLOCKS = 1 << 17
 Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
 
 
-def _whole_alone(generation: int) -> "TracedBody":
-    raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class TracedBody:
-    """A body to be traced.
+@dataclass(frozen=True, kw_only=True)
+class TracedBody(Blocks):
+    """A body to be traced, as coarse blocks that hold its cells: they frame it, may need int64, and are not drawn.
 
     Args:
-        name: the name of the source.
         scene: its cells.
-        population: their number.
-        span: the first and the last generation that has cells.
-        outline: coarse blocks that hold them, int64.
+        ends: the first and the last generation that has cells.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         legend: what the colours stand for.
-        population_until: returns the number of cells to a generation.
-        until: returns the body without the generations after one, in the same colours; the outline then has the generation of the
-            earliest cell of each block. Only of bodies that are made to be shown so.
+        earlier: returns the body without the generations after one, in the same colours; the blocks then have the generations of
+            their earliest cells. Only of bodies that are made to be shown so.
         removed: the cells that a cut removes, or None.
     """
 
-    name: str
     scene: Scene
-    population: int
-    span: tuple[int, int]
-    outline: Blocks
+    ends: tuple[int, int]
     colours: CellColours
     legend: Legend
-    population_until: Callable[[int], int]
-    until: "Callable[[int], TracedBody]" = _whole_alone
+    earlier: "Callable[[int], TracedBody] | None" = None
     removed: Box | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last generation."""
+        return self.ends
+
+    def until(self, generation: int) -> "TracedBody":
+        """Return the body without the generations after one."""
+        assert self.earlier is not None
+        return self.earlier(generation)
 
 
 def traced_body(source: Source, look: Look, on_step: OnStep = unreported, *, growing: bool = False) -> TracedBody:
@@ -145,17 +143,17 @@ def _too_many(look: Look, name: str, cells: int) -> UsageError:
 
 def opened(body: TracedBody, what: str, toward: NDArray[np.float64]) -> TracedBody:
     """Return a body without the part that a cut removes, before an eye in that direction."""
-    (first, stop), corner = body.outline.bounds(), np.array(body.scene.corner)
+    (first, stop), corner = body.bounds(), np.array(body.scene.corner)
     box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(body.scene.shape)))
-    away, side = removed(box, what, toward), int(body.outline.sizes.max())
+    away, side = removed(box, what, toward), int(body.sizes.max())
 
     def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Between cubes as large as those of the outline: a layer of cells of a body of 2^40 + 1 is seen as isolated pixels."""
+        """Between cubes as large as the blocks: a layer of cells of a body of 2^40 + 1 is seen as isolated pixels."""
         return np.asarray((ends - corner + side // 2) // side * side + corner)
 
     low = np.where(away.first > box.first, even(away.first), box.first)
     high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-    return replace(body, outline=cut(body.outline, what, toward), removed=Box(low, high))
+    return replace(cut(body, what, toward), removed=Box(low, high))
 
 
 # Sets given by their definition
@@ -168,6 +166,7 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
     if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
         raise no_cells(name, first, stop, last)
     note = "" if (scene.first, scene.last) == (0, last) else generations_note(first, stop)
+    coordinates = SPACE if any(scene.inequality) else PILES
     coloured = _coloured(name, look, scene, _PALETTE)
 
     def count(generation: int) -> int:
@@ -176,12 +175,12 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
     def until(generation: int) -> TracedBody:
         part = replace(scene, last=min(generation, scene.last))
         cubes, level = coarse_cells(part, _OUTLINE)
-        coordinates = SPACE if any(scene.inequality) else PILES
-        outline = _outline(name, coordinates, (cubes << level, 1 << level, generations_of(cubes) << level), note)
         # Where generations have no colours of their own, early ones would all have the first.
         kept = max(part.last, _LARGEST_PALETTE) >= scene.last
         colours, legend = coloured if kept else _coloured(name, look, part, _PALETTE_OF_PART)
-        return TracedBody(name, part, count(part.last), (scene.first, part.last), outline, colours, legend, count, until)
+        held = cubes << level, 1 << level, generations_of(cubes) << level
+        outline = _outline(name, coordinates, held, count(part.last), note=note, population_until=count)
+        return TracedBody(**outline, scene=part, ends=(scene.first, part.last), colours=colours, legend=legend, earlier=until)
 
     return until(scene.last)
 
@@ -205,7 +204,7 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
     colouring = COLOURINGS[look.colour or DEFAULT]
 
     def blocks_at(cells: NDArray[np.int64]) -> Blocks:
-        blocks = _outline(name, PILES, (cells, 1, generations_of(cells)))
+        blocks = Blocks(**_outline(name, PILES, (cells, 1, generations_of(cells)), len(cells)))
         value = colouring.of_growth(blocks, automata.CATALOGUE["nim"].rule) if colouring.of_growth else None
         return blocks if value is None else replace(blocks, values={colouring.name: value})
 
@@ -387,7 +386,7 @@ class _Packing:
         growth = PackedGrowth(self.scene, keys, self.births)
 
         def until(generation: int) -> TracedBody:
-            return replace(self._body(growth.scene(generation), generation, growth.cubes(generation)), until=until)
+            return replace(self._body(growth.scene(generation), generation, growth.cubes(generation)), earlier=until)
 
         return until(len(self.births) - 1)
 
@@ -399,8 +398,8 @@ class _Packing:
 
         count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
-        outline = _outline(self.name, self.coordinates, cubes, self.note)
-        return TracedBody(self.name, part, count(last), (int(born[0]), int(born[-1])), outline, colours, self.legend, count)
+        outline = _outline(self.name, self.coordinates, cubes, count(last), note=self.note, population_until=count)
+        return TracedBody(**outline, scene=part, ends=(int(born[0]), int(born[-1])), colours=colours, legend=self.legend)
 
 
 def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
@@ -417,7 +416,7 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
         return np.asarray(palette[np.abs(cells >> levels << levels).max(axis=0) >> bits])
 
     legend = Bar("largest coordinate", tuple(range(0, farthest + 1, 1 << bits)), palette)
-    return TracedBody(name, scene, scene.population, outline.span, outline, colours, legend, lambda last: scene.population)
+    return TracedBody(**vars(outline), scene=scene, ends=outline.span, colours=colours, legend=legend)
 
 
 def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
@@ -446,8 +445,8 @@ def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
     return (a, b, c), (wide, high_, deep)
 
 
-def _outline(name: str, coordinates: tuple[str, ...], cubes: Cubes, note: str = "") -> Blocks:
-    """Cubes as blocks whose coordinates may need 64 bits: they frame a body and are not drawn."""
+def _outline(name: str, coordinates: tuple[str, ...], cubes: Cubes, population: int, **facts: Any) -> dict[str, Any]:
+    """Return the arguments of `Blocks` of cubes."""
     corners, side, generations = cubes
-    wide: Any = (corners, np.full(len(corners), side), generations)
-    return Blocks(name, wide[0], wide[1], wide[2], len(corners), note=note, coordinates=coordinates)
+    blocks = {"corners": corners, "sizes": np.full(len(corners), side), "generations": generations}
+    return {"name": name, "coordinates": coordinates, "population": population, **blocks, **facts}

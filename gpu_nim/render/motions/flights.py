@@ -171,8 +171,8 @@ class IntoSpace:
     def __init__(self, movie: Movie, tree: Tree) -> None:
         look = movie.look
         body = traced_body(movie.source, look)
-        _, up, toward = (tuple(row) for row in view_of(body.outline, look).basis().tolist())
-        self._whole = fit(View(toward, up), framed(body.outline, look), look.aspect)
+        _, up, toward = (tuple(row) for row in view_of(body, look).basis().tolist())
+        self._whole = fit(View(toward, up), framed(body, look), look.aspect)
         width, height = look.resolution
         ray = primary_rays(self._whole, look.resolution, np.array([height // 2 * width + width // 2]), (0.5, 0.5))
         hit = select().tracer(tree.scene).trace(replace(ray, spread=0.0))

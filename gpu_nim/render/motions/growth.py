@@ -12,7 +12,6 @@ from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
-from gpu_nim.render.traced_body import TracedBody
 from gpu_nim.render.views import Camera
 from gpu_nim.render.words import power_of_two
 
@@ -34,17 +33,17 @@ class Pullback:
         caption: the longest caption.
     """
 
-    def __init__(self, body: Blocks | TracedBody, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
+    def __init__(self, body: Blocks, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
         first, last = body.span
         self.stops = growth_stops(first, last)
         self._hold = pause(len(self.stops), frames, hold)
         self.places = places(len(self.stops), frames, self._hold)
-        view = view_of(body.outline, look)
+        view = view_of(body, look)
         shown = [body.until(max(stop, first + _NEAREST)) for stop in self.stops]
         space = annotations(body, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
         self._ways = [
-            _ways_out(part.outline, span, cameras, look.aspect)
+            _ways_out(part, span, cameras, look.aspect)
             for part, span, cameras in zip(shown[1:], pairwise(self.stops), pairwise(self._cameras), strict=True)
         ]
 
@@ -123,7 +122,7 @@ def generation_words(generation: int) -> str:
     return f"generation {generation:,}" + (f" = {power_of_two(power)} − 1" if power else "")
 
 
-def grown_caption(body: Blocks | TracedBody, generation: int) -> str:
+def grown_caption(body: Blocks, generation: int) -> str:
     """Return the caption of a generation: its population, and at 2^m - 1 why the movie pauses.
 
     After such a generation growth by one touch begins again, with few cells.
@@ -159,7 +158,7 @@ class GrowthInTime(Motion):
         self.pullback = Pullback(body, self.look, movie.frames, movie.values["hold"], self._longest)
         self._toward = self.pullback.frame(0)[1].basis[2]
         self._drawn: DrawnBody | None = None
-        if isinstance(body, Blocks):
+        if self.engine != "trace":
             self._drawn = DrawnBody(cut_open(body, self.look, self._toward), self.look, self.engine, running=self._longest)
 
     def frame(self, number: int, on_step: OnStep = unreported) -> Frame:

@@ -16,7 +16,7 @@ from gpu_nim.render.image import Frame, choose_engine, may_trace, prepare, requi
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import only_traced
 from gpu_nim.render.styles import style_of
-from gpu_nim.render.traced_body import TracedBody, traced_body
+from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import INSIDE, Camera
 
 
@@ -141,7 +141,7 @@ class Motion(ABC):
             on_step: called for progress within the frame, where it is traced.
         """
 
-    def body_of(self, source: str, *, growing: bool = False) -> Blocks | TracedBody:
+    def body_of(self, source: str, *, growing: bool = False) -> Blocks:
         """Return the body of a source, as blocks or to be traced.
 
         Args:
@@ -152,9 +152,9 @@ class Motion(ABC):
             UsageError: it is flat, and the motion needs a body in space, or the look an option that has no effect on it.
         """
         body = traced_body(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
-        if growing and body.outline.colouring == "density":
+        if growing and body.colouring == "density":
             raise generations_unknown(source)
-        if body.outline.flat:
+        if body.flat:
             if not self.draws_flat:
                 raise UsageError(f"a {self.name} movie needs a body in space, and {self.movie.source} is flat")
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)

@@ -15,7 +15,6 @@ from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
-from gpu_nim.render.traced_body import TracedBody
 
 
 def _ends(text: str) -> tuple[str, Fraction, Fraction]:
@@ -69,7 +68,7 @@ class Sweep(Motion):
         super().__init__(movie)
         self.parameter, self.sweep = self._swept(movie)
         ends = map(self._body, (self.sweep[0], self.sweep[-1]))
-        self.largest = max(ends, key=lambda body: np.subtract(*body.outline.bounds()[::-1]).sum())  # which frames all others
+        self.largest = max(ends, key=lambda body: np.subtract(*body.bounds()[::-1]).sum())  # which frames all others
         self._running = self._caption(max(self.sweep), self.largest)
         self._camera = aim(self.largest, self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
@@ -84,11 +83,11 @@ class Sweep(Motion):
         drawn = DrawnBody(body, self.look, self.engine, running=self._running)
         return drawn.frame(self._camera, None, self._caption(value, whole), on_step=on_step)
 
-    def _body(self, value: Fraction) -> Blocks | TracedBody:
+    def _body(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")
         return self.body_of(f"{game}:{self.parameter}={value},{arguments}")
 
-    def _caption(self, value: Fraction, body: Blocks | TracedBody) -> str:
+    def _caption(self, value: Fraction, body: Blocks) -> str:
         game = games.find(self.movie.source.partition(":")[0])
         return f"{game.summary}    {self.parameter} = {float(value):.3f}    {body.population:,} positions"
 
