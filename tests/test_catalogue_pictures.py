@@ -27,7 +27,7 @@ from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS, Cut
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import MOTIONS, Movie
+from gpu_nim.render.motions import MOTIONS, Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.motions.sweep import Sweep
 from gpu_nim.render.page import page
@@ -102,27 +102,21 @@ def test_a_made_up_entry_is_drawn_listed_and_named(entry, tmp_path):
     option, name = entry
     assert re.search(rf"^  {name} +\S", run("render", "--help").output, re.MULTILINE)
     printed("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, f"--{option}", name)
-    said = refused("render", "nim:3", "-o", tmp_path / "a.png", *SMALL, f"--{option}", f"{name}x")
-    assert re.search(rf"{option} must be one of .*\b{name}\b.*, got '{name}x'", said)
+    for command, ending in (("render", "png"), ("movie", "gif")):
+        said = refused(command, "nim:3", "-o", tmp_path / f"c.{ending}", *SMALL, f"--{option}", f"{name}x")
+        assert re.search(rf"{option} must be one of .*\b{name}\b.*, got '{name}x'", said)
     printed("render", "nim:3", "-o", tmp_path / "b.png", *SMALL)
     assert (tmp_path / "a.png").read_bytes() != (tmp_path / "b.png").read_bytes()
+    look = Look(resolution=(64, 48), engine="numpy", quality="draft")
+    frames = [motion_of(Movie("nim:3", frames=2, look=look.changed(given))).frame(0) for given in ({}, {option: name})]
+    assert not np.array_equal(*frames)
     if option != "style":
         printed("export", "nim:3", "-o", tmp_path / "a.html", f"--{option}", name)
         refused("export", "nim:3", "-o", tmp_path / "a.html", f"--{option}", f"{name}x")
         written = (tmp_path / "a.html").read_bytes()
-        assert written == page("nim:3", Look(**{option: name})).document != page("nim:3", Look()).document
-
-
-@needs_ffmpeg
-@pytest.mark.parametrize("entry", ENTRIES, indirect=True)
-def test_a_movie_is_made_with_a_made_up_entry(entry, tmp_path):
-    option, name = entry
-    printed("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--workers", "1", f"--{option}", name)
-
-
-def test_a_made_up_view_is_in_the_page(monkeypatch):
-    monkeypatch.setitem(VIEWS, "below", BELOW)
-    assert '"name": "below"' in page("nim:3", Look()).document.decode()
+        plain = page("nim:3", Look()).document
+        assert written == page("nim:3", Look(**{option: name})).document != plain
+        assert (f'"name": "{name}"'.encode() in plain) == (option == "view")
 
 
 def test_a_theme_says_which_style_is_drawn_in_it(monkeypatch):
