@@ -14,7 +14,6 @@ from gpu_nim.games.explain import Analysis
 from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.positions import winning_moves
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.look import Look
 from gpu_nim.render.page import play_page
 from gpu_nim.render.themes import THEMES
 from tests.chromium import DESK, PHONE, Browser, needs_chromium
@@ -76,8 +75,6 @@ def test_pages_are_written_and_refused_by_the_command(tmp_path):
     assert [game[name] for name in ("start", "misere", "hints", "second")] == [["3", "5"], True, True, True]
     assert f"gpunim play wythoff 3 5 -o {file} --misere" in printed("info", file)
     assert [path.name for path in tmp_path.iterdir()] == ["game.html"]
-    with pytest.raises(UsageError, match="view would have no effect: a page to play on takes theme and title"):
-        page_of("nim", look=Look(view="axis"))
 
 
 class Player(Browser):

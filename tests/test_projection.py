@@ -161,16 +161,12 @@ def test_axes_have_the_names_of_what_is_projected_or_are_refused():
     assert blocks_of("nim-4:2").coordinates == ("(a+b−c−d)/2", "(a−b+c−d)/2", "(a−b−c+d)/2")
     assert blocks_of("nim:piles=4,size=1,grundy=1").coordinates == ("a+b−c−d", "a−b+c−d", "a−b−c+d")
     assert render("nim-4:7", LOOK, resolution=(320, 240), axes=True).drawn
-    with pytest.raises(UsageError, match="axes need cells on a lattice, and those of chocolate6:size=2 are projected between"):
-        render("chocolate6:size=2", LOOK, axes=True)
 
 
 def test_projections_on_a_lattice_are_traced():
     drawn, body = prepare("nim-4:15", LOOK), traced_body("nim-4:15", replace(LOOK, engine="trace", quality="final"))
     colours = body.colours(drawn.corners.T.astype(np.int64), np.zeros(len(drawn), np.int8))
     assert np.allclose(colours, base_colours(drawn, None, THEMES["dark"]))
-    with pytest.raises(UsageError, match="engine trace needs cells on a lattice, and those of chocolate6:size=2 are projected"):
-        traced_body("chocolate6:size=2", replace(LOOK, engine="trace", quality="final"))
 
 
 def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at_a_quarter():

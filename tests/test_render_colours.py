@@ -31,8 +31,6 @@ def test_colours_of_many_things_can_be_told_apart(theme):
         colours = [theme.bottom, theme.top, theme.categories[0], *distinct_colours(theme, count)]
         assert len(colours) == 3 + count
         assert closest(colours[1:]) >= TOLD_APART * 0.999
-    with pytest.raises(UsageError, match=r"there are \d\d distinguishable colours, and 500 are needed"):
-        distinct_colours(theme, 500)
 
 
 def test_oklab_is_as_published():
@@ -93,10 +91,7 @@ def test_p_positions_are_picked_out_in_every_octant(source):
     assert 0 < picked.sum() < len(picked)
 
 
-def test_p_positions_of_coarse_blocks_with_signs_are_refused():
-    coarse = coarsen(blocks_of("fcc:8"), 2)
-    with pytest.raises(UsageError, match="needs single cells where coordinates are negative"):
-        base_colours(coarse, "nim-p", DARK)
+def test_coarse_blocks_without_signs_hold_p_positions_where_their_corners_are_some():
     octant = coarsen(blocks_of("edge:8"), 2)
     picked = (base_colours(octant, "nim-p", DARK) == np.array(DARK.pick, np.float32)).all(axis=1)
     assert np.array_equal(picked, np.bitwise_xor.reduce(octant.corners // 2, axis=1) == 0)

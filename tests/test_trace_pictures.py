@@ -250,8 +250,6 @@ def test_a_part_of_the_generations_is_traced():
             picture = render(name, generations=(8, 16), engine=engine, **TINY)
             told.add((picture.population, picture.note))
         assert told == {(body.population, "generations 8 to 15")}
-        with pytest.raises(UsageError, match=f"^generations 40:50 contain no cell of {name}, whose generations are below 32$"):
-            traced_body(name, Look(generations=(40, 50)))
 
 
 def test_grundy_values_are_traced_in_their_colours():
