@@ -34,7 +34,7 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import claim, flush, scratch_folder, writing
-from gpu_nim.storage.growth_files import ZarrGrowthWriter, checked_population, copy_store, load_growth
+from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import (
     GROWTH_FORMATS,
     VOXELS,
@@ -501,7 +501,7 @@ class OpenGrowth:
             cells = stack.enter_context(scratch_folder(_from_cells(self._formats)[0])) / "cells.zarr"
         else:
             cells = checkpoints.cells
-        return ZarrGrowthWriter(cells, parents=parents, population=checked_population(cells, snapshot))
+        return zarr_growth_writer(cells, snapshot, parents=parents)
 
     def _write(self, step: Callable[[], None]) -> None:
         with nullcontext() if self._checkpoints is None else writing(self._checkpoints.cells, self._checkpoints.left):

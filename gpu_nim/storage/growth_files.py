@@ -390,26 +390,27 @@ class ZarrGrowthWriter:
         finish_store(self.path, {"generation": len(growth)})
 
 
-def checked_population(path: Path, snapshot: Snapshot | None) -> int:
-    """Return how many cells of an interrupted growth a store has, to write on after them; 0 where nothing is resumed.
+def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancestry | None = None) -> ZarrGrowthWriter:
+    """Return what writes a growth to a new store, or to that of an interrupted one, in place.
 
     Args:
         path: the store.
-        snapshot: the growth that all cells are compared with.
+        snapshot: the growth that is resumed, with which all cells are compared; None for a new store.
+        parents: gives each cell's parent, which is stored, too; None for none.
 
     Raises:
-        FileError: the store has fewer cells, or others.
+        FileError: the store of an interrupted growth has fewer cells, or others.
     """
     if snapshot is None:
-        return 0
+        return ZarrGrowthWriter(path, parents=parents)
     births, rule = snapshot.births, snapshot.automaton.rule
     try:
         read = partial(generations_of, partial(ZarrArrays(path, ("cells",)).read, "cells"), births)
         for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
             pass
+        return ZarrGrowthWriter(path, parents=parents, population=int(sum(births.tolist())))
     except Exception as error:  # zarr and the JSON reader raise errors of many types for a damaged store
         raise FileError(f"cannot resume with {path}, which holds the cells grown so far: {reason(error)}") from error
-    return int(sum(births.tolist()))
 
 
 def write_zarr(growth: Growth, path: Path) -> None:
