@@ -40,7 +40,8 @@ def test_an_animation_has_its_frames_its_length_and_its_colours(tmp_path: Path, 
             expected = np.asarray(drawn.frame(number), float)
             coarse = [picture.reshape(10, 7, 14, 7, 3).mean(axis=(1, 3)) for picture in (shown, expected)]
             assert np.ptp(coarse[1], axis=(0, 1)).max() > 60
-            assert np.abs(coarse[0] - coarse[1]).max() < 15  # another frame differs by 190 and more
+            # .webp has a quarter of the colours, .gif 256 of them; another frame differs by 190 and more, on average by 18.
+            assert np.abs(coarse[0] - coarse[1]).max() < 25
             assert np.abs(coarse[0] - coarse[1]).mean() < 2
     assert number == 6
     assert abs(lasted - length) <= 10  # a .gif counts in hundredths of a second

@@ -109,6 +109,8 @@ def test_a_pattern_that_is_not_the_growth_is_told(tmp_path: Path) -> None:
     assert "a.rle: it is not ulam-warburton at generation 2: of cell (2, -2) they differ" in refused(
         "verify", tmp_path / "a.rle", status=1
     )
+    (tmp_path / "a.rle").write_text(CROSS.replace("2bo!", "3bo!"))  # as many cells
+    assert "of cell (0, -2) they differ" in refused("verify", tmp_path / "a.rle", status=1)
     (tmp_path / "a.rle").write_text(CROSS.replace("Gen=2", "Gen=20"))
     assert "it has 9 cells, and ulam-warburton more at generation 20" in refused("verify", tmp_path / "a.rle", status=1)
 
