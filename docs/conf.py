@@ -90,7 +90,8 @@ html_title = "gpunim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_search_scorer = str(HERE / "_extensions" / "search_scores.js")
-html_sidebars = {page: [] for page in ("faq", "formats", "glossary", "install", "notebook", "performance", "results", "tour")}
+_ALONE = "changelog contributing deprecation faq formats glossary install notebook performance results tour"
+html_sidebars = {page: [] for page in _ALONE.split()}
 html_theme_options = {
     "logo": {"text": "gpunim"},
     "navbar_align": "left",

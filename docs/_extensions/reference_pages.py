@@ -138,8 +138,8 @@ class Exports(_Listing):
         """Return the table: functions and classes, then modules and data."""
         package = self.arguments[0]
         module = import_module(package)
-        others = {f"{package}.{name}": getattr(module, name) for name in dir(module) if name[0] != "_"}
-        rest = {name: value for name, value in others.items() if not _has_page(value)}
+        others = {name: getattr(module, name) for name in dir(module) if name[0] != "_"}
+        rest = {getattr(value, "__name__", f"{package}.{name}"): value for name, value in others.items() if not _has_page(value)}
         exported = _exported(package)
         own = {name: name.removeprefix(f"{package}.") for name in exported if name.rpartition(".")[0] == package}
         return self._nodes(exported | rest, own)

@@ -10,6 +10,7 @@ import inspect
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import fields
@@ -38,6 +39,8 @@ from gpu_nim.render.motions import MOTIONS
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}
 _OF_PICTURES = {each.name for each in fields(Look)} | {each.name for motion in MOTIONS.values() for each in motion.options}
+_NOT_RUN = tomllib.loads((Path(__file__).parents[2] / "tests" / "shown_commands.toml").read_text(encoding="utf-8"))["not_run"]
+_OF_PLUGINS = {tuple(shlex.split(command)[1:]) for command, reason in _NOT_RUN.items() if reason.startswith("needs a plug-in")}
 _PLACEHOLDER = re.compile(r"\.\.\.|\b[A-Z]{4,}\b|<\w+>")
 
 
@@ -168,7 +171,7 @@ def refused(site: Path) -> Iterator[str]:
     """Yield the commands that the command line does not take."""
     pages: dict[tuple[str, ...], list[str]] = {}
     for path, page in sorted(_pages(site).items()):
-        for words in page.commands:
+        for words in page.commands - _OF_PLUGINS:
             pages.setdefault(words, []).append(str(path.relative_to(site.resolve())))
     for words, found in pages.items():
         if (sentence := refusal(words)) is not None:
