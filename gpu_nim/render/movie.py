@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 from shutil import which
 from subprocess import DEVNULL, PIPE, run
@@ -20,7 +19,7 @@ from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.animations import ANIMATIONS, write_animation
-from gpu_nim.render.image import LARGEST_WEBP, Frame
+from gpu_nim.render.image import LARGEST_WEBP
 from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import movie_tags
 from gpu_nim.render.motions import Motion, Movie, motion_of
@@ -90,12 +89,12 @@ def make_movie(
             if what == _STEPS[movie.look.quality == CINEMA]:
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
-        for done, (number, content) in enumerate(_draw(drawn, workers, within), 1):
-            _frame_file(scratch, number).write_bytes(content)
+        files = [scratch.with_name(f"{number:06d}.png") for number in range(movie.frames)]
+        for done, _ in enumerate(_draw(drawn, workers, files, within), 1):
             report(done, movie.frames)
         made = made_by(call("make_movie", movie, str(path)))
         if encoder is None:
-            write_animation(scratch, [_frame_file(scratch, number) for number in range(movie.frames)], movie.rate, made)
+            write_animation(scratch, files, movie.rate, made)
         else:
             _encode(encoder, movie, scratch, made)
     return {
@@ -131,40 +130,27 @@ def ffmpeg() -> str:
         raise missing("movies need ffmpeg", "imageio-ffmpeg", ", or apt-get install ffmpeg") from None
 
 
-def _frame_file(path: Path, number: int) -> Path:
-    """Return the file of a frame, beside a movie."""
-    return path.with_name(f"{number:06d}.png")
-
-
 _renderers: list[Motion] = []  # of the movie whose frames this process draws for another
 
 
-def _draw_frame(movie: Movie, number: int) -> bytes:
-    """Return a frame as a PNG file; the process keeps the body for further frames of the movie."""
+def _draw_frame(movie: Movie, number: int, file: Path) -> None:
+    """Draw a frame into a PNG file; the process keeps the body for further frames of the movie."""
     if not _renderers:
         _renderers.append(motion_of(movie))
-    return _encoded(_renderers[0].frame(number))
+    _renderers[0].frame(number).save(file, compress_level=1)
 
 
-def _encoded(frame: Frame) -> bytes:
-    content = BytesIO()
-    frame.save(content, format="PNG", compress_level=1)
-    return content.getvalue()
-
-
-def _draw(movie: Movie, workers: int, within: OnStep) -> Iterator[tuple[int, bytes]]:
-    """Draw frames, and yield each that is finished: its number and its PNG file.
-
-    `within` is called within a frame of this process.
-    """
+def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iterator[None]:
+    """Draw each frame into its file, and yield when one is finished; `within` is called within a frame of this process."""
     from concurrent.futures import ProcessPoolExecutor, as_completed  # here, for the start-up time of other work
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     if workers <= 1:
         renderer = motion_of(movie)
-        for number in range(movie.frames):
-            yield number, _encoded(renderer.frame(number, within))
+        for number, file in enumerate(files):
+            renderer.frame(number, within).save(file, compress_level=1)
+            yield
         return
     fresh = get_context("spawn")  # OpenGL does not survive a fork
     theirs, ours = fresh.Pipe(duplex=False)
@@ -172,9 +158,9 @@ def _draw(movie: Movie, workers: int, within: OnStep) -> Iterator[tuple[int, byt
         try:
             # Not by `map`, which cancels waiting frames when one fails: Python 3.11 fails at that in a pool that ends.
             with interrupts_blocked():
-                frames = {pool.submit(_draw_frame, movie, number): number for number in range(movie.frames)}
+                frames = [pool.submit(_draw_frame, movie, number, file) for number, file in enumerate(files)]
             for frame in as_completed(frames):
-                yield frames.pop(frame), frame.result()
+                yield frame.result()
         except BrokenProcessPool as error:
             lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --workers"
             raise BackendError(lost) from error
