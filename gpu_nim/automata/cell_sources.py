@@ -1,7 +1,6 @@
 """Sources of a growth's cells: memory, a file, or a repeated growth."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +23,6 @@ ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
 
 #: Takes the newborns of generations 0, 1, ..., and yields their parents as such indices: `gpu_nim.automata.ancestry` for a rule.
 Ancestry = Callable[[Iterator[Newborns]], Iterator[tuple[int, NDArray[np.integer]]]]
-
-
-@dataclass(frozen=True)
-class CellsAs:
-    """Another source's newborns, in the dtype of a growth's cells."""
-
-    source: CellSource
-    dtype: np.dtype[np.integer]
-
-    def __call__(self, first: int, stop: int) -> Iterator[Newborns]:
-        """Yield the newborns of generations first to stop - 1."""
-        for generation, cells in self.source(first, stop):
-            yield generation, cells.astype(self.dtype, copy=False)
 
 
 def by_generation(cells: NDArray[np.integer], births: NDArray[np.uint64]) -> list[NDArray[np.integer]]:

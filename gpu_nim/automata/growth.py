@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
-from gpu_nim.automata.cell_sources import CellsAs, CellSource, Newborns, ParentSource
+from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.table import Table
 from gpu_nim.automata.trees import certificate, tree_of
@@ -82,8 +82,6 @@ class Growth(Presentable):
         if not self.table:
             births: list[int] = self.births.tolist()
             self.table = Table({"births": births, "population": list(accumulate(births))})
-        dtype = np.dtype(np.int64) if self.rule is None else cell_dtype(*self.rule.box(self.generations))
-        self.source = CellsAs(self.source, dtype)
         self._protect()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -139,7 +137,13 @@ class Growth(Presentable):
 
     def __iter__(self) -> Iterator[Newborns]:
         """Yield (n, cells born at n) for n = 0 to `generations`, a range of generations in memory at a time."""
-        return self.source(0, self.generations + 1)
+        return self._born(0, self.generations + 1)
+
+    def _born(self, first: int, stop: int) -> Iterator[Newborns]:
+        """The source's newborns, which may be short integers, as integers wide enough for calculations."""
+        dtype = np.dtype(np.int64) if self.rule is None else cell_dtype(*self.rule.box(self.generations))
+        for generation, cells in self.source(first, stop):
+            yield generation, cells.astype(dtype, copy=False)
 
     def __contains__(self, cell: object) -> bool:
         try:
@@ -197,7 +201,7 @@ class Growth(Presentable):
         end = self.generations + 1 if stop is None else integer("stop", stop)
         if not 0 <= begin < end <= self.generations + 1:
             raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {shown(begin)}:{shown(end)}")
-        return np.concatenate([cells for _, cells in self.source(begin, end)])
+        return np.concatenate([cells for _, cells in self._born(begin, end)])
 
     def to_xarray(self, *, cells: bool = True) -> Any:
         """Return the growth as an `xarray.Dataset`: the table, fractions as float64, and the births by generation, and the cells.
