@@ -52,10 +52,6 @@ class CompiledBackend(NumpyBackend):
         with compiling():
             return super().automaton(*args, **kwargs)
 
-    def nim(self, *args, **kwargs):
-        with compiling():
-            return super().nim(*args, **kwargs)
-
     @staticmethod
     def wedge_outcomes(*args, **kwargs):
         with compiling():

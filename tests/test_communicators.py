@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_nim.backends.communicator import Alone
+from gpu_nim.backends.communicator import ALONE
 from tests.threads import on_ranks
 
 
@@ -21,7 +21,7 @@ def check_communicator(communicator, most: int = 3) -> bool:
 
 
 def test_alone():
-    assert check_communicator(Alone())
+    assert check_communicator(ALONE)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])

@@ -139,7 +139,7 @@ def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
 
 
 def test_trying_is_shared(workers: Cluster) -> None:
-    from gpu_nim.backends.shared.host_counting import NumpyCounting
+    from gpu_nim.backends.host_counting import NumpyCounting
 
     trial = Enumeration(find_family("d", 4), 40, NumpyCounting())
     jobs = [(Enumeration, (trial.family, 40), "numpy", (first, first + 1)) for first in range(41)]

@@ -40,7 +40,7 @@ def grown(backend: Backend, name: str, generations: int, *, general: bool = Fals
     facts: list[object] = []
     state = None
     for to in (generations // 2, generations):
-        engine = backend.nim(generations, state) if name == "nim" else backend.automaton(rule, generations, state, general=general)
+        engine = backend.automaton(rule, generations, state, general=general)
         batch = engine.advance(to, cells=True, section=(1, 0))
         assert batch.cells is not None
         assert batch.section is not None

@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import KERNELS
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
@@ -227,7 +227,7 @@ def test_more_values_than_the_device_holds_are_refused(launcher, monkeypatch):
 
 @pytest.mark.parametrize("limbs", [1, 4])
 def test_more_values_than_the_host_holds_are_refused(monkeypatch, limbs):
-    monkeypatch.setattr("gpu_nim.backends.shared.host_counting.host_memory", lambda: 7999)
+    monkeypatch.setattr("gpu_nim.backends.host_counting.host_memory", lambda: 7999)
     start = 10**30 if limbs > 1 else 0
     with pytest.raises(InsufficientMemoryError, match=rf"1,000 values needs {8000 * limbs:,} bytes, 7,999 are free"):
         count("D", range(start, start + 1000), piles=4, backend="numpy", device=True)

@@ -2,6 +2,7 @@
 
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -104,7 +105,7 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     made = []
     monkeypatch.setattr(availability, "cuda_obstacle", lambda number=0: None)
     monkeypatch.setattr("gpu_nim.backends.cuda.CupyLauncher", lambda number: made.append(number) or HostLauncher())
-    ranks = SimpleNamespace(rank=1, size=2, on_this_machine=1, exchange=lambda parts: list(parts))
+    ranks: Any = SimpleNamespace(rank=1, size=2, on_this_machine=1, exchange=lambda parts: list(parts))
     assert select_on_rank("cuda", ranks).communicator is ranks
     assert made == [1]
     # A refusal comes before a GPU is chosen.

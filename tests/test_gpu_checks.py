@@ -20,8 +20,8 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.shared.host_counting import NumpyCounting
 from gpu_nim.model.errors import InsufficientMemoryError
 from scripts.lib import gpu_checks as checks
 from tests.cuda_host import HostLauncher, compiler

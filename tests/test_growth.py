@@ -15,8 +15,10 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.model.digest import COEFFICIENTS, checksum, finalize, mix, nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.rule import Rule
 from tests.helpers import p_positions
 
 
@@ -44,29 +46,6 @@ def test_one_digest_on_every_backend(backend: Backend, generations: int) -> None
     assert growth.births.tolist() == [3 ** n.bit_count() for n in range(generations + 1)]
 
 
-@pytest.mark.parametrize("stops", [(0, 1, 2, 40, 129), (63, 64, 129), (128, 129)])
-def test_batches_do_not_show(backend: Backend, stops: tuple[int, ...]) -> None:
-    engine = backend.nim(stops[-1])
-    batches = [engine.advance(stop, cells=True) for stop in stops]
-    whole = backend.nim(stops[-1]).advance(stops[-1], cells=True)
-    assert whole.cells is not None
-    assert np.array_equal(np.concatenate([batch.births for batch in batches]), whole.births)
-    assert np.array_equal(np.concatenate([batch.checksums for batch in batches]), whole.checksums)
-    assert np.array_equal(np.concatenate([batch.cells for batch in batches if batch.cells is not None]), whole.cells)
-
-
-@pytest.mark.parametrize("at", [0, 5, 64, 100])
-def test_a_state_goes_on_where_it_was_taken(backend: Backend, at: int) -> None:
-    engine = backend.nim(130)
-    engine.advance(at)
-    state = engine.state()
-    expected = engine.advance(130).checksums
-    # On the same backend, and on NumPy whichever backend took it.
-    for successor in (backend.nim(130, state), NumpyBackend().nim(130, state), backend.nim(300, state)):
-        assert successor.generation == at
-        assert np.array_equal(successor.advance(130).checksums, expected)
-
-
 def test_cells_are_the_same_kept_or_grown_anew() -> None:
     kept, anew = (grow("nim", 40, backend="numpy", cells=cells) for cells in (True, False))
     assert np.array_equal(kept.cells(), anew.cells())
@@ -78,7 +57,7 @@ def test_cells_are_the_same_kept_or_grown_anew() -> None:
 
 def test_kept_cells_stop_at_their_limit() -> None:
     kept = CellsInMemory(limit=10)
-    batch = NumpyBackend().nim(1).advance(1, cells=True)
+    batch = NumpyBackend().automaton(NIM, 1).advance(1, cells=True)
     with pytest.raises(InsufficientMemoryError, match="12 bytes, more than the 10 set aside"):
         kept.add(batch)
 
@@ -96,8 +75,8 @@ class _Wrong(NumpyBackend):
         super().__init__()
         self._births = births
 
-    def nim(self, last: int, state: object = None) -> "_WrongEngine":  # type: ignore[override]
-        return _WrongEngine(super().nim(last), self._births)
+    def automaton(self, rule: Rule, last: int, state: object = None, *, general: bool = False) -> "_WrongEngine":  # type: ignore[override]
+        return _WrongEngine(super().automaton(rule, last, general=general), self._births)
 
 
 class _WrongEngine:

@@ -22,6 +22,7 @@ from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.cells import Keys
+from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.games.inequality import nim
 from gpu_nim.model.digest import nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -200,7 +201,7 @@ def test_a_table_of_many_slots(monkeypatch: pytest.MonkeyPatch, bits: int) -> No
 def test_rows_of_nims_plane_far_apart() -> None:
     """32 generations on the first tiles of a plane whose rows have 2^26 words: row 95 begins at word 6.4e9."""
     last, generation = 95, 60
-    host = NumpyBackend().nim(last)
+    host = NumpyBackend().automaton(NIM, last)
     host.advance(generation)
     state, wanted = host.state(), host.advance(generation + 32)
     launcher, rows, row_words = VastLauncher(), last + 1, 1 << 26

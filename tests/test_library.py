@@ -27,7 +27,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.cells import CellEngine
+from gpu_nim.backends.shared.engines import GrowthEngine
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
 from gpu_nim.games.catalogue import parameter_owners
 from gpu_nim.model.errors import FileError, UsageError
@@ -305,8 +305,10 @@ def test_generations_one_by_one_are_one_growth(monkeypatch) -> None:
     expected = [cells.tolist() for _, cells in grow("edge", 60, backend="numpy", cells=True)]
     growth = grow("edge", 60, backend="numpy")
     steps = []
-    step = CellEngine.advance
-    monkeypatch.setattr(CellEngine, "advance", lambda self, to, **how: steps.append(to - self.generation) or step(self, to, **how))
+    step = GrowthEngine.advance
+    monkeypatch.setattr(
+        GrowthEngine, "advance", lambda self, to, **how: steps.append(to - self.generation) or step(self, to, **how)
+    )
     assert [growth.newborns(n).tolist() for n in range(61)] == expected
     assert sum(steps) <= 62  # the seeds alone, and once through the growth
     assert [growth.newborns(n).tolist() for n in (60, 60, 41, 7)] == [expected[n] for n in (60, 60, 41, 7)]
@@ -317,15 +319,15 @@ def test_an_interrupted_growth_is_begun_again(monkeypatch) -> None:
     growth = grow("edge", 40, backend="numpy")
     expected = grow("edge", 40, backend="numpy", cells=True).newborns(33)
     growth.newborns(5)
-    step = CellEngine.advance
+    step = GrowthEngine.advance
 
-    def interrupted(self: CellEngine, to: int, **how: object) -> object:
+    def interrupted(self: GrowthEngine, to: int, **how: object) -> object:
         if to > 10:
             raise KeyboardInterrupt
         return step(self, to, **how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(CellEngine, "advance", interrupted)
+        patch.setattr(GrowthEngine, "advance", interrupted)
         with pytest.raises(KeyboardInterrupt):
             growth.newborns(33)
     assert np.array_equal(growth.newborns(33), expected)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import count
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.cli.output import digits
 from gpu_nim.counting import closed_forms, digit_matrices, long_integers
 from gpu_nim.counting.families import FAMILIES, find_family

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, with_checked_sum

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family

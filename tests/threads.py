@@ -20,7 +20,7 @@ class _Stopped(GpunimError):
     """Another rank failed first; an error of gpunim, so that no engine takes it for its device's."""
 
 
-class Threads:
+class Threads(Communicator):
     """One rank of several on threads; `on_ranks` makes them."""
 
     def __init__(self, rank: int, places: list[Any], barrier: threading.Barrier, stopped: list[threading.Event]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import formulas, neighbourhoods
+from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.model.arguments import argument, is_a_number, shown
 from gpu_nim.model.errors import UsageError
@@ -196,7 +197,7 @@ _AUTOMATA = (
         summary="three-pile Nim: born when exactly one of (a-1,b-1,c), (a-1,b,c-1), (a,b-1,c-1) is alive",
         space=_OCTANT,
         source="[B], first rule; [NF] Theorem 19",
-        rule=Rule(3, neighbourhoods.pair_offsets(3), _ONE, _SPACE, octant=True),
+        rule=NIM,
         repeats=True,
         oeis=_by_total(3),
         births_formula=formulas.nim_births,

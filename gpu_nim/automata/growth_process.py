@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton, find
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton
 from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, split
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.snapshot import Snapshot
 from gpu_nim.automata.table import ColumnRecorder, Table
 from gpu_nim.automata.user_defined import describe
-from gpu_nim.backends.communicator import Alone, gather_cells
+from gpu_nim.backends.communicator import ALONE, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine
 from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, argument, integer, shown
@@ -56,8 +56,6 @@ class GrowthProcess:
     Attributes:
         mismatch: the first generation that contradicts the theorem, or None.
         verifies: whether births are checked against a theorem.
-        by_planes: whether it is grown by the engine for nim alone, which applies the same rule to a plane at a time; ranks divide
-            bricks of its cells, as they do of any automaton.
         tested: the last generation up to which each cell was checked, too: all with cells=True, otherwise the first ones.
         resumed: the snapshot that it resumed from, once it has begun without its state.
         ranks: the ranks of the backend.
@@ -110,14 +108,9 @@ class GrowthProcess:
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
         self._engine: Engine | None = None
-        nim, alone = self.automaton.rule == find("nim").rule, self.ranks.size == 1
-        self.by_planes = nim and alone and not general
         self.resumed = resume
         if resume is not None:
             self._restore(resume)
-            self.by_planes = nim and "words" in resume.state
-            if self.by_planes and not alone:
-                raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
 
     @property
     def generation(self) -> int:
@@ -184,15 +177,10 @@ class GrowthProcess:
         rule, last, backend = self.automaton.rule, self.generations, self._backend
         require_memory(_GENERATION_BYTES * last, host_memory(), f"the table of {last:,} generations", "fewer generations take less")
         if self.resumed is not None:
-            # A state goes to an engine of the kind that it came from: the general one counts touches.
             with _damage_refused():
-                state = self.resumed.state
-                planes = self.by_planes
-                engine = backend.nim(last, state) if planes else backend.automaton(rule, last, state, general="touches" in state)
+                engine = backend.automaton(rule, last, self.resumed.state)
             self.resumed = replace(self.resumed, state={})  # the engine has it
             return engine
-        if self.by_planes:
-            return backend.nim(last)
         try:
             return backend.automaton(rule, last, general=self._general)
         except InsufficientMemoryError:
@@ -207,8 +195,6 @@ class GrowthProcess:
 
     def _agreed(self, seconds: float) -> float:
         """The mean over all ranks, by which they choose batches alike."""
-        if self.ranks.size == 1:
-            return seconds
         return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
 
     @property
@@ -227,7 +213,7 @@ class GrowthProcess:
         729880
         """
         try:
-            planned = self._backend.growth_memory(self.automaton.rule, self.generations, nim=self.by_planes, general=self._general)
+            planned = self._backend.growth_memory(self.automaton.rule, self.generations, general=self._general)
         except InsufficientMemoryError:
             if not self._touched_fit:
                 raise
@@ -272,7 +258,7 @@ class GrowthProcess:
     def growth(self, source: CellSource | None = None) -> Growth:
         """Return the finished growth, whose cells are read from `source` or otherwise grown again on demand."""
         births = np.concatenate(self._births)
-        alone = self._backend if self.ranks.size == 1 else self._backend.on_rank(Alone())
+        alone = self._backend if self.ranks.size == 1 else self._backend.on_rank(ALONE)
         return Growth(
             self.automaton.name,
             births,

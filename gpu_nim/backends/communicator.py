@@ -15,7 +15,7 @@ wait for the other ranks. What an engine returns:
 
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +29,16 @@ NOT_ON_RANKS = (
 )
 
 
-class Communicator(Protocol):
-    """The ranks of one growth, as one of them sees them."""
+class Communicator:
+    """The ranks of one growth, as one of them sees them: here it is the only one, and a subclass has several.
 
-    @property
-    def rank(self) -> int:
-        """Return the number of this rank, from 0."""
+    `rank`: the number of this rank, from 0.  `size`: the number of ranks.  `device_buffers`: whether buffers may be on a GPU.
 
-    @property
-    def size(self) -> int:
-        """Return the number of ranks."""
+    >>> Communicator().exchange([np.array([1, 2], np.uint8)])
+    [array([1, 2], dtype=uint8)]
+    """
 
-    @property
-    def device_buffers(self) -> bool:
-        """Return whether buffers may be arrays of a GPU."""
+    rank, size, device_buffers = 0, 1, False
 
     def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Send one buffer to each rank and return the buffer from each.
@@ -54,6 +50,7 @@ class Communicator(Protocol):
         Returns:
             A buffer from each rank; that of this rank is the one it was given.
         """
+        return list(parts)
 
     def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the sums modulo 2^64 over all ranks, on each of them.
@@ -61,35 +58,14 @@ class Communicator(Protocol):
         Args:
             values: of the same shape on every rank.
         """
+        return values
 
     def fail(self) -> None:
         """Have the next exchange of the other ranks raise RankFailed, and return when all of them have come there."""
 
 
-class Alone:
-    """The communicator of a growth on one rank.
-
-    >>> alone = Alone()
-    >>> alone.exchange([np.array([1, 2], np.uint8)])
-    [array([1, 2], dtype=uint8)]
-    """
-
-    rank, size, device_buffers = 0, 1, False
-
-    def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
-        """Return the buffer that is given."""
-        return list(parts)
-
-    def sum(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the values that are given."""
-        return values
-
-    def fail(self) -> None:
-        """Do nothing: there are no other ranks."""
-
-
 #: What a growth has for a communicator unless it is given one.
-ALONE = Alone()
+ALONE = Communicator()
 
 
 def share(communicator: Communicator, value: T) -> list[T]:
@@ -99,7 +75,7 @@ def share(communicator: Communicator, value: T) -> list[T]:
         communicator: the ranks.
         value: anything small, since it is pickled.
 
-    >>> share(Alone(), "a word")
+    >>> share(ALONE, "a word")
     ['a word']
     """
     buffer = np.frombuffer(pickle.dumps(value), np.uint8)
@@ -116,7 +92,7 @@ def free_share(communicator: Communicator, memory: str, free: int) -> int:
         memory: what tells the memory of this rank, of a device or of a host, from others.
         free: its free bytes.
 
-    >>> free_share(Alone(), "this host", 900)
+    >>> free_share(ALONE, "this host", 900)
     900
     """
     if communicator.size == 1:

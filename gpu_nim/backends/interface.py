@@ -2,24 +2,17 @@
 
 A backend runs on one device.  It knows rules, arrays and generations, but no catalogues, files or progress bars, and it prints
 nothing.
-
-Counting: every range of every sequence is cut into blocks of 2^m consecutive indices, and the values of a block are one row vector
-times one table (`gpu_nim.counting.blocks`):
-
-    value[h, l] = sum_c rows[h, c] * table[c, l].
-
-All arithmetic is modulo 2^(64 limbs), a ring, so intermediate wrapping is harmless: the caller has proven that the values
-themselves fit (`gpu_nim.model.arrays`).
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.model.arrays import U64, ArrayValue, Integers
+from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 from gpu_nim.model.work import OnStep, unreported
@@ -107,163 +100,6 @@ class Engine(Protocol):
         """Return the state after generation `self.generation`, copied to the host."""
 
 
-class Lengths(NamedTuple):
-    """How long the values of consecutive indices are, and their sum, by which they are checked.
-
-    Attributes:
-        total: the sum modulo 2^(64 limbs).
-        counts: shape (64 limbs + 1,); entry i is the number of values with i binary digits.
-    """
-
-    total: int
-    counts: NDArray[np.int64]
-
-
-class Rows(Protocol):
-    """A sequence cut into blocks, as far as an engine needs to know it: the source of a range's rows."""
-
-    dimension: int
-
-    def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
-        """Return the rows of blocks `first` to `stop - 1`, shape (blocks, dimension).
-
-        Args:
-            first: the first block.
-            stop: the block after the last.
-            bits: a block holds 2^bits indices.
-            limbs: 64-bit words of a value.
-        """
-
-    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
-        """Return the matrices that take the row of a block of 2^bits indices to those of the 2^inner-blocks in it.
-
-        Args:
-            bits: m of the outer blocks, of 2^m indices.
-            inner: m of the inner blocks.
-            limbs: 64-bit words of a value.
-
-        Returns:
-            Shape (2^(bits - inner), dimension, dimension): row j of the inner blocks is the outer row times matrix j.
-        """
-
-
-class Counting(Protocol):
-    """The counting engine of a backend. A table is opaque: each engine stores it where its kernels need it."""
-
-    @property
-    def name(self) -> str:
-        """Return "numpy" or "cuda"."""
-
-    def chunk_size(self, limbs: int) -> int:
-        """Return about how many values are counted, or tuples tried, in at most a second.
-
-        Args:
-            limbs: 64-bit words of a value; 1 for tuples.
-        """
-
-    def block_bits(self, dimension: int, limbs: int) -> int:
-        """Return m: blocks of 2^m indices are the fastest ones.
-
-        Args:
-            dimension: the rows of the table.
-            limbs: 64-bit words of a value.
-        """
-
-    def table(self, columns: Integers, limbs: int) -> Any:
-        """Return a table as the engine stores it.
-
-        Args:
-            columns: shape (dimension, 2^m), uint64 for limbs = 1 and object otherwise.
-            limbs: 64-bit words of a value.
-        """
-
-    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
-        """Return the rows of blocks `first` to `stop - 1` as `fill`, `lengths` and `residues` take them.
-
-        These take plain rows, too: shape (blocks, dimension), in the table's type.
-
-        Args:
-            source: the sequence.
-            first: the first block.
-            stop: the block after the last.
-            bits: a block holds 2^bits indices.
-            limbs: 64-bit words of a value.
-        """
-
-    def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1` of some blocks.
-
-        Args:
-            table: what `table` returned.
-            rows: the rows of the blocks.
-            skip: the first value written, counted from the first block's first.
-            out: an array of the host, of shape (n,) for limbs = 1 and (n, limbs) otherwise.
-        """
-
-    def values(self, table: Any, rows: Any, skip: int, size: int) -> Any:
-        """Return values `skip` to `skip + size - 1` of some blocks as a new array of the engine's own device.
-
-        Args:
-            table: what `table` returned.
-            rows: the rows of the blocks.
-            skip: the first value, counted from the first block's first.
-            size: the number of values.
-
-        Returns:
-            uint64, of shape (size,) for limbs = 1 and (size, limbs) otherwise, least significant first.
-        """
-
-    def lengths(self, table: Any, rows: Any, skip: int, size: int) -> Lengths:
-        """Return how many of the `size` values from value `skip` on have each length, without storing the values.
-
-        Args:
-            table: what `table` returned.
-            rows: the rows of the blocks.
-            skip: the first value, counted from the first block's first.
-            size: the number of values.
-        """
-
-    def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
-        """Return how many of the `size` values from value `skip` on leave each residue, shape (modulus,).
-
-        Args:
-            table: what `table` returned.
-            rows: the rows of the blocks.
-            skip: the first value, counted from the first block's first.
-            size: the number of values.
-            modulus: at least 1.
-        """
-
-    def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Count P-positions by total, by trying (k-1)-tuples.
-
-        The last pile is the nim-sum of a tuple. No pile of a P-position of total 2n exceeds n, so first = 0 and stop = limit + 1
-        find all of them.
-
-        Args:
-            piles: k.
-            limit: the largest entry of a tuple.
-            first: the least first entry.
-            stop: every first entry is below this.
-
-        Returns:
-            Shape (limit + 1,); entry n is the number of P-positions found with total 2n.
-        """
-
-    def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Count P-positions by their largest pile, by trying the same (k-1)-tuples.
-
-        Args:
-            piles: k.
-            limit: the largest entry of a tuple.
-            first: the least first entry.
-            stop: every first entry is below this.
-
-        Returns:
-            Shape (limit + 1,); entry n is the number of P-positions found whose largest pile is n.
-        """
-
-
 class Tracer(Protocol):
     """Traces rays through one scene. Several threads may use it at once."""
 
@@ -316,37 +152,28 @@ class Backend(Protocol):
     def free_memory(self) -> int:
         """Return the bytes that a new piece of work may use."""
 
-    def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
-        """Return the bytes that `nim`, or else `automaton`, plans to take of `free_memory` for a growth from its seeds.
+    def growth_memory(self, rule: Rule, last: int, *, general: bool = False) -> int | None:
+        """Return the bytes that `automaton` plans to take of `free_memory` for a growth from its seeds.
 
         None if that is not known in advance: the general engine checks memory again as the growth goes on.
 
         Args:
             rule: the rule.
             last: the last generation.
-            nim: for the engine of `nim`, in place of that of `automaton`.
             general: as for `automaton`.
         """
 
-    def nim(self, last: int, state: State | None = None) -> Engine:
-        """Return an engine for three-pile Nim by [B]'s first rule, on one rank alone.
-
-        Args:
-            last: the last generation of the growth.
-            state: resume from this state; None begins at the seed.
-        """
-
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Return an engine for the rule: the fast one for exactly-one growth where it applies.
+        """Return an engine for the rule: a fast one for three-pile Nim and exactly-one growth where it applies.
 
         Args:
             rule: the rule.
             last: the last generation of the growth.
-            state: resume from this state; None begins at the seeds.
-            general: use the general engine even where the fast one applies, to compare the two.
+            state: resume from this state, by an engine of the kind that it is of; None begins at the seeds.
+            general: use the general engine even where a fast one applies, to compare the two.
         """
 
-    def counting(self) -> Counting:
+    def counting(self) -> NumpyCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
 
     def tracer(self, scene: Scene) -> Tracer:

@@ -19,8 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Counting
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.limits import MAX_RECORDS
@@ -155,7 +154,7 @@ def reduce_range(
     start: int,
     stop: int,
     reductions: Sequence[Reduction],
-    engine: Counting,
+    engine: NumpyCounting,
     *,
     records: int = MAX_RECORDS,
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
@@ -166,7 +165,7 @@ def reduce_range(
     `run` processes the chunks of a slow job, by default one after the other in this process; `on_step` is called with the number of
     records found. The sum of a histogram's values is compared with the exact one; VerificationError if they differ.
 
-    >>> from gpu_nim.backends.shared.host_counting import NumpyCounting
+    >>> from gpu_nim.backends.host_counting import NumpyCounting
     >>> from gpu_nim.counting.families import ByTotal
     >>> wanted = [Reduction.parse(name) for name in ("sum", "argmax", "residues:4")]
     >>> [result.value for result in reduce_range(ByTotal(3), 0, 10**12, wanted, NumpyCounting())]
@@ -206,7 +205,7 @@ class ValueScan:
     start: int
     stop: int
     reduction: Reduction
-    engine: Counting
+    engine: NumpyCounting
 
     def chunks(self, size: int | None = None) -> list[tuple[int, int]]:
         """The (first, stop) of each chunk, of at least `size` values, with a bounded number of chunks."""

@@ -17,13 +17,13 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.automata.user_defined import define
-from gpu_nim.backends.communicator import NOT_ON_RANKS, share
+from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, share
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.numpy.exactly_one import planned_newborns, supports
+from gpu_nim.backends.numpy.exactly_one import planned_newborns
 from gpu_nim.backends.numpy.nim import most_newborns
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.bricks import Bricks
+from gpu_nim.backends.shared.bricks import Bricks, supports
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.plan import Plan
 from gpu_nim.jobs.ranks import place
@@ -333,8 +333,7 @@ class GrowthJob:
                 general=job._general,
                 resume=snapshot,
             )
-            how = {"nim": growing.by_planes, "general": job._general}
-            if isinstance(backend, NumpyBackend) and backend.lacks_numba(chosen.rule, growing.generations, **how):
+            if isinstance(backend, NumpyBackend) and backend.lacks_numba(chosen.rule, growing.generations, general=job._general):
                 lack = missing("this growth takes a fraction of the time with numba", "numba")
                 on_lack(lack)
                 notes.append(str(lack))
@@ -403,7 +402,7 @@ class GrowthJob:
         alone = loaded = 0
         if isinstance(backend, NumpyBackend):
             alone = planned or 0
-            loaded = backend.loaded_memory(rule, last, nim=growing.by_planes, general=self._general)
+            loaded = backend.loaded_memory(rule, last, general=self._general)
         shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
         written = max((chosen.memory(shape, last) for _, chosen in formats), default=0)
         if not _from_cells(formats):
@@ -540,16 +539,8 @@ def _whole(path: Path) -> Path:
     return path.parent.resolve() / path.name
 
 
-@dataclass(frozen=True)
-class Planned:
+class Planned(Communicator):
     """Rank 0 of some ranks that are not started, to ask a backend for its plan."""
 
-    size: int
-    rank: int = 0
-    device_buffers: bool = False
-
-    def exchange(self, *_: Any, **__: Any) -> Any:
-        """Raise NotImplementedError: there are no other ranks."""
-        raise NotImplementedError
-
-    sum = fail = exchange
+    def __init__(self, size: int) -> None:
+        self.size = size

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import share
+from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.ranks import Outcome, Place
@@ -81,8 +81,8 @@ def joined() -> MpiCommunicator | None:
     return _joined
 
 
-class MpiCommunicator:
-    """The ranks of a communicator of mpi4py, for `gpu_nim.backends.communicator.Communicator`.
+class MpiCommunicator(Communicator):
+    """The ranks of a communicator of mpi4py.
 
     Attributes:
         on_this_machine: the number of this rank among those of its machine.
@@ -99,19 +99,10 @@ class MpiCommunicator:
         device_buffers: bool = False,
     ) -> None:
         self._comm, self._all_done, self.on_this_machine, self.device_buffers = comm, all_done, on_this_machine, device_buffers
+        self.rank, self.size = comm.rank, comm.size
         self._first = max(0, _ANNOUNCED // comm.size - _WORD)  # bytes of a part that travel with its length
         self.lost = False
         self._knows_failure = False  # of a rank
-
-    @property
-    def rank(self) -> int:
-        """Return the number of this rank, from 0."""
-        return self._comm.rank
-
-    @property
-    def size(self) -> int:
-        """Return the number of ranks."""
-        return self._comm.size
 
     def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Send one buffer to each rank and return the buffer from each; those of a GPU travel by themselves, however short."""

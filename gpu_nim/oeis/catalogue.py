@@ -21,7 +21,7 @@ from gpu_nim.automata.catalogue import Automaton, GrowthEntry
 from gpu_nim.automata.formulas import ulam_warburton_births
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.automata.macro_cells import MacroGrowth
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.games.inequality import InequalityGame

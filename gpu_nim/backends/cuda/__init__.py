@@ -6,18 +6,20 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 
 from functools import partial
 
-from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.counting import CudaCounting
-from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine, supports
+from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
-from gpu_nim.backends.interface import Counting, Engine, State
+from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.interface import Engine, State
+from gpu_nim.backends.shared.bricks import supports
+from gpu_nim.backends.shared.engines import Kind, kind_of
 from gpu_nim.backends.shared.states import touched_state
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
@@ -54,28 +56,29 @@ class CudaBackend:
         """Return the bytes of device memory that are free."""
         return self._launcher.free_memory()
 
-    def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
+    def growth_memory(self, rule: Rule, last: int, *, general: bool = False) -> int | None:
         """Return the bytes of device memory that a growth from its seeds is planned to take; None if they are not known before."""
-        if nim:
+        kind = self._kind(rule, general)
+        if kind == "planes":
             return device_bytes(last)
-        return brick_bytes(rule, last, self.communicator.size) if supports(rule) and not general else None
-
-    def nim(self, last: int, state: State | None = None) -> Engine:
-        """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        require_memory(device_bytes(last), self._launcher.free_memory(), f"nim to generation {last} on {self.device}")
-        return NimEngine(self._launcher, last, state)
+        return brick_bytes(rule, last, self.communicator.size) if kind == "bricks" else None
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
-        if supports(rule) and not general:
+        """Start any rule, to grow no further than generation `last`: on a fast path where one applies."""
+        kind = self._kind(rule, general, state)
+        if kind == "planes":
+            require_memory(device_bytes(last), self._launcher.free_memory(), f"nim to generation {last} on {self.device}")
+            return NimEngine(self._launcher, last, state)
+        if kind == "bricks":
             return ExactlyOneEngine(self._launcher, rule, last, state, self.communicator)
-        if self.communicator.size > 1:
-            raise UsageError(NOT_ON_RANKS)
         if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
             state = touched_state(rule, state)
-        return GeneralEngine(self._launcher, rule, last, state)
+        return GeneralEngine(self._launcher, rule, last, state, self.communicator)
 
-    def counting(self) -> Counting:
+    def _kind(self, rule: Rule, general: bool, state: State | None = None) -> Kind:
+        return kind_of(rule, self.communicator, state, general=general, bricks=supports(rule, beside=True))
+
+    def counting(self) -> NumpyCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
         return CudaCounting(self._launcher)
 

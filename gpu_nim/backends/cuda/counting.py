@@ -13,8 +13,7 @@ from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_ho
 from gpu_nim.backends.cuda.launches import Defines
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import copy_to_host
-from gpu_nim.backends.interface import Lengths, Rows
-from gpu_nim.backends.shared.host_counting import HostTable, NumpyCounting
+from gpu_nim.backends.host_counting import HostTable, Lengths, NumpyCounting, Rows
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import require_memory
@@ -54,8 +53,8 @@ class DeviceRows(NamedTuple):
     values: Any
 
 
-class CudaCounting:
-    """The counting engine of the CUDA backend; see `gpu_nim.backends.interface.Counting` for what each method returns.
+class CudaCounting(NumpyCounting):
+    """Counting on a device, and on the host where values have more limbs than kernels take.
 
     `tile_bits` and `whole` set how enumerations are divided, and do not change the counts: b and t run through tiles of
     2^tile_bits by 2^tile_bits, and a histogram of up to `whole` places is kept in shared memory.
@@ -64,28 +63,28 @@ class CudaCounting:
     name = "cuda"
 
     def __init__(self, launcher: Launcher, *, tile_bits: int = _TILE_BITS, whole: int = _WHOLE) -> None:
+        super().__init__()
         self._launch = launcher
-        self._host = NumpyCounting()
         self._tile_bits, self._whole = tile_bits, whole
 
     def chunk_size(self, limbs: int) -> int:
         """Return the size of a chunk of work: a fraction of a second on the device, or the host's own size where it runs there."""
-        return _CHUNK if limbs in _BLOCK_BITS else self._host.chunk_size(limbs)
+        return _CHUNK if limbs in _BLOCK_BITS else super().chunk_size(limbs)
 
     def block_bits(self, dimension: int, limbs: int) -> int:
         """Return m, so that the table stays in the device's cache."""
         if limbs not in _BLOCK_BITS:
-            return self._host.block_bits(dimension, limbs)
+            return super().block_bits(dimension, limbs)
         return max(4, min(_BLOCK_BITS[limbs], (_MAX_ENTRIES // (dimension * limbs)).bit_length() - 1))
 
-    def table(self, columns: Integers, limbs: int) -> DeviceTable | HostTable:
+    def table(self, columns: Integers, limbs: int) -> Any:
         """Return the table as this engine stores it: on the device up to two limbs."""
         if limbs not in _BLOCK_BITS:
-            return self._host.table(columns, limbs)
+            return super().table(columns, limbs)
         with device_memory_errors(f"a table of {columns.shape[0]} by {columns.shape[1]} entries"):
             return DeviceTable(self._upload(columns, limbs), columns.shape[1].bit_length() - 1, limbs)
 
-    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> DeviceRows | Integers:
+    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
         """Return the rows of blocks `first` to `stop - 1`, computed on the device if there are many."""
         if limbs not in _BLOCK_BITS:
             return source.rows(first, stop, bits, limbs)
@@ -105,22 +104,22 @@ class CudaCounting:
             launch(launch.blocks(size * dimension))
             return DeviceRows(values)
 
-    def fill(self, table: DeviceTable | HostTable, rows: Any, skip: int, out: U64) -> None:
+    def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1` to the host: a piece is copied while the next is computed."""
         if isinstance(table, HostTable):
-            self._host.fill(table, rows, skip, out)
+            super().fill(table, rows, skip, out)
             return
         with device_memory_errors(f"{len(out)} values"):
             on_device = self._on_device(rows, table)
             copy_to_host(self._launch, out, lambda first, stop: self._values(table, on_device, skip + first, stop - first))
 
-    def values(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Any:
+    def values(self, table: Any, rows: Any, skip: int, size: int) -> Any:
         """Return values `skip` to `skip + size - 1` as an array of the device."""
         needed = 8 * (size * table.limbs + 2)  # two more: values of one limb are written in pairs
         require_memory(needed, self._launch.free_memory(), f"{size:,} values on {self._launch.device}")
         with device_memory_errors(f"{size} values"):
             if isinstance(table, HostTable):
-                return self._launch.xp.asarray(self._host.values(table, rows, skip, size))
+                return self._launch.xp.asarray(super().values(table, rows, skip, size))
             return self._values(table, self._on_device(rows, table), skip, size)
 
     def _values(self, table: DeviceTable, rows: Any, skip: int, size: int) -> Any:
@@ -133,10 +132,10 @@ class CudaCounting:
         self._sweep(kernel, table, rows[block:], table.bits - (pair - 1), first, stop - first, {"out": values})
         return values[place % pair :][:size] if pair == 2 else values.reshape(-1, 2)
 
-    def lengths(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int) -> Lengths:
+    def lengths(self, table: Any, rows: Any, skip: int, size: int) -> Lengths:
         """Count lengths and add up, up to 2^31 values a launch."""
         if isinstance(table, HostTable):
-            return self._host.lengths(table, rows, skip, size)
+            return super().lengths(table, rows, skip, size)
         with device_memory_errors(f"lengths of {size} values"):
             bins = 64 * table.limbs + 1
             found = self._launch.xp.zeros(bins + 2 * table.limbs, np.uint64)  # one array, for one copy to the host
@@ -145,10 +144,10 @@ class CudaCounting:
         total = sum(digit << 32 * i for i, digit in enumerate(on_host[bins:].tolist()))
         return Lengths(total % (1 << 64 * table.limbs), on_host[:bins].astype(np.int64))
 
-    def residues(self, table: DeviceTable | HostTable, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
+    def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Count residues, up to 2^31 values a launch: in shared memory as far as they fit it, else in L2."""
         if isinstance(table, HostTable):
-            return self._host.residues(table, rows, skip, size, modulus)
+            return super().residues(table, rows, skip, size, modulus)
         with device_memory_errors(f"residues of {size} values modulo {modulus}"):
             counts = self._launch.xp.zeros(modulus, np.uint64)
             numbers = {"modulus": modulus, "inverse": ((1 << 64) - 1) // modulus, "word": (1 << 64) % modulus}

@@ -26,34 +26,20 @@ from gpu_nim.backends.cuda.brick_exchange import BrickExchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
-from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.interface import Section, State
 from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
-from gpu_nim.backends.shared.cells import cell_dtype, check_request, coordinate_dtype
+from gpu_nim.backends.shared.engines import BrickEngine, Grown
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
-__all__ = ["ExactlyOneEngine", "device_bytes", "supports"]
+__all__ = ["ExactlyOneEngine", "device_bytes"]
 
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
 _THREADS = KERNELS["exactly_one_grow"].threads
 _MAX_BRICKS = 2**32 - 2
-_SAVED = 1 << 16  # bricks that are copied to a state at a time
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
-
-
-def supports(rule: Rule) -> bool:
-    """Return whether this engine grows the rule: births on exactly one touch, 2 or 3 dimensions, no `touches`, short offsets.
-
-    An offset's coordinates are at most 4 in size; with symmetry their sizes must add up to at most 4, or each be at most 2.
-
-    >>> supports(Rule(2, ((1, 0),), births=frozenset({1}), seeds=((0, 0),)))
-    True
-    >>> supports(Rule(2, ((9, 0),), births=frozenset({1}), seeds=((0, 0),)))
-    False
-    """
-    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and DeviceBricks(rule, 0).fits
 
 
 def device_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
@@ -69,24 +55,22 @@ def device_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
     return DeviceBricks.of_busiest(rule, last, ranks).device_bytes
 
 
-class ExactlyOneEngine:
-    """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
+class ExactlyOneEngine(BrickEngine):
+    """A growth in bricks, with touches no further than beside a brick, to at most generation `last`, from seeds or a state.
 
     On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
     `gpu_nim.backends.communicator`.
 
-    UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `device_bytes` are not free, and when
-    more bricks are active in a generation than were planned for.
+    InsufficientMemoryError, before anything is allocated, when `device_bytes` are not free, and when more bricks are active in a
+    generation than were planned for.
     """
 
+    saved = 1 << 16
+    _bricks: DeviceBricks
+
     def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
-        if not supports(rule):
-            raise UsageError(
-                f"rule must have births {{1}}, 2 or 3 dimensions, no touches and short offsets, got births {sorted(rule.births)}, "
-                f"{rule.dimension} dimensions, touches {rule.touches} and offsets {rule.offsets}"
-            )
-        self._launch, self.rule, self.last = launcher, rule, last
-        self._ranks = ranks
+        super().__init__(rule, last, ranks)
+        self._launch = launcher
         self._bricks = bricks = DeviceBricks(rule, last, self._ranks.rank, self._ranks.size)
         work = f"a growth to generation {last} on {launcher.device}"
         if bricks.longest > 1 << FIELD:
@@ -97,7 +81,6 @@ class ExactlyOneEngine:
         require_memory(bricks.device_bytes, free, work)
         if bricks.held > _MAX_BRICKS:
             raise InsufficientMemoryError(f"{work} has {bricks.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
-        self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         xp = launcher.xp
         self._capacity = capacity = bricks.capacity(free)
         with device_memory_errors(work):
@@ -118,7 +101,6 @@ class ExactlyOneEngine:
             if self._ranks.size > 1:
                 self._exchange = BrickExchange(self._launch, self._ranks, bricks, self._shape, self._rings)
         self._recorded: dict[tuple[int, int], Callable[[], None]] = {}
-        self.generation = -1
         if state is not None:
             self._restore(state)
 
@@ -158,27 +140,25 @@ class ExactlyOneEngine:
         # One warp per brick: a small growth never has work for the whole device.
         self._grid = self._grow.blocks(bricks.count * 32)
 
-    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
-        check_request(self.generation, to, self.last, section, self.rule.dimension)
+    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
         first = self.generation + 1
         axes, level, share = (0, 0, 1) if section is None else self._bricks.section(*section)
         grown: list[Cells] = []
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
             if first == 0:
-                self._seed(section, share)
+                self.generation = 0
+                self._seed()
+                self._reports[:3] = self._launch.xp.asarray(self._seeded(section, share))
                 if cells:
                     grown.append(self._cells())
             while self.generation < to:
                 self._run(1 if cells else to - self.generation, axes, level)
-                self._require_room()
+                self._require_room(int(to_host(self._counts).max()))
                 if cells:
                     grown.append(self._cells())
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
         reports[:, 2] //= np.uint64(share)
-        births, checksums, sections = self._ranks.sum(np.ascontiguousarray(reports.T))
-        newborns = np.concatenate(grown) if cells else None
-        return Batch(first, births, checksums, newborns, None if section is None else sections)
+        return reports, grown
 
     def _run(self, generations: int, axes: int, level: int) -> None:
         """Queue this number of generations."""
@@ -204,34 +184,21 @@ class ExactlyOneEngine:
         self._tick(1, generations=generations)
 
     def state(self) -> State:
-        """Return the rank's part: generation, newborns' representatives, and the bricks in which anything was touched."""
-        bricks, found, sealed = self._bricks, [np.zeros(0, np.int64)], [np.zeros((0, ROWS), np.uint32)]
+        """Return the rank's part, copied to the host."""
         with device_memory_errors(f"the state of generation {self.generation}"):
-            for first in bricks.numbers[::_SAVED]:
-                stop = min(first + _SAVED, bricks.numbers.stop)
-                words = to_host(self._touched[first * ROWS : stop * ROWS]).reshape(-1, ROWS)
-                numbers = np.flatnonzero(words.any(axis=1))
-                found.append(numbers + first)
-                sealed.append(words[numbers])
-        return {
-            "generation": np.array(self.generation),
-            "newborns": self._representatives(),
-            "last": np.array(self.last),
-            "bricks": bricks.corners(np.concatenate(found)),
-            "sealed": np.concatenate(sealed),
-        }
+            return super().state()
+
+    def _words(self, numbers: range) -> NDArray[np.uint32]:
+        return to_host(self._touched[numbers.start * ROWS : numbers.stop * ROWS]).reshape(-1, ROWS)
 
     def _restore(self, state: State) -> None:
-        generation = int(state["generation"])
-        with device_memory_errors(f"the state of generation {generation}"):
-            for numbers, words in self._bricks.touched(state):
-                if len(numbers):
-                    self._touch(numbers, words)
-            if generation >= 0:
-                self._take(generation, state["newborns"])
+        with device_memory_errors(f"the state of generation {int(state['generation'])}"):
+            super()._restore(state)
 
-    def _touch(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+    def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
         """Add rows of bricks to those that are touched: what is outside of the universe is touched already."""
+        if not len(numbers):
+            return
         first = int(numbers.min())
         part = self._touched[first * ROWS : (int(numbers.max()) + 1) * ROWS]
         require_memory(part.nbytes, host_memory(), "copying a state to the device")
@@ -239,32 +206,24 @@ class ExactlyOneEngine:
         touched.reshape(-1, ROWS)[numbers - first] |= words
         part.set(touched)
 
-    def _require_room(self) -> None:
-        most, capacity = int(to_host(self._counts).max()), self._capacity
-        if most > capacity:
+    def _require_room(self, active: int) -> None:
+        if active > self._capacity:
             raise InsufficientMemoryError(
-                f"a generation up to {self.generation} has {most:,} active bricks, {capacity:,} were planned for"
+                f"a generation up to {self.generation} has {active:,} active bricks, {self._capacity:,} were planned for"
             )
 
-    def _seed(self, section: Section | None, share: int) -> None:
-        seeds = np.array(self.rule.seeds, np.int64)
-        folded = self.rule.symmetry.representative(seeds)
-        own = self._owns(folded)
-        seeds, folded = seeds[own], folded[own]
-        in_section = 0 if section is None else int((seeds[:, section[0]] == section[1]).sum()) * share
-        report = np.array([len(seeds), checksum(folded), in_section], np.uint64)
-        self._reports[:3] = self._launch.xp.asarray(report)
-        self._take(0, np.unique(folded, axis=0))
+    def _seeded(self, section: Section | None, share: int) -> NDArray[np.uint64]:
+        """What is reported of the rank's own newborns of generation 0, which `_batch` divides by the share of a section."""
+        rule, own = self.rule, self.newborns
+        in_section = 0 if section is None else int(rule.symmetry.section_size(own, *section).sum()) * share
+        sizes = rule.symmetry.orbit_size(own)
+        return np.array([sizes.sum(), checksum(own, sizes), in_section], np.uint64)
 
-    def _take(self, generation: int, representatives: Cells) -> None:
-        """Make the rank's own among these the newborns of a generation, mark them as touched, and list the bricks they touch."""
-        xp, bricks = self._launch.xp, self._bricks
-        self.generation = generation
-        places, words = bricks.words(bricks.locate(representatives[self._owns(representatives)]))
-        if len(places) > self._capacity:
-            raise InsufficientMemoryError(
-                f"generation {generation} has {len(places):,} active bricks, {self._capacity:,} were planned for"
-            )
+    def _set_newborns(self, representatives: Cells) -> None:
+        """Make the rank's own among these the newborns, mark them as touched, and list the bricks they touch."""
+        xp, generation = self._launch.xp, self.generation
+        places, words = self._bricks.words(self._own(representatives))
+        self._require_room(len(places))
         u, v, w = places.T
         listed = (u << 2 * FIELD | v << FIELD | w).astype(np.uint64)
         ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * ROWS
@@ -274,38 +233,29 @@ class ExactlyOneEngine:
         self._clock[:] = xp.asarray(np.array([generation], np.uint32))
         self._lay(self._grid, generation=generation)
 
-    def _owns(self, representatives: Cells) -> NDArray[np.bool_]:
-        """Whether the rank owns the bricks of these cells."""
-        places, _, _ = self._bricks.split(self._bricks.locate(representatives))
-        return self._bricks.owns(places)
-
-    def _cells(self) -> Cells:
-        """The newborns, unfolded, in the dtype of a batch's cells."""
-        return self.rule.symmetry.unfold(self._representatives()).astype(self._cell_dtype, copy=False)
-
-    def _representatives(self) -> Cells:
-        """The newborns' representatives, in lexicographic order."""
+    @property
+    def newborns(self) -> Cells:
+        """The newborns of the domain that this rank owns, in lexicographic order, shape (N, dimension)."""
         bricks, generation = self._bricks, self.generation
         if generation < 0:
-            return np.zeros((0, self.rule.dimension), self._dtype)
+            return np.zeros((0, self.rule.dimension), np.int64)
         listed = int(to_host(self._counts[generation : generation + 1])[0])
         ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * ROWS
         packed = to_host(self._lists[ring : ring + listed]).astype(np.int64)
         words = to_host(self._newborn[plane : plane + listed * ROWS]).reshape(-1, ROWS)
         mask = (1 << FIELD) - 1
         cells = bricks.cells_of(np.stack((packed >> 2 * FIELD, packed >> FIELD & mask, packed & mask), axis=1), words)
-        return cells[np.lexsort(cells.T[::-1])].astype(self._dtype)
+        return cells[np.lexsort(cells.T[::-1])]
 
     def _forbid(self) -> None:
         """Mark the cells outside of the universe as touched, so that none of them is ever born."""
         xp, bricks = self._launch.xp, self._bricks
         row, bit = xp.divmod(xp.arange(ROWS * BITS), BITS)
         weights = xp.asarray(np.uint32(1) << np.arange(BITS, dtype=np.uint32))
-        for start in bricks.numbers[::_UNIVERSE_BRICKS]:
-            numbers = np.arange(start, min(start + _UNIVERSE_BRICKS, bricks.numbers.stop))
-            places = xp.repeat(xp.asarray(bricks.place(numbers)), len(row), axis=0)
+        for numbers in bricks.slices(_UNIVERSE_BRICKS):
+            places = xp.repeat(xp.asarray(bricks.place(np.array(numbers))), len(row), axis=0)
             cells = bricks.cells(bricks.join(places, xp.tile(row, len(numbers)), xp.tile(bit, len(numbers)), xp), xp)
             with predicate_errors("universe"):
                 outside = ~self.rule.inside(cells)
             words = (outside.reshape(-1, BITS) * weights).sum(axis=1)
-            self._touched[start * ROWS : start * ROWS + len(words)] = words.astype(np.uint32)
+            self._touched[numbers.start * ROWS : numbers.stop * ROWS] = words.astype(np.uint32)

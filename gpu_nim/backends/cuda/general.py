@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.cells import Keys, check_request
+from gpu_nim.backends.interface import Section, State
+from gpu_nim.backends.shared.engines import Grown, TouchEngine
 from gpu_nim.model.digest import COEFFICIENTS
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 
@@ -35,18 +36,16 @@ class _Launches(NamedTuple):
     survey: Launch
 
 
-class GeneralEngine:
+class GeneralEngine(TouchEngine):
     """A growth of any rule, to at most generation `last`, from its seeds or from a state that an engine returned.
 
     UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; InsufficientMemoryError, before
     the table of touched cells is enlarged, when there is not enough memory for it.
     """
 
-    def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None) -> None:
-        if len(rule.offsets) >= _CLOSED:
-            raise UsageError(f"offsets must be fewer than {_CLOSED}, got {len(rule.offsets)}")
-        self._launch, self.rule, self.last = launcher, rule, last
-        self._grid = grid = Keys(rule, last)
+    def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
+        super().__init__(rule, last, ranks)
+        self._launch, grid = launcher, self._grid
         xp, filler = launcher.xp, (0, MAX_DIMENSION - rule.dimension)
         births = np.zeros(_CLOSED, np.uint8)
         births[list(rule.births)] = 1
@@ -64,18 +63,13 @@ class GeneralEngine:
             self._allowed: Any = None
             self._make_room(_FIRST_ROOM)
             self._table(_FIRST_BITS)
-        self.generation = -1
         if state is not None:
-            if "touches" not in state:
-                raise UsageError(f"state must hold touches, as the general engine saves it, got {', '.join(state)}")
             self.generation = int(state["generation"])
             with device_memory_errors(f"the state of generation {self.generation}"):
                 self._put(state["newborns"])
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
-    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
-        check_request(self.generation, to, self.last, section, self.rule.dimension)
+    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
         xp, first, seeds = self._launch.xp, self.generation + 1, np.array(self.rule.seeds, np.int64)
         grown: list[Cells] = []
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
@@ -93,22 +87,18 @@ class GeneralEngine:
                 survey(survey.blocks(self._count), count=self._count, at=self.generation - first)
                 if cells:
                     grown.append(self._cells())
-            births, checksums, sections = np.ascontiguousarray(to_host(self._reports).reshape(-1, 3).T)
-        newborns = np.concatenate(grown) if cells else None
-        return Batch(first, births, checksums, newborns, None if section is None else sections)
+            return to_host(self._reports).reshape(-1, 3), grown
 
     def state(self) -> State:
-        """Return the generation, its newborns, and every touched cell with its touches (2^15 more where closed)."""
+        """Return the state, copied to the host."""
         with device_memory_errors(f"the state of generation {self.generation}"):
-            filled = self._keys != _EMPTY
-            keys, touches = to_host(self._keys[filled]), to_host(self._touches[filled])
-            order = np.argsort(keys)
-            return {
-                "generation": np.array(self.generation),
-                "touched": self._grid.decode(keys[order].astype(np.int64)).astype(self._grid.dtype),
-                "touches": (touches[order] & (2 * _CLOSED - 1)).astype(np.uint16),
-                "newborns": self._cells().astype(self._grid.dtype),
-            }
+            return super().state()
+
+    def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+        filled = self._keys != _EMPTY
+        keys, touches = to_host(self._keys[filled]), to_host(self._touches[filled])
+        order = np.argsort(keys)
+        return keys[order].astype(np.int64), (touches[order] & (2 * _CLOSED - 1)).astype(np.uint16)
 
     def _encode(self, cells: Cells) -> Any:
         return self._launch.xp.asarray(self._grid.encode(cells).astype(np.uint64))
@@ -217,5 +207,5 @@ class GeneralEngine:
     def _cells(self) -> Cells:
         """The newborns, in lexicographic order, which is that of their keys."""
         keys = np.sort(to_host(self._newborns[: self._count]))
-        cells: Cells = self._grid.decode(keys[keys != _EMPTY].astype(np.int64)).astype(self._grid.cell_dtype)
+        cells: Cells = self._grid.decode(keys[keys != _EMPTY].astype(np.int64)).astype(self._cell_dtype)
         return cells

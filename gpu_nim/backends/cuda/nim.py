@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.interface import Batch, Section, State, count_in_section
-from gpu_nim.backends.shared.cells import check_request
+from gpu_nim.backends.interface import Section, State, count_in_section
+from gpu_nim.backends.shared.engines import NIM, Grown, GrowthEngine
 from gpu_nim.model.digest import nim_plane_mix
+from gpu_nim.model.rule import Cells
 
 _CONSTANTS = read_constants("nim.cu")
 _REACH = _CONSTANTS["REACH"]  # generations a launch
@@ -45,15 +46,15 @@ class _Plane(NamedTuple):
     tiles: Any
 
 
-class NimEngine:
+class NimEngine(GrowthEngine):
     """Three-pile Nim in progress on a device, to at most generation `last`."""
 
     def __init__(self, launcher: Launcher, last: int, state: State | None = None) -> None:
-        self._launch, self._last = launcher, last
+        super().__init__(NIM, last)
+        self._launch = launcher
         self._rows, self._row_words = last + 1, last // 64 + 1
         words, tiles = self._rows * self._row_words, _tiles(self._rows, self._row_words)
         xp = launcher.xp
-        self.generation = -1
         with device_memory_errors(f"nim to generation {last}"):
             # The last generation done, and the one before, which the next launch overwrites.
             self._planes = [
@@ -86,11 +87,9 @@ class NimEngine:
         """The arguments of a launch of this number of generations that describe the plane."""
         return {"rows": self._rows, "row_words": self._row_words, "generation": max(0, self.generation), "steps": steps}
 
-    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
-        check_request(self.generation, to, self._last, section, 3)
+    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
         first = self.generation + 1
-        grown: list[NDArray[np.int32]] = []
+        grown: list[Cells] = []
         with device_memory_errors(f"nim at generation {to}"):
             if first == 0:
                 self._seed()
@@ -106,9 +105,8 @@ class NimEngine:
                 if wanted:
                     grown.append(self._cells(shape))
             births, checksums = (to_host(reports[first : to + 1]) for reports in (self._births, self._checksums))
-        newborns = np.concatenate(grown) if wanted else None
-        cut = None if section is None or newborns is None else count_in_section(newborns, births, section)
-        return Batch(first, births, checksums, newborns if cells else None, cut)
+        sections = np.zeros_like(births) if section is None else count_in_section(np.concatenate(grown), births, section)
+        return np.stack((births, checksums, sections), axis=1), grown
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""

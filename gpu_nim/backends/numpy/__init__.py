@@ -1,17 +1,18 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
-from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes, supports
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine
 from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.host_counting import NumpyCounting
+from gpu_nim.backends.shared.bricks import supports
+from gpu_nim.backends.shared.engines import Kind, kind_of
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import cores, host_memory, require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
@@ -48,43 +49,45 @@ class NumpyBackend:
         """Return the bytes of main memory that the kernel says are available."""
         return host_memory()
 
-    def growth_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int | None:
+    def growth_memory(self, rule: Rule, last: int, *, general: bool = False) -> int | None:
         """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
-        if nim or general or not supports(rule, self.communicator.size):
-            return self._nim_bytes(last) if nim else None
+        kind = self._kind(rule, general)
+        if kind == "planes":
+            return nim_planes.required_bytes(last, plain=self.threads == 0)
         loops = compiled(rule, last, self.threads)
-        return required_bytes(rule, last, self.communicator.size, loops=loops)
+        return required_bytes(rule, last, self.communicator.size, loops=loops) if kind == "bricks" else None
 
-    def loaded_memory(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> int:
+    def loaded_memory(self, rule: Rule, last: int, *, general: bool = False) -> int:
         """Return the bytes, of those of `growth_memory`, of compiled loops, which stay when the growth has ended."""
-        if nim:
+        kind = self._kind(rule, general)
+        if kind == "planes":
             return nim_planes.loaded_bytes(last, plain=self.threads == 0)
-        return LOADED_BYTES if not general and compiled(rule, last, self.threads) else 0
+        return LOADED_BYTES if kind == "bricks" and compiled(rule, last, self.threads) else 0
 
-    def lacks_numba(self, rule: Rule, last: int, *, nim: bool = False, general: bool = False) -> bool:
+    def lacks_numba(self, rule: Rule, last: int, *, general: bool = False) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""
-        wanted = self.threads > 0 and not general and not installed()
-        return wanted and (last >= COMPILED_FROM if nim else gains_by_loops(rule, last))
-
-    def nim(self, last: int, state: State | None = None) -> Engine:
-        """Start three-pile Nim by [B]'s first rule, to grow no further than generation `last`."""
-        require_memory(self._nim_bytes(last), host_memory(), f"nim to generation {last}")
-        return NimEngine(last, state, plain=self.threads == 0)
+        kind = self._kind(rule, general)
+        gains = last >= COMPILED_FROM if kind == "planes" else kind == "bricks" and gains_by_loops(rule, last)
+        return gains and self.threads > 0 and not installed()
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Start any rule, to grow no further than generation `last`: on the fast path for exactly-one growth where it applies."""
-        if supports(rule, self.communicator.size) and not general:
+        """Start any rule, to grow no further than generation `last`: on a fast path where one applies."""
+        kind = self._kind(rule, general, state)
+        if kind == "planes":
+            plain = self.threads == 0
+            require_memory(nim_planes.required_bytes(last, plain=plain), host_memory(), f"nim to generation {last}")
+            return NimEngine(last, state, plain=plain)
+        if kind == "bricks":
             if not compiled(rule, last, self.threads):
                 return ExactlyOneEngine(rule, last, state, self.communicator)
             from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
 
             return CompiledEngine(rule, last, state, self.communicator, self.threads)
-        if self.communicator.size > 1:
-            raise UsageError(NOT_ON_RANKS)
-        return GeneralEngine(rule, last, state)
+        return GeneralEngine(rule, last, state, self.communicator)
 
-    def _nim_bytes(self, last: int) -> int:
-        return nim_planes.required_bytes(last, plain=self.threads == 0)
+    def _kind(self, rule: Rule, general: bool, state: State | None = None) -> Kind:
+        bricks = supports(rule, beside=self.communicator.size > 1)
+        return kind_of(rule, self.communicator, state, general=general, bricks=bricks)
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)

@@ -66,8 +66,8 @@ class CompiledEngine(ExactlyOneEngine):
     def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
         self._touched[numbers] = words
 
-    def _set_newborns(self, at: Ints) -> None:
-        places, words = self._bricks.words(at.T)
+    def _set_newborns(self, representatives: Cells) -> None:
+        places, words = self._bricks.words(self._own(representatives))
         self._parts[:] = 0
         self._parts[0, 1] = self._put(places, words, 0)
         self._touched[self._bricks.number(places)] |= words
@@ -151,7 +151,6 @@ class CompiledEngine(ExactlyOneEngine):
 
     @property
     def newborns(self) -> Cells:
-        """The newborns of the domain that this rank owns, shape (N, dimension)."""
         slots = self._slots()
         return self._bricks.cells_of(self._last.places[slots, :3], self._last.newborn[slots])
 

@@ -31,31 +31,19 @@ from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
-from gpu_nim.backends.shared.cells import CellEngine, cell_dtype, coordinate_dtype
+from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
 _COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more than it takes to load them
-_SAVED = 1 << 12  # bricks of a state that are packed or unpacked at a time
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
 _BRICK_BYTES = 4 * ROWS + 4  # of compiled loops: rows and a slot
 _LISTED_BYTES = 408  # of a brick in the lists of compiled loops
 _LISTED = 320  # measured: the bricks of a list are as many as those of so many generations, if each had the same share
-
-
-def supports(rule: Rule, ranks: int = 1) -> bool:
-    """Return whether this engine grows the rule: births on exactly one touch, 2 or 3 dimensions, no `touches`.
-
-    On several ranks touches go no further than the bricks beside a brick.
-
-    >>> supports(Rule(2, ((1, 0),), births=frozenset({1}), seeds=((0, 0),)))
-    True
-    """
-    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and (ranks == 1 or Bricks(rule, 0).fits)
 
 
 def listed(bricks: Bricks) -> int:
@@ -69,8 +57,6 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
     >>> gains_by_loops(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), 100)
     False
     """
-    if not supports(rule):
-        return False
     try:
         bricks = Bricks(rule, last)
     except InsufficientMemoryError:  # the engine says so, or another one grows it
@@ -113,16 +99,16 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, *, loops: bool = False
     return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
 
 
-class ExactlyOneEngine(CellEngine):
-    """A growth of a rule that `supports` admits, to at most generation `last`, from its seeds or from a state.
+class ExactlyOneEngine(BrickEngine, SteppedEngine):
+    """A growth in bricks, to at most generation `last`, from its seeds or from a state.
 
     `at`: the (u, v, w) of the newborns of the domain that this rank owns, shape (3, N).
 
     On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
     `gpu_nim.backends.communicator`.
 
-    UsageError for another rule; InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available,
-    and before a step that needs more than was planned and is available.
+    InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available, and before a step that needs
+    more than was planned and is available.
 
     >>> from gpu_nim.model.rule import Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
@@ -141,17 +127,11 @@ class ExactlyOneEngine(CellEngine):
         threads: int = 1,
     ) -> None:
         super().__init__(rule, last, ranks)
-        if not supports(rule):
-            raise UsageError(
-                f"rule must have births {{1}}, 2 or 3 dimensions and no touches, got births {sorted(rule.births)}, "
-                f"{rule.dimension} dimensions and touches {rule.touches}"
-            )
         needed = required_bytes(rule, last, self._ranks.size, loops=self._loops)
         require_memory(needed, free_share(self._ranks, node(), host_memory()), f"a growth to generation {last}")
-        self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
         self._bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
         self._allocate(threads)
-        self._set_newborns(np.zeros((3, 0), np.int64))
+        self._set_newborns(np.zeros((0, rule.dimension), np.int64))
         if state is not None:
             self._restore(state)
 
@@ -161,52 +141,15 @@ class ExactlyOneEngine(CellEngine):
         self._mirrors = Mirrors(self._bricks)
         self._table = ByteTable(self._bricks)
 
-    def state(self) -> State:
-        """Return the rank's part (`gpu_nim.backends.shared.states`)."""
-        bricks, none = self._bricks, np.zeros(0, np.int64)
-        found = [np.flatnonzero(self._words(numbers).any(axis=1)) + numbers.start for numbers in bricks.slices(_SAVED)]
-        touched = np.concatenate((none, *found))
-        # Filled slice by slice: the rows are most of what compiled loops have in memory, and are there twice, not three times.
-        sealed, stop = np.empty((len(touched), ROWS), np.uint32), 0
-        for numbers, some in zip(bricks.slices(_SAVED), found, strict=True):
-            start, stop = stop, stop + len(some)
-            sealed[start:stop] = self._words(numbers)[some - numbers.start]
-        return {
-            "generation": np.array(self.generation),
-            "newborns": self.newborns.astype(self._dtype),
-            "last": np.array(self.last),
-            "bricks": bricks.corners(touched),
-            "sealed": sealed,
-        }
-
-    def _restore(self, state: State) -> None:
-        self.generation = int(state["generation"])
-        for numbers, words in self._bricks.touched(state):
-            self._put_back(numbers, words)
-        if self.generation >= 0:
-            self._set_newborns(self._own(state["newborns"]))
-
     def _words(self, numbers: range) -> NDArray[np.uint32]:
-        """The rows of bricks, shape (n, 32): a bit for each cell that was touched."""
         return self._table.words(numbers)
 
     def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
-        """Take back the rows of bricks."""
         self._table.restore(numbers, words)
 
-    def _seed(self) -> None:
-        folded = np.unique(self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64)), axis=0)
-        self._set_newborns(self._own(folded) if self._ranks.size > 1 else self._bricks.locate(folded).T)
-
-    def _set_newborns(self, at: Ints) -> None:
-        """Begin with newborns, shape (3, N), and mark them as touched."""
-        self._take(at)
-        self._table.decide(at)
-
-    def _own(self, representatives: Cells) -> Ints:
-        """Where those of these cells are that the rank owns, shape (3, N)."""
-        at = self._bricks.locate(representatives)
-        return np.ascontiguousarray(at[self._bricks.owns(at >> np.array(self._bricks.logs))].T)
+    def _set_newborns(self, representatives: Cells) -> None:
+        self._take(np.ascontiguousarray(self._own(representatives).T))
+        self._table.decide(self.at)
 
     def _step(self) -> None:
         at, near = self.at, self._near
@@ -231,7 +174,6 @@ class ExactlyOneEngine(CellEngine):
 
     @property
     def newborns(self) -> Cells:
-        """The newborns of the domain that this rank owns, shape (N, dimension)."""
         cells: Cells = self._bricks.cells(self.at.T)
         return cells
 
@@ -241,11 +183,6 @@ class ExactlyOneEngine(CellEngine):
         fewer = order - self.rule.symmetry.orbit_size(near)
         births = order * self.at.shape[1] - int(fewer.sum())
         return births, (order * checksum(self.newborns) - checksum(near, fewer)) % 2**64
-
-    def _cells(self) -> Cells:
-        # Unfolding sorts, and short integers are sorted several times faster.
-        cells: Cells = self.rule.symmetry.unfold(self.newborns.astype(self._dtype)).astype(self._cell_dtype, copy=False)
-        return cells
 
     def _section(self, axis: int, value: int) -> int:
         return int(self.rule.symmetry.section_size(self.newborns, axis, value).sum())

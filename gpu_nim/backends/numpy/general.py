@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.cells import CLOSED, CellEngine, Keys
+from gpu_nim.backends.shared.cells import CLOSED
+from gpu_nim.backends.shared.engines import SteppedEngine, TouchEngine
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
@@ -125,7 +126,7 @@ class HashTable:
         return self.keys[filled], self.touches[filled]
 
 
-class GeneralEngine(CellEngine):
+class GeneralEngine(TouchEngine, SteppedEngine):
     """A growth of any rule, to at most generation `last`, from its seeds or from a state that an engine returned.
 
     UsageError when the box of generation `last` has more cells than 63-bit keys; InsufficientMemoryError, before a
@@ -137,11 +138,8 @@ class GeneralEngine(CellEngine):
     [1, 4, 4, 12, 4, 12, 20]
     """
 
-    def __init__(self, rule: Rule, last: int, state: State | None = None) -> None:
-        super().__init__(rule, last)
-        if len(rule.offsets) >= CLOSED:
-            raise UsageError(f"offsets must be fewer than {CLOSED}, got {len(rule.offsets)}")
-        self._grid = Keys(rule, last)
+    def __init__(self, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
+        super().__init__(rule, last, ranks)
         self._jumps = np.array(rule.offsets, np.int64) @ self._grid.strides
         self._born = np.zeros(1 << 16, np.bool_)
         self._born[list(rule.births)] = True
@@ -154,15 +152,8 @@ class GeneralEngine(CellEngine):
             self._table.touches[slots] = state["touches"]
             self._newborns = self._grid.encode(state["newborns"])
 
-    def state(self) -> State:
-        """Return the generation, its newborns, and every touched cell with its touches (2^15 more where closed)."""
-        keys, touches = self._table.entries()
-        return {
-            "generation": np.array(self.generation),
-            "touched": self._grid.decode(keys).astype(self._grid.dtype),
-            "touches": touches,
-            "newborns": self._cells().astype(self._grid.dtype),
-        }
+    def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+        return self._table.entries()
 
     def _seed(self) -> None:
         self._newborns = np.sort(self._grid.encode(np.array(self.rule.seeds, np.int64)))
@@ -208,7 +199,7 @@ class GeneralEngine(CellEngine):
         return len(self._newborns), checksum(self.rule.symmetry.representative(self._cells()))
 
     def _cells(self) -> Cells:
-        cells: Cells = self._grid.decode(self._newborns).astype(self._grid.cell_dtype)
+        cells: Cells = self._grid.decode(self._newborns).astype(self._cell_dtype)
         return cells
 
     def _section(self, axis: int, value: int) -> int:

@@ -20,10 +20,11 @@ installed.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.interface import Section, State
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
-from gpu_nim.backends.shared.cells import check_request
+from gpu_nim.backends.shared.engines import NIM, Grown, GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
+from gpu_nim.model.rule import Cells
 
 #: Generations, from which on compiled loops gain more than it takes to load them.
 COMPILED_FROM = 1 << 12
@@ -65,33 +66,29 @@ def required_bytes(last: int, *, plain: bool = False) -> int:
     return 8 * (last + 1) * words_per_row(last) + loaded + active
 
 
-class NimEngine:
+class NimEngine(GrowthEngine):
     """Three-pile Nim in progress, to at most generation `last`, by compiled loops unless `plain`."""
 
     def __init__(self, last: int, state: State | None = None, *, plain: bool = False) -> None:
-        self._last = last
+        super().__init__(NIM, last)
         self._compiled = loaded_bytes(last, plain=plain) > 0
         self._row = words_per_row(last)
         self._plane = np.zeros((last + 1) * self._row, np.uint64)
         self._active = np.zeros(0, np.int64)
-        self.generation = -1
         if state is not None:
             self._restore(state)
 
-    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
-        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`."""
-        check_request(self.generation, to, self._last, section, 3)
-        first, size = self.generation + 1, to - self.generation
-        births, checksums, cut = np.zeros((3, size), np.uint64)
-        grown: list[NDArray[np.int32]] = []
-        for index in range(size):
+    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+        reports = np.zeros((to - self.generation, 3), np.uint64)
+        grown: list[Cells] = []
+        for report in reports:
             self._step()
-            births[index], checksums[index], newborns = self._count_and_checksum(cells or section is not None)
+            report[0], report[1], newborns = self._count_and_checksum(cells or section is not None)
             if section is not None:
-                cut[index] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
+                report[2] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
             if cells:
                 grown.extend(newborns)
-        return Batch(first, births, checksums, np.concatenate(grown) if cells else None, None if section is None else cut)
+        return reports, grown
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""

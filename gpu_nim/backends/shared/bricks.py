@@ -46,6 +46,21 @@ _COLUMN_BYTES = 24  # of `columns`
 _COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
 
 
+def supports(rule: Rule, *, beside: bool = False) -> bool:
+    """Return whether a rule is grown in bricks: births on exactly one touch, 2 or 3 dimensions, no `touches`.
+
+    Args:
+        rule: the rule.
+        beside: whether touches may go no further than the bricks beside a brick. An offset's coordinates are then at most 4 in
+            size; with symmetry their sizes must add up to at most 4, or each be at most 2.
+
+    >>> far = Rule(2, ((9, 0),), births=frozenset({1}), seeds=((0, 0),))
+    >>> supports(far), supports(far, beside=True)
+    (True, False)
+    """
+    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and (not beside or Bricks(rule, 0).fits)
+
+
 class BrickGrid:
     """Where the cells of a rule lie in bricks.
 
@@ -330,11 +345,6 @@ class Bricks(BrickGrid):
         """The number of bricks that the rank owns."""
         return int(self._sizes[self.owners == self.rank].sum())
 
-    @property
-    def numbers(self) -> range:
-        """The numbers of the bricks that the rank owns."""
-        return range(self.count)
-
     @cached_property
     def held(self) -> int:
         """The number of bricks that it owns or has beside these."""
@@ -345,7 +355,7 @@ class Bricks(BrickGrid):
         """The (u, v, w) of these bricks, which the rank owns, counted in bricks, shape (N, 3)."""
         columns = np.flatnonzero(self.owned)
         _, first, stop = self.columns[columns].T
-        column = columns[np.searchsorted(np.cumsum(stop - first) + self.numbers.start, numbers, side="right")]
+        column = columns[np.searchsorted(np.cumsum(stop - first), numbers, side="right")]
         return np.stack((*np.divmod(column, self.columns_v), numbers - self.columns[column, 0]), axis=1)
 
     @cached_property
@@ -464,8 +474,8 @@ class Bricks(BrickGrid):
 
     def slices(self, size: int) -> Iterator[range]:
         """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
-        for start in self.numbers[::size]:
-            yield range(start, min(start + size, self.numbers.stop))
+        for start in range(0, self.count, size):
+            yield range(start, min(start + size, self.count))
 
 
 class Jump(NamedTuple):

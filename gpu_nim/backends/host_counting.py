@@ -3,18 +3,25 @@
 Tables are small enough for the last-level cache, one thread per core. NumPy releases the interpreter lock inside its loops, so
 threads share the work without synchronization: each has its own part of the output and its own scratch block.
 
-The CUDA backend counts by it, too, where values have more limbs than its kernels take.
+Counting: every range of every sequence is cut into blocks of 2^m consecutive indices, and the values of a block are one row vector
+times one table (`gpu_nim.counting.blocks`):
+
+    value[h, l] = sum_c rows[h, c] * table[c, l].
+
+All arithmetic is modulo 2^(64 limbs), a ring, so intermediate wrapping is harmless: the caller has proven that the values
+themselves fit (`gpu_nim.model.arrays`).
+
+The CUDA backend counts on the host, too, where values have more limbs than its kernels take.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Lengths, Rows
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.memory import cores, host_memory, require_memory
 
@@ -30,6 +37,46 @@ _CHUNK = 1 << 25
 _TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are computed once and reused
 
 
+class Lengths(NamedTuple):
+    """How long the values of consecutive indices are, and their sum, by which they are checked.
+
+    Attributes:
+        total: the sum modulo 2^(64 limbs).
+        counts: shape (64 limbs + 1,); entry i is the number of values with i binary digits.
+    """
+
+    total: int
+    counts: NDArray[np.int64]
+
+
+class Rows(Protocol):
+    """A sequence cut into blocks, as far as an engine needs to know it: the source of a range's rows."""
+
+    dimension: int
+
+    def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
+        """Return the rows of blocks `first` to `stop - 1`, shape (blocks, dimension).
+
+        Args:
+            first: the first block.
+            stop: the block after the last.
+            bits: a block holds 2^bits indices.
+            limbs: 64-bit words of a value.
+        """
+
+    def steps(self, bits: int, inner: int, limbs: int) -> Integers:
+        """Return the matrices that take the row of a block of 2^bits indices to those of the 2^inner-blocks in it.
+
+        Args:
+            bits: m of the outer blocks, of 2^m indices.
+            inner: m of the inner blocks.
+            limbs: 64-bit words of a value.
+
+        Returns:
+            Shape (2^(bits - inner), dimension, dimension): row j of the inner blocks is the outer row times matrix j.
+        """
+
+
 class HostTable(NamedTuple):
     """A table of `dimension` columns, 2^m entries each, the limbs of the values it makes, and, where these are several
     and the sums of products fit a word, its entries by digits of 28 bits.
@@ -41,7 +88,7 @@ class HostTable(NamedTuple):
 
 
 class NumpyCounting:
-    """The counting engine of the NumPy backend; see `gpu_nim.backends.interface.Counting` for what each method returns.
+    """Counting on the host. A table is opaque: an engine on a device, which is a subclass, stores it where its kernels need it.
 
     >>> engine = NumpyCounting(threads=1)
     >>> table = engine.table(np.array([[1, 3, 3, 9]], np.uint64), 1)
@@ -59,27 +106,58 @@ class NumpyCounting:
         self.threads = threads or cores()
 
     def chunk_size(self, limbs: int) -> int:
-        """Return the size of a chunk of work: its rows have to fit in memory, and blocks of longer values are shorter."""
+        """Return about how many values are counted, or tuples tried, in at most a second.
+
+        Args:
+            limbs: 64-bit words of a value; 1 for tuples.
+        """
         return _CHUNK if limbs == 1 else _CHUNK >> 5
 
     def block_bits(self, dimension: int, limbs: int) -> int:
-        """Return m, such that the table fits the cache and a call has enough work."""
+        """Return m: blocks of 2^m indices are the fastest ones.
+
+        Args:
+            dimension: the rows of the table.
+            limbs: 64-bit words of a value.
+        """
         most = _BLOCK_BITS if limbs == 1 else _WIDE_BITS
         return max(4, min(most, _CACHE_ENTRIES.bit_length() - 1 - (dimension - 1).bit_length()))
 
-    def table(self, columns: Integers, limbs: int) -> HostTable:
-        """Return the table as this engine stores it."""
+    def table(self, columns: Integers, limbs: int) -> Any:
+        """Return a table as the engine stores it.
+
+        Args:
+            columns: shape (dimension, 2^m), uint64 for limbs = 1 and object otherwise.
+            limbs: 64-bit words of a value.
+        """
         if limbs == 1:
             return HostTable(columns, limbs, None)
         digits = [_digits(column) for column in columns]
         return HostTable(columns, limbs, digits if sum(map(len, digits)) <= _MAX_PRODUCTS else None)
 
-    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Integers:
-        """Return the rows."""
+    def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
+        """Return the rows of blocks `first` to `stop - 1` as `fill`, `lengths` and `residues` take them.
+
+        These take plain rows, too: shape (blocks, dimension), in the table's type.
+
+        Args:
+            source: the sequence.
+            first: the first block.
+            stop: the block after the last.
+            bits: a block holds 2^bits indices.
+            limbs: 64-bit words of a value.
+        """
         return source.rows(first, stop, bits, limbs)
 
-    def fill(self, table: HostTable, rows: Integers, skip: int, out: U64) -> None:
-        """Write values `skip` to `skip + len(out) - 1`; threads take ranges of whole blocks."""
+    def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
+        """Write values `skip` to `skip + len(out) - 1` of some blocks.
+
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value written, counted from the first block's first.
+            out: an array of the host, of shape (n,) for limbs = 1 and (n, limbs) otherwise.
+        """
         length = table.columns.shape[1]
         blocks = -(-(skip + len(out)) // length)
         share = -(-blocks // self.threads)
@@ -96,23 +174,48 @@ class NumpyCounting:
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(work, firsts))
 
-    def values(self, table: HostTable, rows: Integers, skip: int, size: int) -> U64:
-        """Return values `skip` to `skip + size - 1` in a new array."""
+    def values(self, table: Any, rows: Any, skip: int, size: int) -> Any:
+        """Return values `skip` to `skip + size - 1` of some blocks as a new array of the engine's own device.
+
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value, counted from the first block's first.
+            size: the number of values.
+
+        Returns:
+            uint64, of shape (size,) for limbs = 1 and (size, limbs) otherwise, least significant first.
+        """
         require_memory(8 * table.limbs * size, host_memory(), f"{size:,} values")
         out = np.empty((size,) if table.limbs == 1 else (size, table.limbs), np.uint64)
         self.fill(table, rows, skip, out)
         return out
 
-    def lengths(self, table: HostTable, rows: Integers, skip: int, size: int) -> Lengths:
-        """Count lengths and add up, a cache-sized chunk at a time."""
+    def lengths(self, table: Any, rows: Any, skip: int, size: int) -> Lengths:
+        """Return how many of the `size` values from value `skip` on have each length, without storing the values.
+
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value, counted from the first block's first.
+            size: the number of values.
+        """
         total, counts = 0, np.zeros(64 * table.limbs + 1, np.int64)
         for values in self._chunks(table, rows, skip, size):
             total += int(values.sum(dtype=np.uint64)) if table.limbs == 1 else sum(values.tolist())
             counts += _lengths(values, len(counts))
         return Lengths(total & ((1 << 64 * table.limbs) - 1), counts)
 
-    def residues(self, table: HostTable, rows: Integers, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
-        """Count residues a cache-sized chunk at a time."""
+    def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
+        """Return how many of the `size` values from value `skip` on leave each residue, shape (modulus,).
+
+        Args:
+            table: what `table` returned.
+            rows: the rows of the blocks.
+            skip: the first value, counted from the first block's first.
+            size: the number of values.
+            modulus: at least 1.
+        """
         counts = np.zeros(modulus, np.int64)
         for values in self._chunks(table, rows, skip, size):
             remainders = (values % (np.uint64(modulus) if table.limbs == 1 else modulus)).astype(np.int64)
@@ -130,14 +233,37 @@ class NumpyCounting:
             yield values
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Enumerate the tuples; the histogram is by total, up to 2 limit."""
-        return self._try(piles, limit, first, stop, _totals)
+        """Count P-positions by total, by trying (k-1)-tuples.
+
+        The last pile is the nim-sum of a tuple. No pile of a P-position of total 2n exceeds n, so first = 0 and stop = limit + 1
+        find all of them.
+
+        Args:
+            piles: k.
+            limit: the largest entry of a tuple.
+            first: the least first entry.
+            stop: every first entry is below this.
+
+        Returns:
+            Shape (limit + 1,); entry n is the number of P-positions found with total 2n.
+        """
+        return self._tried(piles, limit, first, stop, _totals)
 
     def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Enumerate the tuples; the histogram is by largest pile, up to the limit."""
-        return self._try(piles, limit, first, stop, _maxima)
+        """Count P-positions by their largest pile, by trying the same (k-1)-tuples.
 
-    def _try(
+        Args:
+            piles: k.
+            limit: the largest entry of a tuple.
+            first: the least first entry.
+            stop: every first entry is below this.
+
+        Returns:
+            Shape (limit + 1,); entry n is the number of P-positions found whose largest pile is n.
+        """
+        return self._tried(piles, limit, first, stop, _maxima)
+
+    def _tried(
         self,
         piles: int,
         limit: int,

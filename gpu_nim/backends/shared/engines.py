@@ -1,0 +1,212 @@
+"""What the engines of growth have in common: batches, states of bricks, and which kind of engine grows a rule."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
+from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.shared.bricks import ROWS, Bricks
+from gpu_nim.backends.shared.cells import CLOSED, Keys, cell_dtype, coordinate_dtype
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Cells, Rule
+
+#: Three-pile Nim by [B]'s first rule, which one rank grows in planes of bits.
+NIM = Rule(3, ((1, 1, 0), (1, 0, 1), (0, 1, 1)), frozenset({1}), ((0, 0, 0),), octant=True)
+
+#: How an engine grows: nim in planes, births on exactly one touch in bricks, any rule by the touches of each cell.
+Kind = Literal["planes", "bricks", "touches"]
+
+#: Births, checksum and section of each generation of a batch on this rank, uint64 of shape (g, 3), and the newborns of each.
+Grown = tuple[NDArray[np.uint64], list[Cells]]
+
+
+def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool, bricks: bool) -> Kind:
+    """Return which kind of engine grows a rule: from a state, the kind that it is of.
+
+    Args:
+        rule: the rule.
+        ranks: the ranks that grow it together.
+        state: what it resumes from.
+        general: whether the general engine, which counts touches, grows even what another one could.
+        bricks: whether the backend grows it in bricks.
+
+    >>> kind_of(NIM, ALONE, general=False, bricks=True), kind_of(NIM, ALONE, general=True, bricks=True)
+    ('planes', 'touches')
+    """
+    begun: State = {} if state is None else state
+    if rule == NIM and ("words" in begun or not (begun or general or ranks.size > 1)):
+        if ranks.size > 1:
+            raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
+        return "planes"
+    return "bricks" if bricks and not general and "touches" not in begun else "touches"
+
+
+class GrowthEngine(ABC):
+    """A growth in progress, to at most generation `last`, which a subclass grows a batch at a time."""
+
+    def __init__(self, rule: Rule, last: int, ranks: Communicator = ALONE) -> None:
+        self.rule, self.last, self.generation = rule, last, -1
+        self._ranks = ranks
+        self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
+
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`.
+
+        Births, checksums and sections are those of all ranks, cells those of this one.
+        """
+        first, dimension = self.generation + 1, self.rule.dimension
+        if not first <= to <= self.last:
+            raise UsageError(f"to must be from {first} to {self.last}, got {to}")
+        if section is not None and not 0 <= section[0] < dimension:
+            raise UsageError(f"section must be along an axis from 0 to {dimension - 1}, got {section[0]}")
+        reports, grown = self._batch(to, cells, section)
+        births, checksums, sections = self._ranks.sum(np.ascontiguousarray(reports.T))
+        return Batch(first, births, checksums, np.concatenate(grown) if cells else None, None if section is None else sections)
+
+    @abstractmethod
+    def state(self) -> State:
+        """Return the state after generation `self.generation`, from which an engine of this kind can resume."""
+
+    @abstractmethod
+    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+        """Grow through generation `to`."""
+
+
+class SteppedEngine(GrowthEngine):
+    """A growth whose generations are single steps, each counted when it is done."""
+
+    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+        reports = np.zeros((to - self.generation, 3), np.uint64)
+        grown: list[Cells] = []
+        for report in reports:
+            if self.generation < 0:
+                self._seed()
+            else:
+                self._step()
+            self.generation += 1
+            report[:2] = self._count_and_checksum()
+            if section is not None:
+                report[2] = self._section(*section)
+            if cells:
+                grown.append(self._cells())
+        return reports, grown
+
+    @abstractmethod
+    def _seed(self) -> None:
+        """Begin with the seeds."""
+
+    @abstractmethod
+    def _step(self) -> None:
+        """Grow one generation from the last one."""
+
+    @abstractmethod
+    def _count_and_checksum(self) -> tuple[int, int]:
+        """Return the number of newborns and their checksum."""
+
+    @abstractmethod
+    def _cells(self) -> Cells:
+        """Return the newborns (births, dimension) in lexicographic order."""
+
+    @abstractmethod
+    def _section(self, axis: int, value: int) -> int:
+        """Return how many newborns have coordinate `axis` equal to `value`."""
+
+
+class BrickEngine(GrowthEngine):
+    """A growth on exactly one touch, in bricks: it begins with the representatives of cells, which its states hold."""
+
+    #: Bricks of a state that are read at a time.
+    saved: ClassVar[int] = 1 << 12
+    _bricks: Bricks
+
+    def state(self) -> State:
+        """Return the rank's part (`gpu_nim.backends.shared.states`)."""
+        # Memory is taken as it is written to: the rows are most of what an engine holds, and are there twice, not three times.
+        sealed = np.empty((self._bricks.count, ROWS), np.uint32)
+        touched, stop = [np.zeros(0, np.int64)], 0
+        for numbers in self._bricks.slices(self.saved):
+            words = self._words(numbers)
+            some = np.flatnonzero(words.any(axis=1))
+            start, stop = stop, stop + len(some)
+            sealed[start:stop] = words[some]
+            touched.append(some + numbers.start)
+        return {
+            "generation": np.array(self.generation),
+            "newborns": self.newborns.astype(self._dtype),
+            "last": np.array(self.last),
+            "bricks": self._bricks.corners(np.concatenate(touched)),
+            "sealed": sealed[:stop],
+        }
+
+    def _restore(self, state: State) -> None:
+        self.generation = int(state["generation"])
+        for numbers, words in self._bricks.touched(state):
+            self._put_back(numbers, words)
+        if self.generation >= 0:
+            self._set_newborns(state["newborns"])
+
+    def _seed(self) -> None:
+        folded = self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64))
+        self._set_newborns(np.unique(folded, axis=0))
+
+    def _own(self, representatives: Cells) -> NDArray[np.int64]:
+        """The (u, v, w) of those of these cells that the rank owns, shape (N, 3)."""
+        at = self._bricks.locate(representatives)
+        return at[self._bricks.owns(at >> np.array(self._bricks.logs))]
+
+    def _cells(self) -> Cells:
+        # Unfolding sorts, and short integers are sorted several times faster.
+        cells: Cells = self.rule.symmetry.unfold(self.newborns.astype(self._dtype)).astype(self._cell_dtype, copy=False)
+        return cells
+
+    @property
+    @abstractmethod
+    def newborns(self) -> Cells:
+        """The newborns of the domain that this rank owns, shape (N, dimension)."""
+
+    @abstractmethod
+    def _words(self, numbers: range) -> NDArray[np.uint32]:
+        """The rows of bricks, shape (n, 32): a bit for each cell that was touched."""
+
+    @abstractmethod
+    def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
+        """Take back the rows of bricks."""
+
+    @abstractmethod
+    def _set_newborns(self, representatives: Cells) -> None:
+        """Begin with the rank's own among these newborns, and mark them as touched."""
+
+
+class TouchEngine(GrowthEngine):
+    """A growth of any rule by the touches of each cell, known by its key; UsageError where keys or touches would not fit."""
+
+    def __init__(self, rule: Rule, last: int, ranks: Communicator = ALONE) -> None:
+        super().__init__(rule, last)
+        if ranks.size > 1:
+            raise UsageError(NOT_ON_RANKS)
+        if len(rule.offsets) >= CLOSED:
+            raise UsageError(f"offsets must be fewer than {CLOSED}, got {len(rule.offsets)}")
+        self._grid = Keys(rule, last)
+
+    def state(self) -> State:
+        """Return the generation, its newborns, and every touched cell with its touches (2^15 more where closed)."""
+        keys, touches = self._entries()
+        return {
+            "generation": np.array(self.generation),
+            "touched": self._grid.decode(keys).astype(self._dtype),
+            "touches": touches,
+            "newborns": self._cells().astype(self._dtype),
+        }
+
+    @abstractmethod
+    def _cells(self) -> Cells:
+        """Return the newborns (births, dimension) in lexicographic order."""
+
+    @abstractmethod
+    def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+        """The key of every touched cell, and its touches."""
