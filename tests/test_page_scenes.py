@@ -40,7 +40,7 @@ def palette_of(data):
     return np.frombuffer(b64decode(data["palette"]), np.uint8).reshape(-1, 3)
 
 
-@pytest.mark.parametrize("source", ["edge:15", "fcc:7", "ulam-warburton:20", "chocolate:a=3,size=15", "cubic6:5"])
+@pytest.mark.parametrize("source", ["edge:0", "edge:15", "fcc:7", "ulam-warburton:20", "chocolate:a=3,size=15", "cubic6:5"])
 def test_a_grid_holds_each_cell_with_its_generation_and_its_colour(source):
     data, blocks = data_of(source), blocks_of(source)
     grid = unpacked(data)
@@ -55,13 +55,8 @@ def test_a_grid_holds_each_cell_with_its_generation_and_its_colour(source):
         assert np.abs(palette_of(data)[index] - 255 * expected[tuple((place + data["low"]).tolist())]).max() <= 0.5
     # Each level of the browser's pyramid halves the shape exactly, but for a side of one cell.
     assert all(side == 1 or side % (1 << (data["levels"] - 1)) == 0 for side in data["shape"])
+    assert 2 ** (data["levels"] - 1) <= max(data["shape"])  # as a texture may have
     assert (places.max(axis=0) + 1).tolist() == data["extent"]
-
-
-def test_a_body_has_no_more_levels_than_its_texture_may_have():
-    data = data_of("edge:0")
-    assert data["extent"] == [1, 1, 1]
-    assert 2 ** (data["levels"] - 1) <= max(data["shape"])
 
 
 def test_cells_may_have_colours_of_their_own():
