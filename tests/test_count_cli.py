@@ -21,10 +21,8 @@ run, printed, refused = (partial(function, *_COUNT) for function in (helpers.run
 
 def test_each_option_is_one_of_the_library() -> None:
     taken = {param.name for param in main.get_command(None, "count").params}
-    assert taken - {"at", "span", "form", "as_json", "plan", "quiet", "memory"} == inspect.signature(CountJob).parameters.keys() - {
-        "n",
-        "device",
-    }
+    of_the_command = {"at", "span", "form", "as_json", "plan", "quiet", "memory", "color"}
+    assert taken - of_the_command == inspect.signature(CountJob).parameters.keys() - {"n", "device"}
 
 
 @pytest.mark.parametrize("name", ["A237711", "A241717", "A000027", "A048833", "A372967"])
