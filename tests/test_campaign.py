@@ -114,6 +114,7 @@ def ended(line: str, folder: Path, number: signal.Signals, after: float) -> Outc
     """Run a command line, and send it a signal after this many seconds, which nothing that it started outlives."""
     run = Run(line.split(), folder)
     if not run.ends(after):
+        wait_for(lambda: run.begun or run.ends(0), f"the start of {line}")
         run.signal(number)
     run.ends(20)
     wait_for(lambda: not still_running(run.mark), f"the end of what {line} has started")

@@ -129,8 +129,8 @@ class Blocks:
 
     def bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the least corner and the corner beyond the greatest, int64 (3,) each."""
-        high = (self.corners.astype(np.int64) + self.sizes[:, None]).max(axis=0)
-        return self.corners.min(axis=0).astype(np.int64), high
+        high = [np.add(along, self.sizes, dtype=np.int64).max() for along in self.corners.T]
+        return self.corners.min(axis=0).astype(np.int64), np.array(high)
 
     def centres(self) -> NDArray[np.float32]:
         """Return the middle of each block, float32 (N, 3)."""

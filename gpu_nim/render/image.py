@@ -247,7 +247,7 @@ class DrawnBody:
             return
         base = look.colours_of(body) if base is None else base
         self.annotations = annotations(body, look, running, base)
-        require_picture_memory(look, engine, body.name, len(body), more=style.extra_bytes(body, look.quality))
+        require_picture_memory(look, engine, body.name, len(body), before=style.bytes_before(body, look.quality))
         self._style = style(body, base, look, engine)
 
     @property

@@ -39,7 +39,7 @@ _UNPRINTED = dict.fromkeys(map(ord, f"\n{JOINERS}"))
 LARGEST_SIDE = 16384
 
 #: Memory of VTK and its driver.
-OPENGL_BYTES = 380 << 20
+OPENGL_BYTES = 300 << 20
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class Style(ABC):
         return hull
 
     @staticmethod
-    def extra_bytes(blocks: Blocks, quality: str) -> int:
-        """Return the bytes of memory for these blocks in addition to `costs`.
+    def bytes_before(blocks: Blocks, quality: str) -> int:
+        """Return the bytes of memory that are taken for these blocks before they are drawn, and then given back.
 
         Args:
             blocks: the blocks.

@@ -25,13 +25,13 @@ def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     cost = style.costs[engine]
     drawn = style.drawn_pixels(look, engine)
     kept = _KEPT_BY_OPENGL * drawn if engine == "opengl" else 0
-    body = max(cost.block * min(blocks, MANY), cost.block_of_many * blocks)
+    body = blocks * (cost.block if blocks <= MANY else cost.block_of_many)
     loops = LOADED_BYTES if engine == "trace" and installed() else 0
     return cost.fixed + loops + max(cost.pixel * drawn, _FINISHED * look.resolution[0] * look.resolution[1] + kept) + body
 
 
 def require_picture_memory(
-    look: Look, engine: str, name: str, blocks: int = 0, *, more: int = 0, at_once: int = 1, spare: bool = False
+    look: Look, engine: str, name: str, blocks: int = 0, *, before: int = 0, at_once: int = 1, spare: bool = False
 ) -> None:
     """Raise InsufficientMemoryError where pictures do not fit in memory.
 
@@ -40,7 +40,7 @@ def require_picture_memory(
         engine: what draws them.
         name: that of their source, for the message.
         blocks: the number of blocks of each.
-        more: bytes that each takes in addition.
+        before: bytes that each takes and gives back before it is drawn.
         at_once: how many are drawn at a time.
         spare: whether to leave a margin for the work before they are drawn.
     """
@@ -48,7 +48,7 @@ def require_picture_memory(
     work = f"drawing {name} at {width}x{height}"
     fewer = "an earlier generation, " if blocks else ""
     less = f"{fewer}a smaller --resolution" + (" or --quality draft" if style_of(look).supersampling(look) > 1 else "")
-    needed = picture_bytes(look, engine, blocks) + more
+    needed = max(picture_bytes(look, engine, blocks), before)
     needed += (_SPARE + needed // 8) * spare
     if at_once > 1:
         require_memory(needed * at_once, host_memory(), f"{work} in {at_once} processes", f"fewer --workers or {less} takes less")

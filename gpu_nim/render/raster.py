@@ -169,18 +169,20 @@ def draw_ink(
 
 
 def _bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
-    """Add halos: the picture halved repeatedly, each blurred and added at full size."""
+    """Add halos to the picture: it halved repeatedly, each blurred and added at full size, a channel at a time."""
     height, width = picture.shape[:2]
-    halo = np.zeros_like(picture)
     small = picture
-    for level in range(1, 7):
+    soft: list[NDArray[np.float32]] = []
+    while len(soft) < 6 and min(small.shape[:2]) >= 8:
         h, w = small.shape[0] // 2, small.shape[1] // 2
-        if min(h, w) < 4:
-            break
         small = small[: 2 * h, : 2 * w].reshape(h, 2, w, 2, 3).mean(axis=(1, 3))
-        soft = _blur(_blur(small))
-        halo += enlarge(soft, height, width) * np.float32(0.62**level)
-    return np.asarray(picture + halo * np.float32(glow * 0.35))
+        soft.append(_blur(_blur(small)))
+    for channel in range(3):
+        halo = np.zeros((height, width), np.float32)
+        for level, part in enumerate(soft, 1):
+            halo += enlarge(part[..., channel, None], height, width)[..., 0] * np.float32(0.62**level)
+        picture[..., channel] += halo * np.float32(glow * 0.35)
+    return picture
 
 
 def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:

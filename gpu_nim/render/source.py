@@ -67,6 +67,7 @@ CELLS_LIMIT = 1 << 21
 
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
 _KEPT_BYTES = 32  # a cell that is collected, and copied meanwhile
+_JOINED_BYTES = 20  # a cell that becomes a block
 _MERGED_BYTES = 75  # a cell, for sorting its key
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
@@ -176,12 +177,13 @@ def _blocks(
     dimension = cells.shape[1]
     _require_drawable(source, dimension)
     size = 1 << level
-    corners = (np.pad(cells, ((0, 0), (0, max(3 - dimension, 0)))).astype(np.int64) << level).astype(np.int32)
+    corners = np.pad(np.asarray(cells, np.int32), ((0, 0), (0, max(3 - dimension, 0))))
+    corners <<= level
     blocks = Blocks(
         name=source,
         corners=corners[:, :3],
         sizes=np.full(len(cells), size, dtype=np.int32),
-        generations=generations.astype(np.int32),
+        generations=np.asarray(generations, np.int32),
         population=population,
         note=merged_note(len(cells), size, max(dimension, 3)) if level else "",
         flat=dimension == 2,
@@ -224,8 +226,16 @@ def _gather(
             level += _merge(cells, born, limit)
     if level or sum(map(len, born)) > limit:
         level += _merge(cells, born, limit)
-    blocks = _blocks(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
+    _require_room(sum(counts), _JOINED_BYTES * sum(map(len, born)))
+    blocks = _blocks(source, _joined(cells), _joined(born), sum(counts), level, lattice)
     return replace(blocks, population_until=counted(np.array(counts)))
+
+
+def _joined(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return the arrays as one, and empty their list, so that their memory is given back."""
+    together = np.concatenate(parts)
+    parts.clear()
+    return together
 
 
 def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:

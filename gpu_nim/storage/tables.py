@@ -154,7 +154,7 @@ _MAX_JSON = 1 << 28  # bytes that are read
 _PARSED = 9  # bytes in memory of a byte of JSON: of short numbers, which are texts
 _ROW = 300  # bytes in memory of a row of a text that is read
 _METADATA = 1 << 20  # bytes of the metadata of an array
-_GROUP = 1 << 15  # rows of .parquet that are written at a time
+_GROUP = 1 << 16  # numbers of 64 bits in the rows of .parquet that are written at a time
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
@@ -386,7 +386,8 @@ def _write_parquet(path: Path, heading: Heading, parts: Iterable[Columns]) -> No
 def _blocks(columns: Columns) -> Iterator[Columns]:
     """Yield rows that are written at a time: some of arrays, which have one type in all parts, and else all."""
     count = max(1, *map(len, columns.values()))  # types also where there are no rows
-    size = _GROUP if all(isinstance(column, np.ndarray | range) for column in columns.values()) else count
+    each = max(1, sum(np.size(column[:1]) for column in columns.values()))
+    size = max(1, _GROUP // each) if all(isinstance(column, np.ndarray | range) for column in columns.values()) else count
     for start in range(0, count, size):
         yield {name: column[start : start + size] for name, column in columns.items()}
 
@@ -406,9 +407,15 @@ def _read_parquet(path: Path, most: int | None) -> Columns:
         pass
     try:
         with parquet.ParquetFile(path) as file:
-            require_room_for(path, file.metadata.num_rows * file.metadata.num_columns)
-            table = file.read()
-            return {name: table.column(name).slice(0, most).to_pylist() for name in table.column_names}
+            found: dict[str, list[Any]] = {name: [] for name in file.schema_arrow.names}
+            count = file.metadata.num_rows if most is None else min(most, file.metadata.num_rows)
+            require_room_for(path, count * len(found))
+            for part in file.iter_batches(min(count, _ROWS) or 1):
+                for name, values in found.items():
+                    values += part.column(name).to_pylist()
+                if min(map(len, found.values()), default=count) >= count:
+                    break
+            return {name: values[:count] for name, values in found.items()}
     except (arrow.ArrowException, OSError) as error:
         raise Damaged(printable(str(error))) from error
 

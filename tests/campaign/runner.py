@@ -68,6 +68,15 @@ class Run:
         """The entry that marks the environment of what it starts."""
         return f"{MARK}={self._room.name}".encode()
 
+    @property
+    def begun(self) -> bool:
+        """Whether it catches SIGTERM: before it does, a signal ends it as any program that is still being loaded."""
+        with suppress(OSError):  # it has ended
+            lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+            caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
+            return bool(caught >> signal.SIGTERM - 1 & 1)
+        return False
+
     def ends(self, limit: float) -> bool:
         """Return whether it ends within this many seconds."""
         self._process.join(limit)

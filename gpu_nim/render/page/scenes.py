@@ -92,12 +92,12 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     drawn = _fitting(blocks)
     blocks, owners = (drawn, np.arange(len(drawn))) if drawn.unit == 1 else _split(drawn)
     side = int(blocks.sizes[0])
-    index = blocks.corners // side
-    low = index.min(axis=0)
-    index -= low
-    extent = index.max(axis=0) + 1
+    low, last = blocks.corners.min(axis=0) // side, blocks.corners.max(axis=0) // side
+    extent = last - low + 1
     levels, shape = _padded(extent.tolist())
     _require_memory(blocks.name, len(blocks), prod(shape))
+    index = blocks.corners // side
+    index -= low
     generations, ranks = np.unique(blocks.generations, return_inverse=True)
     if len(generations) > _GENERATIONS:
         raise UsageError(f"{blocks.name} has {len(generations):,} generations with cells, and a page holds up to {_GENERATIONS:,}")

@@ -25,7 +25,7 @@ class Cubes(CameraStyle):
     costs: ClassVar = {
         "numpy": Cost(16 << 20, 28, 700, 300),
         "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000),
-        "trace": Cost((24 << 20) * (1 + cores()), 24, 0, 0),
+        "trace": Cost((12 << 20) * (1 + cores()), 24, 0, 0),
     }
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:

@@ -21,7 +21,7 @@ class Points(CameraStyle):
 
     name = "points"
     summary = "a point of light a cell"
-    costs: ClassVar = {"numpy": Cost(0, 90, 700, 300)}
+    costs: ClassVar = {"numpy": Cost(0, 36, 700, 300)}
 
     def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
         """Return how much of the background is seen: light is added to all of it."""

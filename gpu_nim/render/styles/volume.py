@@ -39,7 +39,7 @@ class Volume(CameraStyle):
 
     name = "volume"
     summary = "a translucent volume, older cells more opaque"
-    costs: ClassVar = {"numpy": Cost(0, 300, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
+    costs: ClassVar = {"numpy": Cost(0, 250, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
     draws_flat = False
     has_edges = False
 
@@ -66,9 +66,9 @@ class Volume(CameraStyle):
         return np.asarray(hull + beyond, dtype=np.float32)
 
     @staticmethod
-    def extra_bytes(blocks: Blocks, quality: str) -> int:
+    def bytes_before(blocks: Blocks, quality: str) -> int:
         """Return the bytes of memory that the volume takes while it is made."""
-        return 60 * int(np.prod(_fineness(blocks, quality) * _spans(blocks) + 4))
+        return 52 * int(np.prod(_fineness(blocks, quality) * _spans(blocks) + 4))
 
     @classmethod
     def drawn_pixels(cls, look: Look, engine: str) -> int:
