@@ -120,7 +120,7 @@ def test_what_no_extra_brings_is_only_said(monkeypatch: pytest.MonkeyPatch, scri
 def test_what_gains_by_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.backends.numpy.compilation.find_spec", lambda name: None)
     nim, edge = find("nim").rule, find("edge").rule
-    assert [NumpyBackend().lacks_numba(nim, last, nim=True) for last in (1024, 4096)] == [False, True]
+    assert [NumpyBackend().lacks_numba(nim, last) for last in (1024, 4096)] == [False, True]
     assert [NumpyBackend().lacks_numba(edge, last) for last in (64, 1024)] == [False, True]
     assert not NumpyBackend().lacks_numba(edge, 1024, general=True)
     assert not NumpyBackend(threads=0).lacks_numba(edge, 1024)
