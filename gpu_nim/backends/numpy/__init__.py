@@ -54,8 +54,9 @@ class NumpyBackend:
         kind = self._kind(rule, general)
         if kind == "planes":
             return nim_planes.required_bytes(last, plain=self.threads == 0)
-        loops = compiled(rule, last, self.threads)
-        return required_bytes(rule, last, self.communicator.size, loops=loops) if kind == "bricks" else None
+        if kind == "touches":
+            return None
+        return required_bytes(rule, last, self.communicator.size, loops=compiled(rule, last, self.threads))
 
     def loaded_memory(self, rule: Rule, last: int, *, general: bool = False) -> int:
         """Return the bytes, of those of `growth_memory`, of compiled loops, which stay when the growth has ended."""
