@@ -21,6 +21,7 @@ from gpu_nim.counting.reductions import REDUCTIONS
 from gpu_nim.games.nim import evolution_graph
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, require_graph
 from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.memory import capped
 from gpu_nim.render import movie
 from gpu_nim.render.exports import EXPORTS
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
@@ -30,7 +31,7 @@ from gpu_nim.storage import solutions
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS
 from gpu_nim.storage.save_load import readable
 from gpu_nim.storage.tables import TABLE_FORMATS
-from tests.helpers import facts, gpunim, run
+from tests.helpers import facts, gpunim, refused, run
 from tests.render_files import needs_ffmpeg, needs_opengl, opengl_reason
 
 pytestmark = [
@@ -341,6 +342,13 @@ def test_under_a_limit_a_picture_is_refused_in_one_sentence(words: str, tmp_path
     assert " bytes, " in done.stderr
     assert "takes less" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_figure_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    name = tmp_path / "a.svg"
+    with capped(1 << 20):
+        assert "drawing figure:V4.1 needs 62,914,560 bytes, 0 are free" in refused("render", "figure:V4.1", "-o", name)
+    assert not name.exists()
 
 
 def test_under_a_limit_that_opengl_passes_numpy_draws(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES, Theme
 
 _BYTES_A_PIXEL = 20
+_BYTES = 60 << 20  # of the largest figure's game, and of its drawing
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,13 @@ def draw_figure(name: str, theme: str = "paper") -> Drawing:
 
     Raises:
         UsageError: a name is unknown.
+        InsufficientMemoryError: it would not fit.
 
     >>> b"generations 0 to 6" in draw_figure("NF1").document(".svg")
     True
     """
-    drawing = FIGURES.find(name).drawing(THEMES.find(theme))
+    figure, colours = FIGURES.find(name), THEMES.find(theme)
+    require_memory(_BYTES, host_memory(), f"drawing figure:{name}")
+    drawing = figure.drawing(colours)
     drawing.call = call("draw_figure", name, theme)
     return drawing
