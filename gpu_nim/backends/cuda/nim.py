@@ -120,6 +120,8 @@ class NimEngine(GrowthEngine):
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
+        if self.generation < 0:
+            return  # nothing has been grown
         done = self._planes[0]
         plane, filled = np.zeros(len(done.words), np.uint64), np.zeros(len(done.filled), np.uint8)
         row, word = state["places"].astype(np.int64).T
