@@ -364,6 +364,7 @@ def most_touched(rule: Rule, generation: int) -> int:
 
     Of k offsets, m pairs are opposite: the count of integers of m signs and k - 2 m without, of sizes that add up to n or less.
 
+    >>> from gpu_nim.automata import find
     >>> most_touched(find("ulam-warburton").rule, 1), most_touched(find("nim").rule, 1)
     (13, 10)
     """
