@@ -426,7 +426,7 @@ for _format in (
     _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
     _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
     _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),
-    TableFormat(".parquet", "typed columns", _write_parquet, _read_parquet, columns=True, memory=16 << 20, load=_pyarrow),
+    TableFormat(".parquet", "typed columns", _write_parquet, _read_parquet, columns=True, memory=32 << 20, load=_pyarrow),
 ):
     TABLE_FORMATS.add(_format)
 
