@@ -59,9 +59,16 @@ class Question:
         return needed_confirmations(self.terms) if self.confirm is None else self.confirm
 
     def needed_for(self, law: Law) -> int:
-        """How many terms must confirm this law: also as many as were chosen to fit, so that half of the terms show it."""
-        values = law.terms if isinstance(law, ModularRecurrence) else self.terms
-        return max(needed_confirmations(values), law.chosen) if self.confirm is None else self.confirm
+        """How many terms must confirm this law: also as many as were chosen to fit, so that half of the terms show it.
+
+        Functions of the digits in base b, such as their sum, have the period b in b^2 terms, and valuations in 2 b^2 but for one.
+        """
+        if self.confirm is not None:
+            return self.confirm
+        if isinstance(law, ModularRecurrence):
+            return max(needed_confirmations(law.terms), law.chosen, 2 * law.order**2)
+        period = law.quasi_polynomial[0] if isinstance(law, Recurrence) and law.quasi_polynomial else 0
+        return max(needed_confirmations(self.terms), law.chosen, 2 * period**2)
 
     def accepts(self, law: Law) -> bool:
         """Whether enough terms confirm a law."""
@@ -178,7 +185,7 @@ class Kind:
     Args:
         name: its name.
         summary: what it is, in a line.
-        search: searches laws of that kind; `found` are the laws found before.
+        search: searches laws of that kind; `found` are the laws found before that half of the terms show.
     """
 
     name: str
@@ -239,7 +246,7 @@ def _regular(question: Question, found: list[Law]) -> Answer:
 
 @_kind("beatty", "Beatty sequences: floor(a n + b)")
 def _beatty(question: Question, found: list[Law]) -> Answer:
-    if any(isinstance(law, Recurrence) and law.fitted <= _SIMPLER * FEWEST for law in found):
+    if any(isinstance(law, Recurrence) and law.fitted <= _SIMPLER * FEWEST for law in found if question.accepts(law)):
         return Answer("follows from the linear recurrence")
     law = find_beatty(question.terms)
     return _answer(question, "an interval of a" if law is not None else f"none within {MOST_TERMS:,} terms", [law], None)
@@ -306,5 +313,6 @@ def search(
     question = Question(values, bases, least)
     answers: dict[str, Answer] = {}
     for kind in chosen:
-        answers[kind.name] = kind.search(question, [law for answer in answers.values() for law in answer.laws])
+        found = [law for answer in answers.values() for law in (*answer.laws, *answer.weak) if law.confirmed >= law.chosen]
+        answers[kind.name] = kind.search(question, found)
     return Guess(question, answers)
