@@ -20,6 +20,7 @@ from gpu_nim.games.inequality import (
     sheared,
     six_coordinate_chocolate,
 )
+from gpu_nim.games.laws import law_of_inequalities
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import inequality_values
@@ -46,6 +47,20 @@ def test_two_coordinate_bars(every_backend, k, y, z, value):
     game = parse_game(f"{k}y <= z")
     assert solve(game, 15, grundy=True, backend=every_backend).grundy[y, z] == value
     assert solve(bar(k), 15, grundy=True, backend=every_backend).grundy[0, y, z] == value
+
+
+@pytest.mark.parametrize(
+    ("theorem", "games"),
+    [
+        ("v-theorem-3.1", ["y <= x + z"]),
+        ("v-remark-4.1", ["3y <= x + z", "7x <= y + z"]),
+        ("even-bars", ["2y <= z", "4y <= z; x", "6a <= b; c; d"]),
+        (None, ["x <= y + z", "z <= x + y", "2y <= x + z", "5y <= x + z", "y <= z", "3y <= z", "y <= z/2 + 1", "2y <= z; z <= 9"]),
+    ],
+)
+def test_theorems_are_told_of_games_of_their_form_alone(theorem, games):
+    laws = [law_of_inequalities(parse_game(text)) for text in games]
+    assert [law and law.statement for law in laws] == [theorem] * len(games)
 
 
 @st.composite

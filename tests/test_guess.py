@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from math import comb, factorial, floor, isqrt
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,18 @@ def test_a_near_miss_that_is_no_simpler_than_a_law_is_not_shown():
     found = guess([5, *[0] * 40], kinds=["recurrence", "regular"])
     assert "0 from n = 1 on" in complete(found)
     assert not found.near_misses
+
+
+def test_what_is_said_of_a_recurrence_modulo_a_prime():
+    """By the theorem of the module two of orders 3 and 37 that agree on 40 terms are equal; and all terms are compared."""
+    terms = [n * n for n in range(700)]
+    law = find_modular_recurrence(terms[:40], 7)
+    assert law is not None
+    assert law.certainty == "no other sequence modulo 7 with a linear recurrence of order up to 37 has these terms"
+    terms[600] += 1
+    terms[650] += 1
+    assert find_modular_recurrence(terms[:600], 7) is not None
+    assert find_modular_recurrence(terms, 7) is None
 
 
 # Digit matrices
@@ -308,6 +321,16 @@ def test_sparse_terms_confirm_nothing():
 def test_known_sequences_are_found(terms, formulas):
     found = guess(terms, kinds=["known"])
     assert [dict(law.rows)["formula"] for law in (*found.laws, *found.weak)] == formulas
+
+
+def test_constants_that_are_fitted_take_terms_of_their_own():
+    """Four terms have to agree beyond them; where differences do, the first term is one of them, and is compared as well."""
+    changed = [3 * x + 5 for x in published("A237711")]
+    assert not find_known(changed[:5])
+    assert [match.formula for match in find_known(changed[:6])] == ["f(n) = 3 A237711(n) + 5"]
+    (match,) = find_known([*accumulate(counted("A", 11, 7), initial=7)])
+    assert match.formula == "f(n+1) - f(n) = A_11(n)"
+    assert (match.confirmed, match.certainty) == (6, "nothing beyond the 8 terms that were compared")
 
 
 def test_a_sequence_of_long_work_is_compared_with_the_terms_that_are_kept():
