@@ -177,7 +177,7 @@ def _odd(piles: int) -> Automaton:
         name=f"odd-{piles}",
         summary=f"{piles}-pile Nim: born when an odd number of the {len(offsets)} cells with 1 less in evenly many piles is alive",
         space=f"orthant of Z^{piles}",
-        source="gpunim, docs/open-problems/rules-of-more-piles.md",
+        source="gpunim, docs/open-problems/rules-of-more-piles.md; odd rules: Ekhad, Sloane and Zeilberger, arXiv:1503.04249",
         rule=Rule(piles, offsets, frozenset(range(1, len(offsets) + 1, 2)), ((0,) * piles,), octant=True),
         oeis=(GrowthEntry("A161343", "births", 0), GrowthEntry("A161342", "population", 1)) if piles == 4 else (),
         births_formula=partial(formulas.odd_births, piles),

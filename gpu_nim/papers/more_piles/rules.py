@@ -1,4 +1,7 @@
-"""Which rules grow the P-positions of more than three piles; docs/open-problems/rules-of-more-piles.md has the proofs."""
+"""Which rules grow the P-positions of more than three piles; docs/open-problems/rules-of-more-piles.md has the proofs.
+
+Rules of odd numbers are those of Ekhad, Sloane and Zeilberger, arXiv:1503.01796 and 1503.04249, but that cells never die.
+"""
 
 from __future__ import annotations
 
