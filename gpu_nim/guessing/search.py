@@ -65,10 +65,11 @@ class Question:
         """
         if self.confirm is not None:
             return self.confirm
-        if isinstance(law, ModularRecurrence):
-            return max(needed_confirmations(law.terms), law.chosen, 2 * law.order**2)
-        period = law.quasi_polynomial[0] if isinstance(law, Recurrence) and law.quasi_polynomial else 0
-        return max(needed_confirmations(self.terms), law.chosen, 2 * period**2)
+        period = law.order if isinstance(law, ModularRecurrence | PRecurrence) else 0
+        if isinstance(law, Recurrence) and law.quasi_polynomial:
+            period = law.quasi_polynomial[0]
+        values = law.terms if isinstance(law, ModularRecurrence) else self.terms
+        return max(needed_confirmations(values), law.chosen, 2 * period**2)
 
     def accepts(self, law: Law) -> bool:
         """Whether enough terms confirm a law."""
