@@ -64,7 +64,8 @@ def of_vti(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
     from vtkmodules.util.numpy_support import vtk_to_numpy
 
     image = read_by_vtk(path)
-    values = vtk_to_numpy(image.GetPointData().GetArray("birth_plus_one")).reshape(image.GetDimensions(), order="F")
+    sides = [max(points - 1, 1) for points in image.GetDimensions()]  # a flat picture has one layer of points
+    values = vtk_to_numpy(image.GetCellData().GetArray("birth_plus_one")).reshape(sides, order="F")
     return placed(values, np.array(image.GetOrigin()).astype(int))
 
 
@@ -96,6 +97,27 @@ def test_each_birth_is_read(
     found = {(*cell, 0)[:3]: generation for cell, generation in read(path, growth).items()}
     assert found == {(*cell, 0)[:3]: generation for cell, generation in births_of(growth).items()}
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize(("name", "generations"), [("edge", 31), ("hexagonal", 9)])
+def test_paraviews_threshold_shows_each_cell_at_its_place(tmp_path: Path, name: str, generations: int) -> None:
+    """The recipe of docs/howto/paraview.md, by the filter behind ParaView's *Threshold*."""
+    growth = grown(name, generations)
+    save(growth, tmp_path / "a.vti")
+    image = read_by_vtk(tmp_path / "a.vti")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkFiltersCore import vtkThreshold
+
+    recipe = vtkThreshold()
+    recipe.SetInputData(image)
+    kind = int(image.GetPointData().GetNumberOfArrays() == 0)  # the first array: of points or of cells
+    recipe.SetInputArrayToProcess(0, 0, 0, kind, "birth_plus_one")
+    recipe.SetLowerThreshold(1)
+    recipe.Update()
+    shown = recipe.GetOutput()
+    born = vtk_to_numpy(shown.GetCellData().GetArray("birth_plus_one")).tolist() if shown.GetNumberOfCells() else []
+    least = [tuple(map(int, shown.GetCell(k).GetBounds()[::2])) for k in range(shown.GetNumberOfCells())]
+    assert dict(zip(least, born, strict=True)) == {(*cell, 0)[:3]: n + 1 for cell, n in births_of(growth).items()}
 
 
 # Zarr

@@ -1,7 +1,7 @@
 """VTK's XML files, for ParaView and PyVista: voxels as .vti, cells as points as .vtp, compressed, and written as a stream.
 
-    .vti   ImageData: point data birth_plus_one, generation of birth + 1 and 0 where nothing was born; a point's coordinates are the
-           cell's own
+    .vti   ImageData: cell data birth_plus_one, generation of birth + 1 and 0 where nothing was born; a cell's coordinates are those
+           of its least corner (as data of points, a threshold would keep voxels whose corners are all born, and there are none)
     .vtp   PolyData: a vertex a cell, in order of birth; point data and cell data generation, that of its birth
 
 The arrays are appended to the XML as raw data in zlib blocks: [blocks] [bytes a block] [bytes in the last block if it is not full]
@@ -88,11 +88,11 @@ def write_vti(growth: Growth, path: Path) -> None:
     """Write the voxels of a growth to a new file."""
     slabs = Slabs(growth, path.parent, growth.newborns(0).shape[1] - 1)  # the last coordinate varies slowest
     flat = (0,) * (3 - len(slabs.shape))
-    extent = " ".join(f"0 {size - 1}" for size in (*slabs.shape, *(1 for _ in flat)))
+    extent = " ".join(f"0 {size}" for size in (*slabs.shape, *flat))
     origin = " ".join(map(str, (*slabs.lower.tolist(), *flat)))
     elements = (
         f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
-        f'<PointData Scalars="birth_plus_one">\n{data_array("birth_plus_one", slabs.dtype, 0)}</PointData>\n'
+        f'<CellData Scalars="birth_plus_one">\n{data_array("birth_plus_one", slabs.dtype, 0)}</CellData>\n'
         "</Piece>\n</ImageData>\n"
     )
     with _vtk_file(path, "ImageData", growth, elements) as file:
