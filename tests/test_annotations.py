@@ -3,7 +3,7 @@
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -13,8 +13,9 @@ from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations, on_picture, ticks
-from gpu_nim.render.axes import axes_of, box_of
+from gpu_nim.render.axes import axes_of, box_of, draw_axes
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
+from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import DrawnBody, render
@@ -231,6 +232,42 @@ def test_axes_are_the_bodys_edges_and_nothing_is_before_them(source, view):
             points[:, k] = np.array(axis.values) + 0.5
             found.append(np.array([projected(camera, point, size) for point in points]))
         assert any(np.allclose(places, axis.places, atol=0.1) for places in found)
+
+
+AXES = ("nim:15", "edge:31", "fcc:16", "cubic6:8", "nim:2^40", "chocolate:size=31", "square8:31", "hexagonal:15")
+
+
+@pytest.mark.parametrize("size", [(640, 480), (200, 150)])
+@pytest.mark.parametrize(("source", "view"), [*product(AXES, ["hero"]), *product(AXES[:-2], ["gasket"])])
+def test_an_axis_has_its_name_and_its_0_and_as_much_of_each_side(source, view, size):
+    look = Look(resolution=size, view=view, axes=True)
+    body = traced_body(source, look) if "^" in source else blocks_of(source)
+    said = annotations(body, look)
+    place = on_picture(aim(body, look, margins=said.margins), *size)
+    axes, words = axes_of(said.box, place, said.size), Counter(words_of(said.changing("", said.box, place)))
+    names = set(said.box.names) - ({"z"} if (source, view) == ("cubic6:8", "gasket") else set())  # z is seen end on there
+    assert {axis.name for axis in axes} == names <= set(words)
+    assert words["0"] == len(axes)
+    for first, second in combinations(axes, 2):
+        assert not np.allclose(first.start + first.end, second.start + second.end, atol=1)  # each has an edge of its own
+    if min(said.box.low) < 0:
+        sides = {text: count for text, count in words.items() if text.isdecimal() and text != "0"}
+        assert sides == {text[1:]: count for text, count in words.items() if text[0] == "−"}
+
+
+def test_no_tick_stands_for_a_0_that_has_no_place():
+    look = Look(resolution=(640, 480), axes=True)
+    blocks = blocks_of("nim:1023")
+    said = annotations(blocks, look)
+    camera = aim(blocks, look, margins=said.margins)
+    drawing, place = Drawing(THEMES["dark"], 640, 480), on_picture(camera, 640, 480)
+    axis = next(axis for axis in axes_of(said.box, place, 12.0) if axis.name == "a")
+    x, y = axis.places[0]
+    drawing.taken.append((x - 40, y - 40, x + 40, y + 40))
+    draw_axes(replace(said.box, names=("a",)), place, drawing, 12.0)
+    assert words_of(drawing)[0] == "512"
+    least = min(int(text) for text in words_of(drawing) if text.isdecimal())
+    assert np.linalg.norm(axis.places[axis.values.index(least)] - (x, y)) > 12
 
 
 @pytest.mark.parametrize(("source", "cell"), [("ulam-warburton:9", (3, 4)), ("hexagonal:7", (2, 4)), ("triangular:5", (1, 2))])

@@ -4,14 +4,14 @@ Each axis is an edge on the outline of the box as it is seen, so that no part of
 body; there are ticks at 0 and at the powers of two. An axis that is seen end on is left out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.drawing import DROP, RISE, Drawing
+from gpu_nim.render.drawing import DROP, RISE, Drawing, Point, beside
 from gpu_nim.render.geometry import Blocks, corners_between
 from gpu_nim.render.words import number, text_width
 
@@ -20,7 +20,9 @@ Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 
 TICK = 0.45  # of the size of letters: the length of a tick
 _GAP = 0.25  # of the size: between a tick and its label
-_SHORTEST = 3.0  # sizes: an axis that is seen shorter has no labels, and is left out
+_TURNS = (0.0, 0.7, -0.7, 1.2, -1.2)  # radians: from the tick's direction to the labels of 0 and the greatest powers
+_FARTHER = 0.4  # of the size: how much farther a label is a radian that it is turned
+_SHORTEST = 1.5  # sizes: an axis that is seen shorter has no labels, and is left out
 _OUTSIDE = 1e-3  # of an edge's length: corners that far beyond an edge are rounding errors
 
 
@@ -106,7 +108,7 @@ def axes_of(box: CoordinateBox, place: Projection, letters: float) -> list[Axis]
     """
     seen = np.asarray(place(box.corners()), dtype=np.float64).reshape(2, 2, 2, 2)
     corners = seen.reshape(8, 2)
-    found = []
+    found: list[Axis] = []
     for axis, name in enumerate(box.names):
         best: tuple[float, Axis] | None = None
         for others in product((0, 1), repeat=2):
@@ -120,8 +122,9 @@ def axes_of(box: CoordinateBox, place: Projection, letters: float) -> list[Axis]
             fixed = np.array([(box.low, box.high + box.size)[which][k] for k, which in enumerate(first)], dtype=np.float64)
             points = np.tile(fixed, (len(values), 1))
             points[:, axis] = np.array(values) + box.size / 2
-            # Through the least coordinates where that can be, else below or to the left of the body.
-            worth = 2.0 * (others == (0, 0)) + float(outward @ (-0.3, 1.0))
+            # Apart from other axes, through the least coordinates where that can be, else below or to the left of the body.
+            over = any(np.linalg.norm(start + end - other.start - other.end) < letters for other in found)
+            worth = 2.0 * (others == (0, 0)) + float(outward @ (-0.3, 1.0)) - 8.0 * over
             if best is None or worth > best[0]:
                 best = worth, Axis(name, start, end, outward, values, np.asarray(place(box.points(points))))
         if best is not None:
@@ -152,33 +155,82 @@ def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
 def draw_axes(box: CoordinateBox, place: Projection, drawing: Drawing, size: float) -> None:
     """Draw the axes of a box; labels that would overlap others or leave the drawing are left out, with their ticks.
 
+    Of a power of two and its negative both are labelled or none, and no tick stands for another that has no place.
+
     Args:
         box: the box.
         place: where its points are seen; not finite for points behind the eye.
         drawing: what they are drawn on.
         size: of the letters.
     """
-
-    def tick(axis: Axis, value: int, at: NDArray[np.floating]) -> None:
-        end = at + axis.outward * TICK * size
-        if drawing.beside(number(value), end + axis.outward * _GAP * size, axis.outward, size):
-            drawing.thin_line(at.tolist(), end.tolist(), size)
-
-    axes = axes_of(box, place, size)
+    axes, taken = axes_of(box, place, size), drawing.taken
+    for first in (2, 1, 0):  # values that come before the names, fewer where a name has no place else
+        drawing.taken = [*taken]
+        labels = _Labels(drawing, size)
+        for rank, axis in product(range(first), axes):
+            labels.ticks(axis, rank, rank + 1)
+        named = [labels.name(axis) for axis in axes]
+        for axis in axes:
+            labels.ticks(axis, first, len(axis.values))
+        if all(named):
+            break
     for axis in axes:
         drawing.thin_line(axis.start.tolist(), axis.end.tolist(), size)
-        for value, at in zip(axis.values[:2], axis.places[:2], strict=False):
-            tick(axis, value, at)
+    labels.draw()
     for axis in axes:
-        # The name is between two ticks where it fits.
+        drawing.keep_off(axis.start.tolist(), axis.end.tolist())
+
+
+class _Labels:
+    """The labels of axes, laid out before they are drawn."""
+
+    def __init__(self, drawing: Drawing, size: float) -> None:
+        self._drawing, self._size = drawing, size
+        self._found: list[tuple[str, Point]] = []
+        self._lines: list[tuple[list[float], list[float]]] = []
+        self._lost: dict[str, list[NDArray[np.floating]]] = {}
+
+    def _place(self, text: str, at: NDArray[np.floating], outward: NDArray[np.floating], turns: Iterable[float] = (0.0,)) -> bool:
+        """Take the first place beside a point that is free, in a direction or turned from it, and return whether there is one."""
+        for turn in turns:
+            cos, sin = np.cos(turn), np.sin(turn)
+            away = np.array([[cos, -sin], [sin, cos]]) @ outward
+            middle = beside(text, at + away * abs(turn) * _FARTHER * self._size, away, self._size)
+            if taken := self._drawing.box_of(text, middle, self._size):
+                self._drawing.taken.append(taken)
+                self._found.append((text, middle))
+                return True
+        return False
+
+    def ticks(self, axis: Axis, first: int, stop: int) -> None:
+        """Lay out some of an axis's values, of which each and its negative count as one."""
+        lost = self._lost.setdefault(axis.name, [])
+        for size in list(dict.fromkeys(map(abs, axis.values)))[first:stop]:
+            places = {value: at for value, at in zip(axis.values, axis.places, strict=True) if abs(value) == size}
+            count = len(self._found), len(self._drawing.taken)
+            for value, at in places.items():
+                end, away = at + axis.outward * TICK * self._size, axis.outward
+                hidden = any(np.linalg.norm(at - other) < self._size for other in lost)
+                if hidden or not self._place(number(value), end + away * _GAP * self._size, away, _TURNS if first < 2 else (0.0,)):
+                    del self._found[count[0] :], self._drawing.taken[count[1] :]
+                    lost.extend(places.values())
+                    break
+            else:
+                self._lines += [(at.tolist(), (at + axis.outward * TICK * self._size).tolist()) for at in places.values()]
+
+    def name(self, axis: Axis) -> bool:
+        """Lay out the name of an axis, between two ticks where it fits, and return whether it has a place."""
         steps = [part for k in range(1, 8) for part in ((8 + k) / 16, (8 - k) / 16)]
         for part in (0.75, 0.5, *steps):
             at = axis.start + part * (axis.end - axis.start)
-            clear = np.linalg.norm(axis.places - at, axis=1).min() > size or part not in (0.75, 0.5)
-            if clear and drawing.beside(axis.name, at + axis.outward * (TICK + _GAP) * size, axis.outward, size):
-                break
-    for axis in axes:
-        for value, at in zip(axis.values[2:], axis.places[2:], strict=True):
-            tick(axis, value, at)
-    for axis in axes:
-        drawing.keep_off(axis.start.tolist(), axis.end.tolist())
+            clear = np.linalg.norm(axis.places - at, axis=1).min() > self._size or part not in (0.75, 0.5)
+            if clear and self._place(axis.name, at + axis.outward * (TICK + _GAP) * self._size, axis.outward):
+                return True
+        return False
+
+    def draw(self) -> None:
+        """Draw the labels, and the ticks of those that have one."""
+        for start, end in self._lines:
+            self._drawing.thin_line(start, end, self._size)
+        for text, at in self._found:
+            self._drawing.words(text, at, self._size, anchor="center")

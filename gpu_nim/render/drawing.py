@@ -135,24 +135,25 @@ class Drawing:
         for x, y in np.linspace(start, end, steps).tolist():
             self.taken.append((x - 2, y - 2, x + 2, y + 2))
 
-    def label(self, text: str, at: Point, size: float, anchor: str = "center") -> bool:
-        """Write a text at its baseline, unless it would overlap another or leave the drawing; return whether it is there."""
+    def box_of(self, text: str, at: Point, size: float, anchor: str = "center") -> Rectangle | None:
+        """Return the box of a text at its baseline, or None where it would overlap another or leave the drawing."""
         left, gap = at[0] - text_width(text, size) * _SHARES[anchor], _APART * size
         box = (left, at[1] - RISE * size, left + text_width(text, size), at[1] + DROP * size)
         inside = box[0] >= 0 and box[1] >= 0 and box[2] <= self.width and box[3] <= self.height
         if not inside or any(
             box[0] < other[2] + gap and other[0] < box[2] + gap and box[1] < other[3] and other[1] < box[3] for other in self.taken
         ):
+            return None
+        return box
+
+    def label(self, text: str, at: Point, size: float, anchor: str = "center") -> bool:
+        """Write a text at its baseline, unless it would overlap another or leave the drawing; return whether it is there."""
+        box = self.box_of(text, at, size, anchor)
+        if box is None:
             return False
         self.taken.append(box)
         self.words(text, at, size, anchor=anchor)
         return True
-
-    def beside(self, text: str, at: NDArray[np.floating], outward: NDArray[np.floating], size: float) -> bool:
-        """Write a text next to a point, in a direction (2,) from it, so that its box touches the point; see `label`."""
-        half = np.array([text_width(text, size) / 2, (RISE + DROP) / 2 * size])
-        x, y = (at + outward * (np.abs(outward) @ half)).tolist()
-        return self.label(text, (x, y + (RISE - DROP) / 2 * size), size)
 
     def document(self, suffix: str) -> bytes:
         """Return the drawing as an SVG or PDF document, as a suffix says."""
@@ -207,6 +208,13 @@ def lay_over(picture: "Image", over: "Image", at: tuple[int, int] = (0, 0)) -> N
         picture.alpha_composite(over, at)
     else:
         picture.paste(over, at, over)
+
+
+def beside(text: str, at: NDArray[np.floating], outward: NDArray[np.floating], size: float) -> Point:
+    """Return the baseline's middle of a text next to a point, in a direction (2,) from it, so that its box touches the point."""
+    half = np.array([text_width(text, size) / 2, (RISE + DROP) / 2 * size])
+    x, y = (at + outward * (np.abs(outward) @ half)).tolist()
+    return x, y + (RISE - DROP) / 2 * size
 
 
 def sheet(theme: Theme, width: float, height: float, caption: str) -> Drawing:

@@ -12,7 +12,7 @@ from gpu_nim.counting.families import ByMaximum
 from gpu_nim.render.annotations import LegendBox
 from gpu_nim.render.axes import CoordinateBox, draw_axes
 from gpu_nim.render.colourings import Bar
-from gpu_nim.render.drawing import Drawing, sheet
+from gpu_nim.render.drawing import Drawing, beside, sheet
 from gpu_nim.render.figures.figure import figure
 from gpu_nim.render.themes import Colour, Theme, one_colour, to_linear
 from gpu_nim.render.views import from_angles
@@ -90,7 +90,7 @@ def _label(drawing: Drawing, at: NDArray[np.floating], text: str) -> None:
     turns = np.radians([-30, 30, 210, 150, 90, 270, 0, 180, 60, 120, 240, 300])
     for distance, turn in product((0.8, 1.1, 1.5, 2.0, 2.6), turns):
         outward = np.array([np.cos(turn), np.sin(turn)])
-        if drawing.beside(text, at + distance * _LABEL * outward, outward, _LABEL):
+        if drawing.label(text, beside(text, at + distance * _LABEL * outward, outward, _LABEL), _LABEL):
             return
 
 
