@@ -173,6 +173,19 @@ def test_a_transparent_picture_has_its_letters_whole():
     assert colour[faint][:, :3].max(axis=1).min() > 40  # no dark rims
 
 
+@pytest.mark.parametrize("theme", ["dark", "paper"])
+@pytest.mark.parametrize("slide", [0, 255])
+def test_words_of_a_transparent_picture_are_read_on_any_slide(theme, slide):
+    look = Look(resolution=(320, 180), theme=theme, transparent=True, **ALL)
+    drawings = laid_out(blocks_of("nim:7"), look)
+    shown = Image.new("RGBA", look.resolution, (slide, slide, slide, 255))
+    for drawing in drawings:
+        shown.alpha_composite(drawing.pixels())
+    grey = np.asarray(shown.convert("L")).astype(int)
+    for text, left, top, right, bottom in word_boxes(*drawings):
+        assert np.ptp(grey[int(top) : int(bottom) + 1, int(left) : int(right) + 1]) > 120, text
+
+
 @pytest.mark.parametrize(
     ("source", "colour"), [("nim:2^40", "generation"), ("nim:2^40", "branch"), ("edge:12", "rank"), ("edge:12", "nim-p")]
 )
@@ -322,6 +335,8 @@ def test_a_movies_frames_are_annotated(motion, source):
     renderer = motion_of(Movie(source, motion, 8, look=look))
     bare = motion_of(Movie(source, motion, 8, look=plain))
     said, drawn = (np.asarray(movie.frame(5)).astype(int) for movie in (renderer, bare))
+    if motion == "sweep":
+        assert vars(renderer)["_running"].startswith("a y ≤ x + z    a = 8.000    ")
     for text, left, top, right, bottom in word_boxes(Annotations(look).words):
         box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
         assert (np.abs(said[box] - drawn[box]).max(axis=2) > 100).mean() > 0.05, text

@@ -12,6 +12,7 @@ from gpu_nim.cli.pictures import look_options
 from gpu_nim.render.exports import EXPORTS, PRINT_SIZE
 from gpu_nim.render.exports import export as write
 from gpu_nim.render.look import Look
+from gpu_nim.render.words import counted_cells
 
 
 def _formats() -> dict[str, list[tuple[str, str]]]:
@@ -36,10 +37,12 @@ _EXAMPLES = {
 @json_option
 def export(source: str, out: Path, printable: bool, print_size: float | None, stand: bool, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
-    report = write(source, out, Look(**look), printable=printable, print_size=print_size, stand=stand, given=given(look))
+    report: dict[str, Any] = write(
+        source, out, Look(**look), printable=printable, print_size=print_size, stand=stand, given=given(look)
+    )
     if as_json:
         emit_json(report)
         return
     note = f"; {report['note']}" if report["note"] else ""
     triangles = f"{report['triangles']:,} triangles, " if "triangles" in report else ""
-    say(f"{out}: {report['bytes']:,} bytes, {triangles}{report['population']:,} cells{note}")
+    say(f"{out}: {report['bytes']:,} bytes, {triangles}{counted_cells(report['population'])}{note}")

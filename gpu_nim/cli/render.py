@@ -16,6 +16,7 @@ from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
 from gpu_nim.render.still import draw
+from gpu_nim.render.words import counted_cells
 
 _EXAMPLES = {
     "gpunim render nim:63 -o nim.png": "Draw the P-positions of Nim with piles below 64.",
@@ -56,6 +57,6 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> N
         emit_json(report)
         return
     note = f"; {report['note']}" if report.get("note") else ""
-    cells = f", {report['population']:,} cells" if "population" in report else ""
+    cells = f", {counted_cells(report['population'])}" if "population" in report else ""
     width, height = report["width"], report["height"]
     say(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")

@@ -194,7 +194,7 @@ class Annotations:
     @cached_property
     def words(self) -> Drawing:
         """What is the same in all frames: title, caption and legend."""
-        drawing = Drawing(self._theme, self._width, self._height)
+        drawing = Drawing(self._theme, self._width, self._height, halo=self.look.transparent)
         for setting in filter(None, (self._title, self._caption)):
             drawing.set(setting)
         if self._legend:
@@ -207,7 +207,7 @@ class Annotations:
 
     def changing(self, running: str = "", box: CoordinateBox | None = None, place: Projection | None = None) -> Drawing:
         """Return a drawing of the words of a frame, and the axes of a box where it is seen, apart from what is the same in all."""
-        drawing = Drawing(self._theme, self._width, self._height)
+        drawing = Drawing(self._theme, self._width, self._height, halo=self.look.transparent)
         drawing.taken = [*self.words.taken, *self._areas(running)]
         if setting := self._running(running):
             drawing.set(setting)

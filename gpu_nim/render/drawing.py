@@ -38,6 +38,7 @@ FOOT = 56.0
 _CAPTION = 20.0  # points
 _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them
 _APART = 0.25  # of the size: the least gap between labels of one line
+_HALO = 0.3  # of the size of words: how wide their rim is, both sides together
 _SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the place where it is held
 _STYLE = {
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # an SVG's viewer may lack the first
@@ -67,22 +68,26 @@ class Drawing:
         width: in points.
         height: in points.
         background: the colour of the background, or None.
+        halo: whether words and lines have a rim in the theme's background, so that they are seen on any other.
     """
 
-    def __init__(self, theme: Theme, width: float, height: float, background: Colour | None = None) -> None:
+    def __init__(self, theme: Theme, width: float, height: float, background: Colour | None = None, *, halo: bool = False) -> None:
         from matplotlib.figure import Figure
         from matplotlib.transforms import Affine2D
 
-        self.theme, self.width, self.height, self._background = theme, width, height, background
+        self.theme, self.width, self.height, self._background, self._halo = theme, width, height, background, halo
         self.taken: list[Rectangle] = []
         self.call = "gpu_nim.render.drawing.Drawing"
         with style():
             self.figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor=background or "none")
         self._place = Affine2D().scale(1 / 72, -1 / 72).translate(0, height / 72) + self.figure.dpi_scale_trans
 
-    def _add(self, artist: "Artist") -> None:
-        """Add what is drawn over all that was added before."""
-        artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=[])
+    def _add(self, artist: "Artist", rim: float = 0.0) -> None:
+        """Add what is drawn over all that was added before, with a rim of that width where the drawing has halos."""
+        from matplotlib.patheffects import withStroke
+
+        effects = [withStroke(linewidth=rim, foreground=self.theme.bottom)] if rim and self._halo else []
+        artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=effects)
         self.figure.add_artist(artist)
 
     def polygons(self, corners: ArrayLike, colours: ArrayLike, *, sharp: bool = False) -> None:
@@ -103,7 +108,7 @@ class Drawing:
         from matplotlib.lines import Line2D
 
         (x, y), (x_, y_) = start, end
-        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"))
+        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"), width + 2)
 
     def thin_line(self, start: Sequence[float], end: Sequence[float], size: float) -> None:
         """Draw a line that belongs to labels of a size."""
@@ -122,7 +127,10 @@ class Drawing:
 
         colour = self.theme.text if colour is None else colour
         font = font_of(text, size)
-        self._add(Text(*at, text, color=colour, fontproperties=font, ha=anchor, va="baseline", parse_math=False, usetex=False))
+        self._add(
+            Text(*at, text, color=colour, fontproperties=font, ha=anchor, va="baseline", parse_math=False, usetex=False),
+            _HALO * size,
+        )
 
     def set(self, setting: Setting) -> None:
         """Write text in lines."""

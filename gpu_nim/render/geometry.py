@@ -375,8 +375,12 @@ def generations_unknown(name: str) -> UsageError:
 
 
 def generations_note(first: int, stop: int) -> str:
-    """Return the note of a body of which only generations `first` to `stop` - 1 are shown."""
-    return f"generations {first} to {stop - 1}"
+    """Return the note of a body of which only generations `first` to `stop` - 1 are shown.
+
+    >>> generations_note(8, 16), generations_note(31, 32)
+    ('generations 8 to 15', 'generation 31')
+    """
+    return f"generations {first} to {stop - 1}" if stop - first > 1 else f"generation {first}"
 
 
 def no_cells(name: str, first: int, stop: int, last: int) -> UsageError:

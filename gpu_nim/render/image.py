@@ -30,6 +30,7 @@ from gpu_nim.render.styles import style_of, style_options
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
+from gpu_nim.render.words import counted_cells
 from gpu_nim.storage.atomic import replacing
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Picture:
 
     def __repr__(self) -> str:
         width, height = self.image.size
-        return f"Picture({width}x{height}, {self.population:,} cells, {self.engine})"
+        return f"Picture({width}x{height}, {counted_cells(self.population)}, {self.engine})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.image, dtype, copy=copy)

@@ -89,7 +89,7 @@ class Sweep(Motion):
 
     def _caption(self, value: Fraction, body: Blocks) -> str:
         game = games.find(self.movie.source.partition(":")[0])
-        return f"{game.summary}    {self.parameter} = {float(value):.3f}    {body.population:,} positions"
+        return f"{game.summary.replace('<=', '≤')}    {self.parameter} = {float(value):.3f}    {body.population:,} positions"
 
 
 def _rational_parameters(game: str) -> list[str]:
