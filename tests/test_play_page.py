@@ -299,7 +299,7 @@ class TestInTheBrowser:
         assert np.abs(np.array(small) - spot).max() < 12  # a cell is a 16th of the body now
         assert np.abs(np.array(player.do("return [...gpunim.body.colours].slice(-3)")) - colours).max() < 40
 
-    @pytest.mark.parametrize("size", [PHONE, (1280, 720), (844, 390)])
+    @pytest.mark.parametrize("size", [PHONE, (1280, 720), (844, 390), (390, 480)])
     def test_nothing_lies_over_another_or_out_of_reach(self, player, size):
         player.play("wythoff", 20, 13, size=size, hints=True)
         boxes = player.do("""return ["h1", "#help", "footer #tools", "#game"].map(name => {
@@ -319,6 +319,11 @@ class TestInTheBrowser:
             return places.filter(([x, y]) => x > b.left && x < b.right && y > b.top && y < b.bottom)
               .every(([x, y]) => document.elementFromPoint(x, y).closest("#help"))""")
         assert covered is True
+        width, high = player.do(
+            "return [canvas.clientWidth, footer.getBoundingClientRect().top - header.getBoundingClientRect().bottom]"
+        )
+        assert width >= 300
+        assert high >= 90
         x, y = player.do("return gpunim.board.spot([20n, 13n])")
         assert 0 < x < player.do("return canvas.clientWidth")
         assert boxes[1][4] - 40 < y < boxes[2][2]

@@ -52,8 +52,21 @@ Controls.prototype.listenToPointers = function () {
   canvas.addEventListener("pointerleave", () => { this.hovered = null; this.hideLabel() });
   canvas.addEventListener("mousedown", event => event.preventDefault());  // the ring of focus is for who comes by the keyboard
   canvas.addEventListener("contextmenu", event => event.preventDefault());
+  // In another page the wheel is that page's, until this one is clicked, and again when it is left: as maps have it.
+  let entered = window.parent === window;
+  if (!entered) {
+    for (const { style } of [document.documentElement, document.body]) style.overscrollBehavior = "auto";
+    canvas.addEventListener("pointerdown", () => { entered = true });
+    document.documentElement.addEventListener("mouseleave", () => { entered = false });
+  }
   window.addEventListener("wheel", event => {
     if (event.target.closest("#game")) return;
+    if (!entered && !event.ctrlKey) {
+      say("Ctrl + wheel zooms, or the wheel after a click");
+      clearTimeout(this.hinting);
+      this.hinting = setTimeout(() => say(""), 1500);
+      return;
+    }
     event.preventDefault();  // a pinch on a touchpad is a wheel with Ctrl, and would enlarge the page
     this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 30 : 1) * (event.ctrlKey ? .01 : .001)), event.clientX, event.clientY);
   }, { passive: false });
