@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+import click
+
 from tests.campaign.runner import Outcome
 
 sys.set_int_max_str_digits(0)  # JSON knows no limit, and numbers are judged by other rules
@@ -31,7 +33,8 @@ def faults(outcome: Outcome) -> list[str]:
         found += _refusal(outcome)
     elif "--json" in outcome.arguments and not {"-h", "--help"} & {*outcome.arguments}:
         found += _json(outcome.output)
-    if _CONTROL.search(outcome.output + outcome.errors):
+    said = outcome.output + outcome.errors
+    if _CONTROL.search(click.unstyle(said) if "always" in " ".join(outcome.arguments) else said):  # of --color
         found.append("control characters")
     return found
 
