@@ -213,8 +213,8 @@ class ExactlyOneEngine(BrickEngine):
             )
 
     def _seeded(self, section: Section | None, share: int) -> NDArray[np.uint64]:
-        """What is reported of the rank's own newborns of generation 0, which `_batch` divides by the share of a section."""
-        rule, own = self.rule, self.newborns
+        """What is reported of the rank's own seeds, without a wait for the device; `_batch` divides by the share of a section."""
+        rule, own = self.rule, self._bricks.cells(self._own(self._seeds()))
         in_section = 0 if section is None else int(rule.symmetry.section_size(own, *section).sum()) * share
         sizes = rule.symmetry.orbit_size(own)
         return np.array([sizes.sum(), checksum(own, sizes), in_section], np.uint64)

@@ -345,6 +345,11 @@ class Bricks(BrickGrid):
         """The number of bricks that the rank owns."""
         return int(self._sizes[self.owners == self.rank].sum())
 
+    @property
+    def numbers(self) -> range:
+        """The numbers of the bricks that the rank owns."""
+        return range(self.count)
+
     @cached_property
     def held(self) -> int:
         """The number of bricks that it owns or has beside these."""
@@ -355,7 +360,7 @@ class Bricks(BrickGrid):
         """The (u, v, w) of these bricks, which the rank owns, counted in bricks, shape (N, 3)."""
         columns = np.flatnonzero(self.owned)
         _, first, stop = self.columns[columns].T
-        column = columns[np.searchsorted(np.cumsum(stop - first), numbers, side="right")]
+        column = columns[np.searchsorted(np.cumsum(stop - first) + self.numbers.start, numbers, side="right")]
         return np.stack((*np.divmod(column, self.columns_v), numbers - self.columns[column, 0]), axis=1)
 
     @cached_property
@@ -474,8 +479,8 @@ class Bricks(BrickGrid):
 
     def slices(self, size: int) -> Iterator[range]:
         """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
-        for start in range(0, self.count, size):
-            yield range(start, min(start + size, self.count))
+        for start in self.numbers[::size]:
+            yield range(start, min(start + size, self.numbers.stop))
 
 
 class Jump(NamedTuple):

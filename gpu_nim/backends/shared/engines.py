@@ -127,7 +127,7 @@ class BrickEngine(GrowthEngine):
     def state(self) -> State:
         """Return the rank's part (`gpu_nim.backends.shared.states`)."""
         # Memory is taken as it is written to: the rows are most of what an engine holds, and are there twice, not three times.
-        sealed = np.empty((self._bricks.count, ROWS), np.uint32)
+        sealed = np.empty((len(self._bricks.numbers), ROWS), np.uint32)
         touched, stop = [np.zeros(0, np.int64)], 0
         for numbers in self._bricks.slices(self.saved):
             words = self._words(numbers)
@@ -151,8 +151,12 @@ class BrickEngine(GrowthEngine):
             self._set_newborns(state["newborns"])
 
     def _seed(self) -> None:
+        self._set_newborns(self._seeds())
+
+    def _seeds(self) -> Cells:
+        """The representatives of the seeds, of all ranks."""
         folded = self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64))
-        self._set_newborns(np.unique(folded, axis=0))
+        return np.unique(folded, axis=0)
 
     def _own(self, representatives: Cells) -> NDArray[np.int64]:
         """The (u, v, w) of those of these cells that the rank owns, shape (N, 3)."""
