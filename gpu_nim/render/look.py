@@ -19,7 +19,7 @@ from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
-from gpu_nim.render.views import INSIDE, Camera, View, parse_place
+from gpu_nim.render.views import INSIDE, Camera, View, parse_place, view_maker
 from gpu_nim.render.words import JOINERS
 
 if TYPE_CHECKING:
@@ -227,6 +227,8 @@ class Look:
                 raise UsageError(f"generations must be the first and the one after the last, got {shown(self.generations)}")
             object.__setattr__(self, "generations", span)
         self._check_eye()
+        if isinstance(self.view, str) and self.view != INSIDE:
+            view_maker(self.view)  # an unknown one is refused before anything is grown or drawn
         THEMES.find(self.theme)
         for name, value, known in (
             ("colour", self.colour, COLOURINGS),

@@ -134,13 +134,18 @@ def find_view(name: str, cells: NDArray[np.integer]) -> View:
     >>> find_view("0,90", np.zeros((1, 3), int)).basis()[2].round(9).tolist()
     [0.0, 0.0, 1.0]
     """
+    return view_maker(name)(cells)
+
+
+def view_maker(name: str) -> Callable[[NDArray[np.integer]], View]:
+    """Return what makes the view of that name from cells; arguments and errors as for `find_view`."""
     try:
         azimuth, elevation = (float(part) for part in name.split(","))
     except ValueError:
-        return VIEWS.find(name).of(cells)
+        return VIEWS.find(name).of
     if not (np.isfinite(azimuth) and abs(elevation) <= 90):
         raise UsageError(f"view {ANGLES} must be degrees with an elevation from -90 to 90, got {name!r}")
-    return from_angles(azimuth, elevation)
+    return lambda cells: from_angles(azimuth, elevation)
 
 
 def from_angles(azimuth: float, elevation: float) -> View:

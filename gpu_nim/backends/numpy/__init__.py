@@ -67,9 +67,10 @@ class NumpyBackend:
 
     def lacks_numba(self, rule: Rule, last: int, *, general: bool = False) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""
+        if self.threads == 0 or installed():
+            return False
         kind = self._kind(rule, general)
-        gains = last >= COMPILED_FROM if kind == "planes" else kind == "bricks" and gains_by_loops(rule, last)
-        return gains and self.threads > 0 and not installed()
+        return last >= COMPILED_FROM if kind == "planes" else kind == "bricks" and gains_by_loops(rule, last)
 
     def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
         """Start any rule, to grow no further than generation `last`: on a fast path where one applies."""

@@ -59,9 +59,9 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
     """
     try:
         bricks = Bricks(rule, last)
+        return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
     except InsufficientMemoryError:  # the engine says so, or another one grows it
         return False
-    return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
 
 
 def compiled(rule: Rule, last: int, threads: int = 1) -> bool:
