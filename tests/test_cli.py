@@ -49,8 +49,9 @@ def test_version() -> None:
 def test_words_of_other_programs_are_understood(tmp_path: Path) -> None:
     assert run("help").output == run("--help").output
     assert run("help", "grow").output == run("grow", "--help").output
-    for word in ("plot", "draw"):  # births sum up to 4^10 below generation 1024, and there are 3 in it
-        assert facts(word, "nim", "-o", tmp_path / "nim.png", "--resolution", "32x32")["population"] == 4**10 + 3
+    drawn = "-o", tmp_path / "nim.png", "--resolution", "32x32"
+    assert facts("draw", "nim:3", *drawn)["population"] == 4**2
+    assert facts("plot", "nim", *drawn)["population"] == 4**10 + 3  # births sum up to 4^10 below generation 1024
 
 
 def test_grow_json() -> None:
