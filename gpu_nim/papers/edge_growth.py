@@ -284,12 +284,18 @@ def alike(upto: int) -> Cases:
         yield f"what is born in generation {n} of fcc alone", fcc - edge, set()
 
 
-def _reach(automaton: str, upto: int) -> int:
+def reach_of(automaton: str, upto: int) -> int:
+    """Return the last generation of an automaton that a check up to `upto` grows.
+
+    >>> reach_of("edge", 64), reach_of("fcc", 64)
+    (64, 16)
+    """
     return upto if automaton == "edge" else -(-upto // _FCC_LESS)
 
 
-def _of_both(upto: int) -> str:
-    return f"generations of edge up to {upto}, of fcc up to {_reach('fcc', upto)}"
+def of_both(upto: int) -> str:
+    """Return in words how far both automata are grown."""
+    return f"generations of edge up to {upto}, of fcc up to {reach_of('fcc', upto)}"
 
 
 def _three_classes(things: int) -> int:
@@ -302,9 +308,9 @@ def powers_of_two(upto: int) -> Cases:
     """At generation 2^m, m > 2, `edge` has no births with a delay of 2 to 4 or 7, 6 (3^(m-3) - 1) with 5, and with 6 six times
     the partitions of m - 3 things into 3 classes; `fcc` eight times as many
     """
-    yield _of_both(upto)
+    yield of_both(upto)
     for automaton, mirrored in _MIRRORED.items():
-        last = _reach(automaton, upto)
+        last = reach_of(automaton, upto)
         births = _delays(automaton, last)
         for m in range(3, last.bit_length()):
             stated = [0, 0, 0, 6 * mirrored * (3 ** (m - 3) - 1), 6 * mirrored * _three_classes(m - 3), 0]
@@ -316,9 +322,9 @@ def beside_powers_of_two(upto: int) -> Cases:
     """With S the partitions of m - 1 things into 3 classes, m > 3, `edge` has 12 S, 6 S and 12 (2^(m-4) - 1) births with delays
     of 2, 3 and 5 at generation 2^m - 1, and none with 1 to 7 at 2^m + 1; `fcc` eight times as many
     """
-    yield _of_both(upto)
+    yield of_both(upto)
     for automaton, mirrored in _MIRRORED.items():
-        births = _delays(automaton, _reach(automaton, upto))
+        births = _delays(automaton, reach_of(automaton, upto))
         for m in range(4, len(births).bit_length()):
             classes = mirrored * _three_classes(m - 1)
             stated = [12 * classes, 6 * classes, 12 * mirrored * (2 ** (m - 4) - 1)]
@@ -335,9 +341,9 @@ def beside_powers_of_two(upto: int) -> Cases:
     conjecture=True,
 )
 def settles(upto: int) -> Cases:
-    yield _of_both(upto)
+    yield of_both(upto)
     for automaton in _MIRRORED:
-        births = _delays(automaton, _reach(automaton, upto))
+        births = _delays(automaton, reach_of(automaton, upto))
         for m in range(len(births).bit_length() - 1):
             settled = 2 ** (m + 1) + _SETTLED
             late = [n for n in range(settled + 1, len(births)) if births[n, n - 2**m + 1 : n + 1].any()]

@@ -1,0 +1,192 @@
+"""Growths compared with themselves at another power of two; docs/open-problems/scales.md has what is proved.
+
+A tip of `edge` and `fcc` is a cell (n, n, 0), born at generation n; the distance of a cell from it is that of `distances`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.backends.selection import select
+from gpu_nim.model.rule import Cell
+from gpu_nim.papers.catalogue import SCALES, Cases, Entry, Reach
+from gpu_nim.papers.edge_growth import distances, of_both, reach_of
+
+_AUTOMATA = ("edge", "fcc")
+_REPEATING = 6  # from so many generations after a power of two on, births in the plane z = 0 repeat
+_CORNER = 16  # generations of a corner that are grown literally
+_CUBES = Reach(64, 512, 60)  # one growth for both statements
+
+
+class _BirthTimes:
+    """The generations in which the cells of `edge` or `fcc` are born, up to a last one."""
+
+    def __init__(self, automaton: str, last: int) -> None:
+        self._side = last + 1
+        keys, times = [], []
+        for batch in GrowthProcess(automaton, last, select("numpy"), cells=True, verify=False):
+            assert batch.cells is not None
+            x, y, z = batch.cells.T
+            wedge = (x >= y) & (y >= z) & (z >= 0)  # one cell of each orbit
+            born = np.repeat(np.arange(batch.first, batch.first + len(batch.births)), batch.births.astype(np.int64))
+            keys.append(self._keys(batch.cells[wedge]))
+            times.append(born[wedge])
+        known = np.concatenate(keys)
+        order = np.argsort(known)
+        self._known, self._times = known[order], np.concatenate(times)[order]
+
+    def _keys(self, cells: NDArray[np.integer]) -> NDArray[np.int64]:
+        x, y, z = cells.astype(np.int64).T
+        return np.asarray((x * self._side + y) * self._side + z)
+
+    def around(self, n: int, offsets: NDArray[np.integer], last: int) -> NDArray[np.int64]:
+        """The generations of (n, n, 0) + offsets, less n; `last` + 1 for cells that are not born by n + `last`."""
+        keys = self._keys(np.sort(offsets + np.array([n, n, 0]), axis=1)[:, ::-1])
+        places = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
+        return np.minimum(np.where(self._known[places] == keys, self._times[places] - n, last + 1), last + 1)
+
+    def first_difference(self, n: int, other: int, radius: int, last: int) -> int | None:
+        """The least distance, up to a radius, from two tips at which generations differ, up to `last` after those of the tips."""
+        found: list[int] = []
+        side = np.arange(-radius, radius + 1)
+        for z in range(radius + 1):
+            offsets = np.stack([*np.meshgrid(side, side, [z], indexing="ij")], axis=-1).reshape(-1, 3)
+            offsets = offsets[(offsets.sum(axis=1) % 2 == 0) & (distances(offsets) <= radius)]
+            differing = offsets[self.around(n, offsets, last) != self.around(other, offsets, last)]
+            found.extend(distances(differing).tolist())
+        return min(found, default=None)
+
+
+def _births(automaton: str, last: int) -> list[int]:
+    batches = GrowthProcess(automaton, last, select("auto"), cells=False, verify=False)
+    return [births for batch in batches for births in batch.births.tolist()]
+
+
+def corner_births(generations: int) -> list[int]:
+    """Return the births of `cubic26` from (0, 0, 0) where no other cell is born that has no coordinate above 0.
+
+    >>> corner_births(7)
+    [1, 19, 10, 103, 13, 127, 91, 520]
+    """
+    touched: set[Cell] = {(0, 0, 0)}
+    newborns = [*touched]
+    births = [1]
+    for _ in range(generations):
+        near = Counter((x + a, y + b, z + c) for x, y, z in newborns for a, b, c in product((-1, 0, 1), repeat=3))
+        newborns = [cell for cell, times in near.items() if times == 1 and max(cell) > 0 and cell not in touched]
+        touched |= near.keys()
+        births.append(len(newborns))
+    return births
+
+
+@Entry(SCALES, "scales-tips", reach=Reach(128, 1024, 200), conjecture=True)
+def tips(upto: int) -> Cases:
+    """In `edge` and `fcc`, for every multiple n of 2^m, m > 0, the cells at distance up to 2^(m-1) from (n, n, 0) are born as many
+    generations after n as those round (2^m, 2^m, 0) after 2^m; for n = 2^(m+1), m > 1, not all at distance 2^(m-1) + 1
+    """
+    yield f"{of_both(upto)}, to 2^m after n or further"
+    for automaton in _AUTOMATA:
+        last = reach_of(automaton, upto)
+        times = _BirthTimes(automaton, last)
+        for m in range(1, last.bit_length()):
+            size, reach = 2**m, 2 ** (m - 1)
+            for n in range(2 * size, last - size + 1, size):
+                first = times.first_difference(size, n, reach + 1, last - n)
+                what = f"the least distance at which {automaton} differs round ({size}, {size}, 0) and ({n}, {n}, 0)"
+                if n == 2 * size and m > 1:
+                    yield what, first, reach + 1
+                else:
+                    yield f"whether {what} is at most {reach}", first is not None and first <= reach, False
+
+
+@Entry(SCALES, "scales-births", reach=Reach(256, 2048, 60), conjecture=True)
+def after_powers_of_two(upto: int) -> Cases:
+    """`edge` and `fcc` have as many births at generation 2^m + r as at 2^(m+1) + r for 2^(m-2) <= r <= 2^(m-1), m > 1, not for
+    the next r; in the plane z = 0, for 6 <= r < 2^m
+    """
+    yield of_both(upto)
+    for automaton in _AUTOMATA:
+        last = reach_of(automaton, upto)
+        table = grow(automaton, last, backend="auto", verify=False, columns=("births", "section z=0")).table
+        births = [int(value) for value in table["births"]]
+        section = np.diff(table["section z=0"], prepend=0).tolist()
+        for m in range(2, last.bit_length()):
+            size, to = 2**m, 2 ** (m - 1)
+            if 2 * size + to < last:
+                what = f"births of {automaton} after {size}, from {size // 4} to {to}"
+                yield what, births[size + size // 4 : size + to + 1], births[2 * size + size // 4 : 2 * size + to + 1]
+                equal = births[size + to + 1] == births[2 * size + to + 1]
+                yield f"whether {automaton} has as many births at {size + to + 1} as at {2 * size + to + 1}", equal, False
+            if 3 * size <= last + 1:
+                what = f"births of {automaton} in z = 0 after {size}, from {_REPEATING}"
+                yield what, section[size + _REPEATING : 2 * size], section[2 * size + _REPEATING : 3 * size]
+
+
+@Entry(SCALES, "scales-knight", reach=Reach(1024, 8192, 60), conjecture=True)
+def knight(upto: int) -> Cases:
+    """The births b of `knight` have c(j + 2) - 3 c(j + 1) + 2 c(j) = 0 with c(j) = b((2^j - 1) 2^K + r), for j > 1, K > 1 and
+    r < 2^(K+1)
+    """
+    births = _births("knight", upto)
+    yield f"generations up to {upto}"
+    for K in range(2, upto.bit_length()):
+        size = 2**K
+        for j in range(2, upto.bit_length()):
+            ends = [(2 ** (j + i) - 1) * size for i in range(3)]
+            window = range(min(2 * size, upto + 1 - ends[2]))
+            low, middle, high = ([births[end + r] for r in window] for end in ends)
+            yield f"births of knight after {ends[2]}", high, [3 * b - 2 * a for a, b in zip(low, middle, strict=True)]
+
+
+@Entry(SCALES, "scales-cubic26", reach=Reach(160, 1024, 60), conjecture=True)
+def cubic26(upto: int) -> Cases:
+    """`cubic26` has as many births at generation 3 2^K + r as at 5 2^K + r, for r < 2^K"""
+    births = _births("cubic26", upto)
+    yield f"generations up to {upto}"
+    for K in range(upto.bit_length()):
+        size = 2**K
+        stop = max(0, min(size, upto + 1 - 5 * size))
+        yield f"births of cubic26 after {3 * size}", births[3 * size : 3 * size + stop], births[5 * size : 5 * size + stop]
+
+
+@cache
+def _by_largest(last: int) -> NDArray[np.int64]:
+    """The births of `cubic26` by generation and largest absolute coordinate, shape (last + 1, last + 1)."""
+    found = np.zeros((last + 1, last + 1), np.int64)
+    for batch in GrowthProcess("cubic26", last, select("numpy"), cells=True, verify=False):
+        assert batch.cells is not None
+        born = np.repeat(np.arange(batch.first, batch.first + len(batch.births)), batch.births.astype(np.int64))
+        np.add.at(found, (born, np.abs(batch.cells).max(axis=1)), 1)
+    return found
+
+
+@Entry(SCALES, "scales-cubic26-settles", reach=_CUBES, conjecture=True)
+def cubes_settle(upto: int) -> Cases:
+    """`cubic26` has no births in the cube |x|, |y|, |z| < 2^m, m > 0, from generation 3 2^(m-1) on"""
+    births = _by_largest(upto)
+    yield f"generations up to {upto}"
+    for m in range(1, upto.bit_length()):
+        late = births[3 * 2 ** (m - 1) :, : 2**m]
+        yield f"births of cubic26 in the cube below {2**m} from generation {3 * 2 ** (m - 1)} on", int(late.sum()), 0
+
+
+@Entry(SCALES, "scales-cubic26-corners", reach=_CUBES)
+def corners(upto: int) -> Cases:
+    """Of the cells of `cubic26` with largest coordinate 2^m, m > 0, only the 8 corners are ever born; beyond them the births of
+    generation 2^m + r, r < 2^m, are 8 times those of one corner at r, the same for every m
+    """
+    births = _by_largest(upto)
+    of_corner = corner_births(_CORNER - 1)
+    yield f"generations up to {upto}, of a corner up to {_CORNER - 1}"
+    for m in range(1, upto.bit_length()):
+        size = 2**m
+        yield f"births of cubic26 with largest coordinate {size}", births[:, size].nonzero()[0].tolist(), [size]
+        yield f"their number in generation {size}", int(births[size, size]), 8
+        beyond = births[size : 2 * size, size:].sum(axis=1).tolist()[:_CORNER]
+        yield f"births of cubic26 beyond {size}, from generation {size} on", beyond, [8 * b for b in of_corner[: len(beyond)]]
