@@ -30,6 +30,7 @@ extensions = [
     "code_names",
     "formulas",
     "interactive",
+    "paper",
     "reference_pages",
     "repository_links",
     "results",
@@ -90,7 +91,7 @@ html_title = "gpunim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_search_scorer = str(HERE / "_extensions" / "search_scores.js")
-_ALONE = "changelog contributing deprecation faq formats glossary install notebook performance results tour"
+_ALONE = "changelog contributing deprecation faq formats glossary install notebook paper/index performance results tour"
 html_sidebars = {page: [] for page in _ALONE.split()}
 html_theme_options = {
     "logo": {"text": "gpunim"},

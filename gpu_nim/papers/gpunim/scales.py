@@ -21,7 +21,7 @@ from gpu_nim.papers.edge_growth import distances, of_both, reach_of
 _AUTOMATA = ("edge", "fcc")
 _REPEATING = 6  # from so many generations after a power of two on, births in the plane z = 0 repeat
 _CORNER = 16  # generations of a corner that are grown literally
-_CUBES = Reach(64, 512, 60)  # one growth for both statements
+_CUBES = Reach(64, 511, 45)  # one growth for both statements
 
 
 class _BirthTimes:
@@ -85,7 +85,7 @@ def corner_births(generations: int) -> list[int]:
     return births
 
 
-@Entry(SCALES, "scales-tips", reach=Reach(128, 1024, 200), conjecture=True)
+@Entry(SCALES, "scales-tips", reach=Reach(128, 1024, 50), conjecture=True)
 def tips(upto: int) -> Cases:
     """In `edge` and `fcc`, for every multiple n of 2^m, m > 0, the cells at distance up to 2^(m-1) from (n, n, 0) are born as many
     generations after n as those round (2^m, 2^m, 0) after 2^m; for n = 2^(m+1), m > 1, not all at distance 2^(m-1) + 1
@@ -105,7 +105,7 @@ def tips(upto: int) -> Cases:
                     yield f"whether {what} is at most {reach}", first is not None and first <= reach, False
 
 
-@Entry(SCALES, "scales-births", reach=Reach(256, 2048, 60), conjecture=True)
+@Entry(SCALES, "scales-births", reach=Reach(256, 2048, 110), conjecture=True)
 def after_powers_of_two(upto: int) -> Cases:
     """`edge` and `fcc` have as many births at generation 2^m + r as at 2^(m+1) + r for 2^(m-2) <= r <= 2^(m-1), m > 1, not for
     the next r; in the plane z = 0, for 6 <= r < 2^m
@@ -128,7 +128,7 @@ def after_powers_of_two(upto: int) -> Cases:
                 yield what, section[size + _REPEATING : 2 * size], section[2 * size + _REPEATING : 3 * size]
 
 
-@Entry(SCALES, "scales-knight", reach=Reach(1024, 8192, 60), conjecture=True)
+@Entry(SCALES, "scales-knight", reach=Reach(1024, 8192, 25), conjecture=True)
 def knight(upto: int) -> Cases:
     """The births b of `knight` have c(j + 2) - 3 c(j + 1) + 2 c(j) = 0 with c(j) = b((2^j - 1) 2^K + r), for j > 1, K > 1 and
     r < 2^(K+1)
@@ -144,7 +144,7 @@ def knight(upto: int) -> Cases:
             yield f"births of knight after {ends[2]}", high, [3 * b - 2 * a for a, b in zip(low, middle, strict=True)]
 
 
-@Entry(SCALES, "scales-cubic26", reach=Reach(160, 1024, 60), conjecture=True)
+@Entry(SCALES, "scales-cubic26", reach=Reach(160, 1024, 26), conjecture=True)
 def cubic26(upto: int) -> Cases:
     """`cubic26` has as many births at generation 3 2^K + r as at 5 2^K + r, for r < 2^K"""
     births = _births("cubic26", upto)
