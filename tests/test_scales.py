@@ -9,8 +9,7 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.oeis.b_files import read_bfile
-from gpu_nim.papers.edge_growth import distances
-from gpu_nim.papers.gpunim.scales import _by_largest
+from gpu_nim.papers.edge_growth import births_by_distance, distances
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "open-problems" / "scales.md"
@@ -74,7 +73,7 @@ def test_births_away_from_the_tips_end_as_the_page_says(automaton: str) -> None:
 
 
 def test_the_last_births_in_the_cubes_of_cubic26() -> None:
-    births = _by_largest(95)
+    births = births_by_distance("cubic26", 95)
     ends = [int(births[:, : 2**m].sum(axis=1).nonzero()[0].max()) for m in (5, 6)]
     assert ends == [38, 77]
     assert "last births are at generations 38, 77, 159 and 295" in PAGE.read_text(encoding="utf-8")

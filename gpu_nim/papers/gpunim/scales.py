@@ -6,17 +6,17 @@ A tip of `edge` and `fcc` is a cell (n, n, 0), born at generation n; the distanc
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.backends.selection import select
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers.catalogue import SCALES, Cases, Entry, Reach
-from gpu_nim.papers.edge_growth import distances, of_both, reach_of
+from gpu_nim.papers.edge_growth import births_by_distance, distances, of_both, reach_of
 
 _AUTOMATA = ("edge", "fcc")
 _REPEATING = 6  # from so many generations after a power of two on, births in the plane z = 0 repeat
@@ -24,43 +24,21 @@ _CORNER = 16  # generations of a corner that are grown literally
 _CUBES = Reach(64, 511, 45)  # one growth for both statements
 
 
-class _BirthTimes:
-    """The generations in which the cells of `edge` or `fcc` are born, up to a last one."""
+def _birth_times(automaton: str, last: int) -> NDArray[np.uint16]:
+    """The generations in which cells of the octant with a small z are born, up to a last one; the largest number for others."""
+    times = np.full((last + 1, last + 1, last // 4 + 2), np.iinfo(np.uint16).max, np.uint16)
+    for batch in GrowthProcess(automaton, last, select("numpy"), cells=True, verify=False):
+        for generation, cells in split(batch):
+            kept = cells[(cells >= 0).all(axis=1) & (cells[:, 2] < times.shape[2])]
+            times[tuple(kept.T)] = generation
+    return times
 
-    def __init__(self, automaton: str, last: int) -> None:
-        self._side = last + 1
-        keys, times = [], []
-        for batch in GrowthProcess(automaton, last, select("numpy"), cells=True, verify=False):
-            assert batch.cells is not None
-            x, y, z = batch.cells.T
-            wedge = (x >= y) & (y >= z) & (z >= 0)  # one cell of each orbit
-            born = np.repeat(np.arange(batch.first, batch.first + len(batch.births)), batch.births.astype(np.int64))
-            keys.append(self._keys(batch.cells[wedge]))
-            times.append(born[wedge])
-        known = np.concatenate(keys)
-        order = np.argsort(known)
-        self._known, self._times = known[order], np.concatenate(times)[order]
 
-    def _keys(self, cells: NDArray[np.integer]) -> NDArray[np.int64]:
-        x, y, z = cells.astype(np.int64).T
-        return np.asarray((x * self._side + y) * self._side + z)
-
-    def around(self, n: int, offsets: NDArray[np.integer], last: int) -> NDArray[np.int64]:
-        """The generations of (n, n, 0) + offsets, less n; `last` + 1 for cells that are not born by n + `last`."""
-        keys = self._keys(np.sort(offsets + np.array([n, n, 0]), axis=1)[:, ::-1])
-        places = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
-        return np.minimum(np.where(self._known[places] == keys, self._times[places] - n, last + 1), last + 1)
-
-    def first_difference(self, n: int, other: int, radius: int, last: int) -> int | None:
-        """The least distance, up to a radius, from two tips at which generations differ, up to `last` after those of the tips."""
-        found: list[int] = []
-        side = np.arange(-radius, radius + 1)
-        for z in range(radius + 1):
-            offsets = np.stack([*np.meshgrid(side, side, [z], indexing="ij")], axis=-1).reshape(-1, 3)
-            offsets = offsets[(offsets.sum(axis=1) % 2 == 0) & (distances(offsets) <= radius)]
-            differing = offsets[self.around(n, offsets, last) != self.around(other, offsets, last)]
-            found.extend(distances(differing).tolist())
-        return min(found, default=None)
+def _first_difference(times: NDArray[np.uint16], tips: tuple[int, int], radius: int, last: int) -> int | None:
+    """The least distance, up to a radius, from two tips at which births differ, up to `last` generations after the tips."""
+    boxes = [times[n - radius : n + radius + 1, n - radius : n + radius + 1, : radius + 1].astype(np.int32) - n for n in tips]
+    differing = np.argwhere(np.minimum(boxes[0], last + 1) != np.minimum(boxes[1], last + 1)) - (radius, radius, 0)
+    return min((each for each in distances(differing).tolist() if each <= radius), default=None)
 
 
 def _births(automaton: str, last: int) -> list[int]:
@@ -93,11 +71,11 @@ def tips(upto: int) -> Cases:
     yield f"{of_both(upto)}, to 2^m after n or further"
     for automaton in _AUTOMATA:
         last = reach_of(automaton, upto)
-        times = _BirthTimes(automaton, last)
+        times = _birth_times(automaton, last)
         for m in range(1, last.bit_length()):
             size, reach = 2**m, 2 ** (m - 1)
             for n in range(2 * size, last - size + 1, size):
-                first = times.first_difference(size, n, reach + 1, last - n)
+                first = _first_difference(times, (size, n), reach + 1, last - n)
                 what = f"the least distance at which {automaton} differs round ({size}, {size}, 0) and ({n}, {n}, 0)"
                 if n == 2 * size and m > 1:
                     yield what, first, reach + 1
@@ -155,21 +133,10 @@ def cubic26(upto: int) -> Cases:
         yield f"births of cubic26 after {3 * size}", births[3 * size : 3 * size + stop], births[5 * size : 5 * size + stop]
 
 
-@cache
-def _by_largest(last: int) -> NDArray[np.int64]:
-    """The births of `cubic26` by generation and largest absolute coordinate, shape (last + 1, last + 1)."""
-    found = np.zeros((last + 1, last + 1), np.int64)
-    for batch in GrowthProcess("cubic26", last, select("numpy"), cells=True, verify=False):
-        assert batch.cells is not None
-        born = np.repeat(np.arange(batch.first, batch.first + len(batch.births)), batch.births.astype(np.int64))
-        np.add.at(found, (born, np.abs(batch.cells).max(axis=1)), 1)
-    return found
-
-
 @Entry(SCALES, "scales-cubic26-settles", reach=_CUBES, conjecture=True)
 def cubes_settle(upto: int) -> Cases:
     """`cubic26` has no births in the cube |x|, |y|, |z| < 2^m, m > 0, from generation 3 2^(m-1) on"""
-    births = _by_largest(upto)
+    births = births_by_distance("cubic26", upto)
     yield f"generations up to {upto}"
     for m in range(1, upto.bit_length()):
         late = births[3 * 2 ** (m - 1) :, : 2**m]
@@ -181,7 +148,7 @@ def corners(upto: int) -> Cases:
     """Of the cells of `cubic26` with largest coordinate 2^m, m > 0, only the 8 corners are ever born; beyond them the births of
     generation 2^m + r, r < 2^m, are 8 times those of one corner at r, the same for every m
     """
-    births = _by_largest(upto)
+    births = births_by_distance("cubic26", upto)
     of_corner = corner_births(_CORNER - 1)
     yield f"generations up to {upto}, of a corner up to {_CORNER - 1}"
     for m in range(1, upto.bit_length()):
