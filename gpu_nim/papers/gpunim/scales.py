@@ -16,7 +16,7 @@ from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.backends.selection import select
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers.catalogue import SCALES, Cases, Entry, Reach
-from gpu_nim.papers.edge_growth import births_by_distance, distances, of_both, reach_of
+from gpu_nim.papers.edge_growth import births_by_distance, distances, of_both, reach_of, signed_sums
 
 _AUTOMATA = ("edge", "fcc")
 _REPEATING = 6  # from so many generations after a power of two on, births in the plane z = 0 repeat
@@ -81,6 +81,23 @@ def tips(upto: int) -> Cases:
                     yield what, first, reach + 1
                 else:
                     yield f"whether {what} is at most {reach}", first is not None and first <= reach, False
+
+
+@Entry(SCALES, "scales-sides", reach=Reach(128, 1024, 50), conjecture=True)
+def sides(upto: int) -> Cases:
+    """In `edge` and `fcc`, for 0 < r <= 2^(m-1), the births of generation 2^m + r at distance r from (2^m, 2^m, 0) with z = r are
+    those for which x + y - 2^(m+1) - 1 is a signed sum of the powers of 2 in r - 1, and x - y one of those in r
+    """
+    yield of_both(upto)
+    for automaton in _AUTOMATA:
+        last = reach_of(automaton, upto)
+        times = _birth_times(automaton, last)
+        for size in (2**m for m in range(1, last.bit_length() - 1)):
+            for r in range(1, size // 2 + 1):
+                born = np.argwhere(times[size - r : size + r + 1, size - r : size + r + 1, r] == size + r) - r
+                found = {(u + v, u - v) for u, v in born.tolist() if abs(u) + abs(v) <= r}
+                stated = {(a + 1, b) for a in signed_sums(r - 1) for b in signed_sums(r)}
+                yield f"the (u + v, u - v) of births of {automaton} at the side {r} of ({size}, {size}, 0)", found, stated
 
 
 @Entry(SCALES, "scales-births", reach=Reach(256, 2048, 110), conjecture=True)
