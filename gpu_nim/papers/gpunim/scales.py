@@ -152,12 +152,12 @@ def cubic26(upto: int) -> Cases:
 
 @Entry(SCALES, "scales-cubic26-settles", reach=_CUBES, conjecture=True)
 def cubes_settle(upto: int) -> Cases:
-    """`cubic26` has no births in the cube |x|, |y|, |z| < 2^m, m > 0, from generation 3 2^(m-1) on"""
+    """`cubic26` has no births in the cube |x|, |y|, |z| < 2^m, m > 1, from generation 5 2^(m-2) on"""
     births = births_by_distance("cubic26", upto)
     yield f"generations up to {upto}"
-    for m in range(1, upto.bit_length()):
-        late = births[3 * 2 ** (m - 1) :, : 2**m]
-        yield f"births of cubic26 in the cube below {2**m} from generation {3 * 2 ** (m - 1)} on", int(late.sum()), 0
+    for m in range(2, upto.bit_length()):
+        settled = 5 * 2 ** (m - 2)
+        yield f"births of cubic26 in the cube below {2**m} from {settled} on", int(births[settled:, : 2**m].sum()), 0
 
 
 @Entry(SCALES, "scales-cubic26-corners", reach=_CUBES)
