@@ -23,7 +23,7 @@ from gpu_nim.render.image import render
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
 from tests.helpers import facts, printed, refused
-from tests.render_files import needs_ffmpeg, needs_trimesh
+from tests.render_files import needs_ffmpeg, needs_trimesh, needs_usd
 
 SOFTWARE = f"gpunim {__version__}"
 SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
@@ -43,6 +43,7 @@ COMMANDS = {
 }
 NEEDS = {
     **dict.fromkeys((".ply", ".obj", ".stl"), needs_trimesh),
+    ".usdc": needs_usd,
     ".mp4": needs_ffmpeg,
     ".gif": needs_ffmpeg,
 }
@@ -81,6 +82,16 @@ def other_program(file: Path) -> tuple[str, str]:
     if file.suffix == ".glb":
         asset = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])["asset"]
         return asset["generator"], asset["extras"]["command"]
+    if file.suffix == ".usdc":
+        from pxr import Usd
+
+        stage = Usd.Stage.Open(str(file))
+        software, _, command = stage.GetRootLayer().comment.partition(": ")
+        return software, command
+    if file.suffix == ".vox":
+        at = data.index(b"_name") + 5
+        software, _, command = data[at + 4 : at + 4 + int.from_bytes(data[at : at + 4], "little")].decode().partition(": ")
+        return software, command
     if file.suffix in (".ply", ".obj", ".stl"):
         comment = {".ply": rb"\ncomment (.*)\nelement", ".obj": rb"\A# (.*)", ".stl": rb"\A([^\0]{,80})"}[file.suffix]
         software, _, command = re.search(comment, data)[1].decode().partition(": ")
@@ -123,7 +134,10 @@ def test_a_call_of_the_library_is_the_command(tmp_path):
     assert read_provenance(tmp_path / "a.png").command == call
 
 
-@pytest.mark.parametrize("suffix", [".png", ".jpg", ".gif", ".svg", ".pdf", ".mp4", ".glb", ".3mf", ".ply"])
+@pytest.mark.parametrize(
+    "suffix",
+    [".png", ".jpg", ".gif", ".svg", ".pdf", ".mp4", ".glb", ".3mf", ".ply", ".vox", pytest.param(".usdc", marks=needs_usd)],
+)
 @pytest.mark.parametrize("content", [b"", b"x", bytes(100), b"\x89PNG\r\n\x1a\n" + bytes(40), b"glTF" + b"\xff" * 40])
 def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
     file = tmp_path / f"a{suffix}"
@@ -152,6 +166,7 @@ for words in json.load(sys.stdin):
 
 @needs_ffmpeg
 @needs_trimesh
+@needs_usd
 @pytest.mark.slow
 def test_the_same_command_writes_the_same_bytes(tmp_path):
     commands = [(*words, "-o", name) for name, words in COMMANDS.items()]

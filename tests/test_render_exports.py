@@ -14,7 +14,7 @@ from gpu_nim.render.exports import EXPORTS, export
 from gpu_nim.render.exports.export_format import ExportedBody, Printing, cubes, printed_body, printing_note
 from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
-from gpu_nim.render.page import colour_bytes
+from gpu_nim.render.page import colour_bytes, solid
 from gpu_nim.render.source import blocks_of
 from tests.helpers import facts
 from tests.render_files import blocks_at, needs_trimesh
@@ -53,7 +53,7 @@ def test_any_cells_print_as_a_watertight_body_in_the_size_and_the_pieces_that_ar
     import trimesh
 
     blocks = blocks_at(cells)
-    mesh = trimesh.Trimesh(*printed_body(blocks, Printing(50)), process=False)
+    mesh = trimesh.Trimesh(*printed_body(blocks, Printing(50))[:2], process=False)
     assert mesh.is_watertight
     assert mesh.is_volume  # its normals point outward, consistently
     assert mesh.area_faces.min() > 0
@@ -63,6 +63,15 @@ def test_any_cells_print_as_a_watertight_body_in_the_size_and_the_pieces_that_ar
     assert sum(part.volume > 0 for part in mesh.split()) == len(walked)  # hollows have negative volumes
     said = f"warning: in {len(walked)} pieces that do not touch, the largest of {walked[0]} of {len(blocks)} blocks"
     assert printing_note(blocks, Printing(50)).endswith(said if len(walked) > 1 else "; in one piece")
+
+
+@given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
+def test_each_side_of_a_print_belongs_to_a_cell_that_it_is_on(cells):
+    blocks = blocks_at(cells)
+    points, faces, owners = printed_body(blocks, Printing(50))
+    unit = (np.ptp(blocks.corners, axis=0).max() + 1.4) / 50  # cells in a millimetre
+    middles = points[faces].mean(axis=1) * unit + blocks.corners.min(axis=0) - 0.2
+    assert np.abs(middles - blocks.centres()[owners]).max() <= 0.7 + 1e-4  # a cell reaches 0.2 beyond its sides
 
 
 @needs_trimesh
@@ -115,8 +124,20 @@ def test_the_library_of_the_3mf_consortium_reads_a_body_without_a_warning(source
         assert np.ptp(points, axis=0).max() == pytest.approx(options[-1] if "--stand" in options else 100)
     else:
         faces = np.array([list(triangle.Indices) for triangle in mesh.GetTriangleIndices()])
-        assert [np.array_equal(*pair) for pair in zip((points, faces), cubes(blocks_of(source)), strict=True)] == [True, True]
+        assert [np.array_equal(*pair) for pair in zip((points, faces), cubes(blocks_of(source)), strict=False)] == [True, True]
     assert not meshes.MoveNext()
+    # Each triangle has the colour of the cell that it belongs to, and a stand that of the first.
+    groups = model.GetColorGroups()
+    assert groups.MoveNext()
+    group, properties = groups.GetCurrentColorGroup(), mesh.GetAllTriangleProperties()
+    assert {(each.ResourceID, *each.PropertyIDs) for each in properties} <= {
+        (group.GetResourceID(), k, k, k) for k in group.GetAllPropertyIDs()
+    }
+    shades = {k: (colour.Red, colour.Green, colour.Blue) for k in group.GetAllPropertyIDs() for colour in [group.GetColor(k)]}
+    blocks, _ = solid(source, Look())
+    printing = Printing(stand="--stand" in options) if options else None
+    of_each = ExportedBody(blocks, Look(), Provenance(""), printing).mesh.blocks
+    assert [shades[each.PropertyIDs[0]] for each in properties] == [*map(tuple, colour_bytes(blocks, Look())[of_each].tolist())]
 
 
 @needs_trimesh
@@ -178,7 +199,7 @@ def test_vtk_reads_the_triangles_of_a_mesh_in_their_colours(suffix, tmp_path):
     report = export("edge:7", tmp_path / f"a.{suffix}")
     read = pyvista.read(tmp_path / f"a.{suffix}")
     mesh = read.combine() if suffix == "glb" else read.cast_to_unstructured_grid()
-    points, faces = cubes(blocks_of("edge:7"))
+    points, faces, _ = cubes(blocks_of("edge:7"))
     assert report["triangles"] == mesh.n_cells == len(faces)
     triangles = mesh.points[mesh.cells.reshape(-1, 4)[:, 1:]]
     assert np.array_equal(triangles[..., [2, 0, 1]] if suffix == "glb" else triangles, points[faces])  # y is upright in glTF
@@ -217,3 +238,66 @@ def test_a_mesh_has_the_cells_with_their_colours_and_values(source, colour, suff
         assert np.array_equal(np.ravel(values[name]), np.repeat(known, 8))
     a, b, c = np.moveaxis(corners[faces], 1, 0).astype(float)
     assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6 == pytest.approx(len(blocks))  # the sides face out
+
+
+def test_usd_has_the_cells_in_metres_with_their_colours_and_values(tmp_path):
+    Usd = pytest.importorskip("pxr.Usd", reason="usd-core is not installed")
+    from pxr import UsdGeom, UsdShade
+
+    export("chocolate:size=7,grundy=4", tmp_path / "a.usdc", Look(colour="grundy"))
+    blocks = blocks_of("chocolate:size=7,grundy=4", colour="grundy")
+    points, faces, _ = cubes(blocks)
+    stage = Usd.Stage.Open(str(tmp_path / "a.usdc"))
+    assert (UsdGeom.GetStageUpAxis(stage), UsdGeom.GetStageMetersPerUnit(stage)) == ("Z", 1)
+    mesh = UsdGeom.Mesh(stage.GetDefaultPrim())
+    assert UsdGeom.Mesh.ValidateTopology(mesh.GetFaceVertexIndicesAttr().Get(), mesh.GetFaceVertexCountsAttr().Get(), len(points))[
+        0
+    ]
+    assert np.array_equal(mesh.GetPointsAttr().Get(), points)
+    assert np.array_equal(np.reshape(mesh.GetFaceVertexIndicesAttr().Get(), (-1, 3)), faces)
+    assert np.array_equal(mesh.GetExtentAttr().Get(), UsdGeom.Mesh.ComputeExtent(mesh.GetPointsAttr().Get()))
+    primvars = UsdGeom.PrimvarsAPI(mesh)
+    for name, known in {"generation": blocks.generations, **blocks.values}.items():
+        assert np.array_equal(primvars.GetPrimvar(name).Get(), np.repeat(known, 8))
+    light = (colour_bytes(blocks, Look(colour="grundy")) / 255) ** 2.2  # sRGB is nearly that
+    assert np.abs(mesh.GetDisplayColorPrimvar().Get() - light.repeat(8, axis=0)).max() < 0.02
+    bound = UsdShade.MaterialBindingAPI(mesh).ComputeBoundMaterial()[0]
+    shader = bound.ComputeSurfaceSource()[0]
+    assert shader.GetIdAttr().Get() == "UsdPreviewSurface"
+    (reader,) = UsdShade.Shader(shader.GetInput("diffuseColor").GetConnectedSources()[0][0].source).GetInputs()
+    assert reader.Get() == "displayColor"
+
+
+def chunks(data):
+    """The chunks of a .vox file: the name and the content of each."""
+    while data:
+        size, within = np.frombuffer(data[4:12], np.int32)
+        yield data[:4].decode(), data[12 : 12 + size]
+        yield from chunks(data[12 + size : 12 + size + within])
+        data = data[12 + size + within :]
+
+
+def read_vox(data):
+    """Each voxel of a .vox file with its colour: (x, y, z, red, green, blue), in the place where the scene has it."""
+    assert data[:8] == b"VOX \x96\0\0\0"
+    found = {}
+    for name, content in chunks(data[8:]):
+        found.setdefault(name, []).append(content)
+    palette = np.frombuffer(found["RGBA"][0], np.uint8).reshape(256, 4)
+    for size, model, node in zip(found["SIZE"], found["XYZI"], found["nTRN"][1:], strict=True):
+        voxels, sides = np.frombuffer(model[4:], np.uint8).reshape(-1, 4), np.frombuffer(size, np.int32)
+        assert (voxels[:, :3] < sides).all()
+        assert (sides <= 256).all()
+        corner = np.array(node[node.index(b"_t") + 6 :].split(), int) - sides // 2  # of a model's middle
+        yield from np.column_stack([voxels[:, :3] + corner, palette[voxels[:, 3] - 1, :3]]).tolist()
+
+
+@pytest.mark.parametrize(("source", "off"), [("edge:7", 0), ("ulam-warburton:5", 0), ("nim:300", 2), ("knight:3", 0)])
+def test_a_vox_has_the_cells_in_their_colours_also_beyond_a_model(source, off, tmp_path):
+    export(source, tmp_path / "a.vox")
+    blocks = blocks_of(source)
+    colours = colour_bytes(blocks, Look())
+    read = np.array(sorted(read_vox((tmp_path / "a.vox").read_bytes())))
+    known = np.array(sorted(np.column_stack([blocks.corners - blocks.corners.min(axis=0), colours]).tolist()))
+    assert np.array_equal(read[:, :3], known[:, :3])
+    assert np.abs(read - known).max() <= off  # of 255, where a body has more colours than a palette

@@ -380,7 +380,7 @@ def test_a_sweep_pauses_at_its_ends_and_at_every_whole_number(first, last, frame
 
 def test_cubes_have_their_volume_and_face_out():
     blocks = blocks_of("fcc:4")
-    points, faces = cubes(blocks)
+    points, faces, _ = cubes(blocks)
     assert (len(points), len(faces)) == (8 * len(blocks), 12 * len(blocks))
     a, b, c = (points[faces[:, k]].astype(float) for k in range(3))
     assert (a * np.cross(b, c)).sum() / 6 == pytest.approx(len(blocks))

@@ -9,6 +9,8 @@
     .glb                     asset: generator, and command in its extras
     .3mf                     metadata: Application and Description
     .html                    meta: generator and description
+    .usdc                    comment of the layer
+    .vox                     name of the scene
     .ply, .obj, .stl         a comment; .stl has only 80 bytes of it, which may cut the command off
 
 Other programs show them, and `gpunim info FILE`.
@@ -23,7 +25,7 @@ from html import unescape
 from pathlib import Path
 from typing import IO, Any
 
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, missing
 from gpu_nim.model.files import Provenance, one_line, open_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
@@ -104,7 +106,7 @@ def read_provenance(path: str | Path) -> Provenance:
         raise wrong_ending("a file that says what made it ends in", path, (*IMAGE_SUFFIXES, *_FIELDS))
     try:
         with open_regular(path) as file:
-            software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix)
+            software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, path, suffix), suffix)
             return Provenance(one_line(command), one_line(software))
     except (LookupError, SyntaxError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise FileError(f"cannot read {path}: it does not say which version of gpunim and which command made it") from error
@@ -128,8 +130,10 @@ def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
     return exif[_SOFTWARE], exif[_DESCRIPTION].encode("latin-1").decode()
 
 
-def _content(file: IO[bytes], suffix: str) -> bytes:
+def _content(file: IO[bytes], path: Path, suffix: str) -> bytes:
     """Return the part of a file that has the fields."""
+    if suffix == ".usdc":  # whose texts are compressed
+        return _usd_comment(path)
     if suffix == ".3mf":
         with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
             return model.read(_MOST)
@@ -145,6 +149,17 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
     require_memory(size, host_memory(), f"reading {size:,} bytes")
     file.seek(0)
     return file.read(size)
+
+
+def _usd_comment(path: Path) -> bytes:
+    try:
+        from pxr import Sdf, Tf
+    except ImportError as error:
+        raise missing("what made a .usdc file is read by usd-core", "usd-core") from error
+    try:
+        return str(Sdf.Layer.OpenAsAnonymous(str(path)).comment).encode()
+    except Tf.ErrorException as error:
+        raise ValueError(str(error)) from error
 
 
 def _fields(content: bytes, suffix: str) -> list[str]:
@@ -174,7 +189,8 @@ def _line(text: bytes) -> str:
 _PDF_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 #: How a field of each format is read, and the patterns of the fields with the software and the command.
 _FIELDS: dict[str, tuple[Callable[[bytes], str], bytes, bytes]] = {
-    **dict.fromkeys((".ply", ".obj", ".stl", ".gif"), (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")),
+    ".vox": (bytes.decode, rb"_name.{4}(gpunim [\w.+-]+): ", rb"_name.{4}gpunim [\w.+-]+: ([^\0-\x1f]*)"),
+    **dict.fromkeys((".ply", ".obj", ".stl", ".gif", ".usdc"), (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")),
     ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]*)<", rb"<dc:description>([^<]*)<"),
     ".pdf": (_pdf, rb"/Creator\s*\(((?:\\.|[^\\()])*)\)", rb"/Subject\s*\(((?:\\.|[^\\()])*)\)"),
     ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]+)", rb"\xa9cmt.{4}data.{8}([^\0]+)"),

@@ -14,7 +14,7 @@ from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedBody, ExportFormat, Printing, printing_note
-from gpu_nim.render.look import SHAPE_OPTIONS, Look, require_effect
+from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import check_writable, claim, replacing
@@ -80,7 +80,8 @@ def export(
             note = printing_note(blocks, printing) if printing else known.note(blocks)
             note = "; ".join(filter(None, (blocks.note, note)))
             made = Page(known.write(body), blocks.name, blocks.population, len(blocks), note)
-            triangles["triangles"] = len(body.mesh.faces) if printing else 12 * len(blocks)
+            if "mesh" in vars(body):  # it was written
+                triangles["triangles"] = len(body.mesh.faces)
         with replacing(path) as scratch:
             scratch.write_bytes(made.document)
     report = {"source": made.name, "out": str(path), "bytes": len(made.document)}
@@ -95,7 +96,7 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
     if printable and not known.printable:
         printed = ", ".join(name for name, other in EXPORTS.items() if other.printable)
         raise UsageError(f"a printable body must end in {printed}, got {str(path)!r}")
-    absent = [package for package in known.packages if find_spec(package) is None]
+    absent = [name for module, name in known.packages.items() if find_spec(module) is None]
     if absent:
         others = " or ".join(name for name, other in EXPORTS.items() if not other.packages)
         raise missing(f"{known.what} needs {' and '.join(absent)}", absent[0], f", or write {others} without")
@@ -104,7 +105,7 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of an export of that ending in messages, and the options that it takes."""
-    return ("a printable body", SHAPE_OPTIONS) if printable else (EXPORTS[suffix].what, EXPORTS[suffix].takes)
+    return ("a printable body" if printable else EXPORTS[suffix].what), EXPORTS[suffix].takes
 
 
 def export_bytes(suffix: str, blocks: int, *, printable: bool = False) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from gpu_nim.render.geometry import CORNERS, SIDES, Blocks, components, corners_
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT
+from gpu_nim.render.themes import to_linear
 
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
 #: Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside.
@@ -33,16 +34,12 @@ _PLATE = 2.0  # millimetres: the thickness of a stand
 PRINT_SIZE, _MAX_PRINT = 100.0, 10_000
 
 
-@dataclass(frozen=True)
-class Mesh:
-    """Points float32 (P, 3); faces, indices of three points each, int32 (F, 3); the colour of each point, sRGB uint8 (P, 3), or
-    None; and its facts by name, int32 (P,).
-    """
+class Mesh(NamedTuple):
+    """Points float32 (P, 3); faces, indices of three points each, int32 (F, 3); and the block of each face, (F,)."""
 
     points: NDArray[np.float32]
     faces: NDArray[np.int32]
-    colours: NDArray[np.uint8] | None = None
-    facts: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    blocks: NDArray[np.integer]
 
 
 @dataclass(frozen=True)
@@ -65,11 +62,11 @@ class Printing:
             raise UsageError(f"print_size must be from 1 to {_MAX_PRINT:,} millimetres, got {self.size:g}")
 
 
-def cubes(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return all blocks as triangles: points float32 (8 N, 3), and faces, indices of three points each, int32 (12 N, 3)."""
+def cubes(blocks: Blocks) -> Mesh:
+    """Return all blocks as triangles: 8 N points and 12 N faces, in the order of the blocks."""
     points = corners_of(blocks).reshape(-1, 3)
     faces = _TRIANGLES + 8 * np.arange(len(blocks), dtype=np.int32)[:, None, None]
-    return exact_floats(points, blocks.name), faces.reshape(-1, 3)
+    return Mesh(exact_floats(points, blocks.name), faces.reshape(-1, 3), np.arange(len(blocks)).repeat(12))
 
 
 def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
@@ -80,15 +77,15 @@ def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
     return floats
 
 
-def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return the union of the blocks, each a little larger than itself, as one watertight surface: points and faces.
+def printable_body(blocks: Blocks) -> Mesh:
+    """Return the union of the blocks, each a little larger than itself, as one watertight surface; what two share is the earlier's.
 
     Every block extends into its neighbours, so that blocks which touched in an edge or a corner are joined.  On the resulting finer
     grid of cores and walls no two parts touch in an edge alone: wherever two are across an edge, one of their blocks extends over
     it.  So each edge of the surface has exactly two triangles.
 
     >>> from gpu_nim.render.source import blocks_of
-    >>> points, faces = printable_body(blocks_of("nim:3"))
+    >>> points, faces, _ = printable_body(blocks_of("nim:3"))
     >>> edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
     {2}
@@ -100,34 +97,39 @@ def printable_body(blocks: Blocks) -> tuple[NDArray[np.float32], NDArray[np.int3
     index = (blocks.corners.astype(np.int64) - low) // size
     span = 2 * index.max(axis=0) + 5  # walls have even numbers, cores odd ones; one is free on either side
     steps = np.array([span[1] * span[2], span[2], 1])
-    parts = np.unique((2 * index[:, None] + 1 + np.array(list(product(range(3), repeat=3)))) @ steps)
-    quads = []
+    cells = (2 * index[:, None] + 1 + np.array(list(product(range(3), repeat=3)))) @ steps
+    parts, first = np.unique(cells, return_index=True)
+    quads, owners = [], []
     for (axis, end), corners in SIDES.items():
         beside = parts + end * steps[axis]
         at = np.minimum(np.searchsorted(parts, beside), len(parts) - 1)
-        bare = parts[parts[at] != beside]
-        quads.append(bare[:, None] + np.array(corners) @ steps)
+        bare = parts[at] != beside
+        quads.append(parts[bare, None] + np.array(corners) @ steps)
+        owners.append(first[bare] // 27)
     keys, inverse = np.unique(np.concatenate(quads).ravel(), return_inverse=True)
     lines = np.stack([keys // steps[0], keys // steps[1] % span[1], keys % span[2]], axis=1) - 1
     # Line 2k of the finer grid lies before wall k, line 2k + 1 behind it.
     places = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
     points = (places * size + low).astype(np.float32)
-    return points, inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
+    faces = inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
+    return Mesh(points, faces, np.concatenate(owners).repeat(2))
 
 
-def printed_body(blocks: Blocks, printing: Printing) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return the printable body in millimetres, its least corner at the origin: points and faces.
+def printed_body(blocks: Blocks, printing: Printing) -> Mesh:
+    """Return the printable body in millimetres, its least corner at the origin.
 
     A stand is a plate below the whole body, which overlaps its lowest parts: a further closed surface, which slicers unite with it.
+    It belongs to the first block.
     """
-    points, faces = printable_body(blocks)
+    points, faces, owners = printable_body(blocks)
     low, high = points.min(axis=0), points.max(axis=0)
     points = (points - low) * (np.float32(printing.size) / np.float32((high - low).max()))
     if printing.stand:
         plate = CORNERS * np.array([*points.max(axis=0)[:2], _PLATE], dtype=np.float32)
         faces = np.concatenate([faces, _TRIANGLES + len(points)])
         points = np.concatenate([points, plate])
-    return points.astype(np.float32), faces.astype(np.int32)
+        owners = np.concatenate([owners, np.zeros(len(_TRIANGLES), int)])
+    return Mesh(points.astype(np.float32), faces.astype(np.int32), owners)
 
 
 def printing_note(blocks: Blocks, printing: Printing) -> str:
@@ -176,16 +178,30 @@ class ExportedBody:
 
     @cached_property
     def mesh(self) -> Mesh:
-        """The body as triangles: each block a cube with its colour and values, or the printable body."""
-        if self.printing:
-            return Mesh(*printed_body(self.blocks, self.printing))
+        """The body as triangles: each block a cube, or the printable body."""
+        return printed_body(self.blocks, self.printing) if self.printing else cubes(self.blocks)
+
+    @cached_property
+    def colours(self) -> NDArray[np.uint8]:
+        """The colour of each block, sRGB (N, 3)."""
+        return colour_bytes(self.blocks, self.look)
+
+    @cached_property
+    def light(self) -> NDArray[np.float32]:
+        """The same in linear light, 0 to 1."""
+        return to_linear(self.colours / np.float32(255))
+
+    @cached_property
+    def facts(self) -> dict[str, NDArray[np.int32]]:
+        """The generation and other values of each corner of the cubes by name, (8 N,) each."""
         known = {"generation": self.blocks.generations, **self.blocks.values}
-        facts = {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
-        return Mesh(*cubes(self.blocks), np.repeat(colour_bytes(self.blocks, self.look), 8, axis=0), facts)
+        return {name: np.repeat(values, 8).astype(np.int32) for name, values in known.items()}
 
 
-#: The most blocks that are written as text, a minute's work, or for programs that hold no more.
+#: The most blocks that are written as text, a minute's work.
 TEXT_LIMIT = 1 << 18
+#: The most cubes for Blender, which opens them in a minute and 5 GB.
+BLENDER_LIMIT = 1 << 20
 
 _SAID_WITH_A_VOWEL = "aefhilmnorsx"  # letters
 
@@ -205,7 +221,7 @@ class ExportFormat:
         note: returns what is to be said of a file of these blocks, or "".
         printable: whether it can hold one body to print.
         limit: the most blocks that it holds.
-        packages: the optional packages that write it, by the names that they are imported and installed by.
+        packages: the optional packages that write it, each with the name that it is imported by before that it is installed by.
     """
 
     name: str
@@ -216,7 +232,7 @@ class ExportFormat:
     note: Callable[[Blocks], str] = lambda blocks: ""
     printable: bool = False
     limit: int = CELLS_LIMIT
-    packages: tuple[str, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def what(self) -> str:

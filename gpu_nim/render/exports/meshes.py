@@ -1,7 +1,6 @@
 """Meshes for other programs: .glb, .ply, .stl and .obj by trimesh, .3mf by the code here.
 
-.glb, .ply and .obj have the colours, .glb and .ply also the generation and other values of the cells; .stl and .3mf have only
-triangles.
+All but .stl have the colours, .glb and .ply also the generation and other values of the cells.
 
 trimesh 5 writes .3mf with random identifiers and the time, so that no two files of a command are equal, and without saying what
 made them.
@@ -9,7 +8,6 @@ made them.
 
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -18,16 +16,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.files import Provenance
-from gpu_nim.render.exports.export_format import TEXT_LIMIT, ExportedBody, Mesh, cubes_note, exact_floats, export_format
+from gpu_nim.render.exports.export_format import (
+    BLENDER_LIMIT,
+    TEXT_LIMIT,
+    ExportedBody,
+    Mesh,
+    cubes_note,
+    exact_floats,
+    export_format,
+)
 from gpu_nim.render.look import SHAPE_OPTIONS
 from gpu_nim.render.metadata import STL_HEAD
-from gpu_nim.render.page import colour_bytes
-from gpu_nim.render.themes import to_linear
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
 
-_TO_PRINT: dict[str, Any] = {"takes": SHAPE_OPTIONS, "note": cubes_note, "printable": True}  # triangles alone are for printing
+_TO_PRINT: dict[str, Any] = {"note": cubes_note, "printable": True}
 _AT_ONCE = 1 << 15  # points or triangles that are made text at a time
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # of a zip file
 
@@ -46,20 +50,34 @@ _RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
 
 @export_format(
     ".3mf",
-    "triangles alone, for 3D printers",
+    "cubes, for 3D printers, also of several colours",
     lambda blocks: (4 << 20) + 750 * blocks,
     limit=TEXT_LIMIT,
     **_TO_PRINT,
 )
 def three_mf(body: ExportedBody) -> bytes:
-    """Return a mesh as 3MF, in millimetres: a cell is one wide unless the body is printable."""
+    """Return a mesh as 3MF, in millimetres: a cell is one wide unless the body is printable.
+
+    The colour of each triangle is one of a group, as the extension for materials says.
+    """
+    palette, colours = np.unique(body.colours, axis=0, return_inverse=True)
+    group = "".join(f'<m:color color="#{bytes(colour).hex()}"/>' for colour in palette)
+    triangles = np.column_stack([body.mesh.faces, colours.ravel()[body.mesh.blocks]])
     content = BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, text in (("[Content_Types].xml", _TYPES), ("_rels/.rels", _RELATIONS)):
             archive.writestr(_entry(name), text)
         with archive.open(_entry("3D/3dmodel.model"), "w") as file:
-            file.write(_head(body.made).encode())
-            _write_mesh(file.write, body.mesh)
+            file.write(_head(body.made, group).encode())
+            for rows, name, row in (
+                (body.mesh.points, "vertices", '<vertex x="%.7g" y="%.7g" z="%.7g"/>'),
+                (triangles, "triangles", '<triangle v1="%d" v2="%d" v3="%d" pid="2" p1="%d"/>'),
+            ):
+                file.write(f"<{name}>".encode())
+                for start in range(0, len(rows), _AT_ONCE):
+                    chunk: NDArray[np.generic] = rows[start : start + _AT_ONCE]
+                    file.write((row * len(chunk) % tuple(chunk.ravel().tolist())).encode())
+                file.write(f"</{name}>".encode())
             file.write(b'</mesh></object></resources><build><item objectid="1"/></build></model>\n')
     return content.getvalue()
 
@@ -70,43 +88,34 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def _head(made: Provenance) -> str:
+def _head(made: Provenance, group: str) -> str:
     return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<model unit="millimeter" xml:lang="en" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02">'
+        '<?xml version="1.0" encoding="UTF-8"?>\n<model unit="millimeter" xml:lang="en"'
+        ' xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"'
+        ' xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02">'
         f'<metadata name="Application">{escape(made.software)}</metadata>'
         f'<metadata name="Description">{escape(made.command)}</metadata>'
-        '<resources><object id="1" type="model"><mesh>'
+        f'<resources><m:colorgroup id="2">{group}</m:colorgroup><object id="1" type="model" pid="2" pindex="0"><mesh>'
     )
 
 
-def _write_mesh(write: Callable[[bytes], int], mesh: Mesh) -> None:
-    for rows, name, row in (
-        (mesh.points, "vertices", '<vertex x="%.7g" y="%.7g" z="%.7g"/>'),
-        (mesh.faces, "triangles", '<triangle v1="%d" v2="%d" v3="%d"/>'),
-    ):
-        write(f"<{name}>".encode())
-        for start in range(0, len(rows), _AT_ONCE):
-            chunk: NDArray[np.generic] = rows[start : start + _AT_ONCE]
-            write((row * len(chunk) % tuple(chunk.ravel().tolist())).encode())
-        write(f"</{name}>".encode())
-
-
-_TRIMESH = ("trimesh",)
+_TRIMESH = {"trimesh": "trimesh"}
 _MATTE = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
 
 
 def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes: ArrayLike) -> "Trimesh":
+    """Return a mesh of trimesh, with the colours of its cubes, a row each, if they are given, and with attributes of its points."""
     from trimesh import Trimesh
 
-    return Trimesh(mesh.points, mesh.faces, vertex_colors=colours, vertex_attributes=attributes, process=False, validate=False)
+    painted = None if colours is None else np.repeat(colours, 8, axis=0)
+    return Trimesh(mesh.points, mesh.faces, vertex_colors=painted, vertex_attributes=attributes, process=False, validate=False)
 
 
 @export_format(
     ".glb",
     "cubes, glTF 2.0, binary",
     lambda blocks: 2300 * blocks,
-    limit=TEXT_LIMIT,
+    limit=BLENDER_LIMIT,
     packages=_TRIMESH,
 )
 def glb(body: ExportedBody) -> bytes:
@@ -119,28 +128,30 @@ def glb(body: ExportedBody) -> bytes:
     """
     from trimesh.exchange.gltf import export_glb
 
-    mesh, made = replace(body.mesh, points=body.mesh.points[:, [1, 2, 0]]), body.made
-    light = np.rint(to_linear(colour_bytes(body.blocks, body.look) / np.float32(255)) * 255).astype(np.uint8)
-    facts = {f"_{name.upper()}": exact_floats(values, name) for name, values in mesh.facts.items()}
+    mesh, made = body.mesh._replace(points=body.mesh.points[:, [1, 2, 0]]), body.made
+    facts = {f"_{name.upper()}": exact_floats(values, name) for name, values in body.facts.items()}
 
     def finish(tree: dict[str, Any]) -> None:
         tree["asset"] |= {"generator": made.software, "extras": {"command": made.command}}
         tree["materials"], tree["meshes"][0]["primitives"][0]["material"] = [_MATTE], 0
 
-    scene = _trimesh(mesh, light.repeat(8, axis=0), **facts).scene()
+    scene = _trimesh(mesh, np.rint(body.light * 255).astype(np.uint8), **facts).scene()
     return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
 
 
 @export_format(".ply", "cubes, binary", lambda blocks: 1900 * blocks, printable=True, packages=_TRIMESH)
 def ply(body: ExportedBody) -> bytes:
-    """Return a mesh as PLY, binary, with the facts of each point."""
+    """Return a mesh as PLY, binary, with the facts of each point; of a printable body with the colours of its faces alone."""
     from trimesh.exchange.ply import export_ply
 
-    data = bytes(export_ply(_trimesh(body.mesh, body.mesh.colours, **body.mesh.facts), vertex_normal=False))
+    mesh = _trimesh(body.mesh) if body.printing else _trimesh(body.mesh, body.colours, **body.facts)
+    if body.printing:
+        mesh.visual.face_colors = body.colours[body.mesh.blocks]
+    data = bytes(export_ply(mesh, vertex_normal=False))
     return data.replace(b"\nelement", f"\ncomment {body.made}\nelement".encode(), 1)
 
 
-@export_format(".stl", "triangles alone", lambda blocks: 5000 * blocks, packages=_TRIMESH, **_TO_PRINT)
+@export_format(".stl", "triangles alone", lambda blocks: 5000 * blocks, packages=_TRIMESH, takes=SHAPE_OPTIONS, **_TO_PRINT)
 def stl(body: ExportedBody) -> bytes:
     """Return a mesh as STL, binary."""
     from trimesh.exchange.stl import export_stl
@@ -155,5 +166,5 @@ def obj(body: ExportedBody) -> bytes:
     from trimesh.exchange.obj import export_obj
 
     write: Callable[..., str] = export_obj
-    text = write(_trimesh(body.mesh, body.mesh.colours), include_normals=False, include_texture=False, header=str(body.made))
+    text = write(_trimesh(body.mesh, body.colours), include_normals=False, include_texture=False, header=str(body.made))
     return text.encode()
