@@ -64,6 +64,8 @@ def test_a_page_holds_the_positions_of_the_game_up_to_a_size():
     assert [0, 22, 64] in data["hull"]  # (0, 21, 63)
     assert game_data("wythoff")["hull"][-1] == [32, 32, 1]
     assert game_data("text")["game"]["law"] is None
+    assert data["title"] == "chocolate, 3y ≤ x + z"
+    assert "where 3y ≤ x + z forces them" in data["game"]["rule"]
 
 
 def test_pages_are_written_and_refused_by_the_command(tmp_path):
@@ -332,7 +334,7 @@ class TestInTheBrowser:
         named = {("radio", "x: 7"), ("radio", "y: 3"), ("slider", "how many"), ("textbox", "take"), ("button", "Move")}
         named |= {("button", "Undo"), ("button", "Hint"), ("button", "x to 6"), ("status", "")}
         assert named <= told
-        assert {("region", "chocolate, 3y <= x + z")} <= told
+        assert {("region", "chocolate, 3y ≤ x + z")} <= told
         said = " ".join(name for role, name in told if role == "StaticText")
         assert "An N-position: the player to move wins, by 3 moves:" in said
         assert "[V] Theorem 3.5" in said

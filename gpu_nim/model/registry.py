@@ -77,19 +77,20 @@ def unknown(kind: str, given: object, known: Iterable[str], also: str = "") -> U
     return UsageError(f"{kind} must be one of {', '.join(listed)}{further}{also}, got {shown(given)}{hint}")
 
 
-def wrong_ending(rule: str, path: object, endings: Iterable[str]) -> UsageError:
+def wrong_ending(rule: str, path: object, endings: Iterable[str], also: str = "") -> UsageError:
     """Return the error for a file whose ending is none of those that are known: it lists these, and suggests similar ones.
 
     Args:
         rule: what the endings are of, as the beginning of a sentence.
         path: the file.
         endings: the known ones.
+        also: what else is said of it, in place of similar endings.
 
     >>> str(wrong_ending("a growth must end in", "nim.zar", [".zarr", ".npz"]))
     "a growth must end in .zarr, .npz, got 'nim.zar'; did you mean .zarr?"
     """
     known = list(endings)
-    hint = close(PurePath(str(path)).suffix or ".", known, prefix=".")
+    hint = also or close(PurePath(str(path)).suffix or ".", known, prefix=".")
     return UsageError(f"{rule} {', '.join(known)}, got {str(path)!r}{hint}")
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
-from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
@@ -21,7 +20,7 @@ from gpu_nim.render.defined_scenes import defined_scene, population
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect
-from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
+from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options, wrong_picture
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
@@ -306,7 +305,7 @@ def still_of(body: Blocks, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
 def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
     """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
     if path.suffix.lower() not in IMAGE_SUFFIXES:
-        raise wrong_ending("a picture must end in", path, IMAGE_SUFFIXES)
+        raise wrong_picture("render", path, IMAGE_SUFFIXES)
     if path.suffix.lower() == ".webp" and max(size) > LARGEST_WEBP:
         raise UsageError(f"a .webp picture is at most {LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
     if transparent and path.suffix.lower() in JPEG_SUFFIXES:

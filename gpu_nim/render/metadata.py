@@ -20,12 +20,12 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import unescape
 from pathlib import Path
 from typing import IO, Any
 
-from gpu_nim.model.errors import FileError, missing
+from gpu_nim.model.errors import FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, one_line, open_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
@@ -42,6 +42,25 @@ _MOST = 1 << 26  # bytes at the beginning of a file, or at the end of a .gif, th
 
 _READ_BY_PILLOW = 2  # times the bytes of a .webp
 _MOST_WEBP = 1 << 28  # bytes, which Pillow reads all at once; the format has at most 2^28 pixels
+
+
+def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageError:
+    """Return the error for a file that a command does not write, which names the command that does.
+
+    Args:
+        command: `render`, `movie` or `export`.
+        path: the file.
+        endings: those that it writes.
+
+    >>> str(wrong_picture("render", Path("nim.html"), [".png"]))
+    "a picture must end in .png, got 'nim.html'; gpunim export writes .html"
+    """
+    suffix = path.suffix.lower()
+    moving, still = (".mp4", ".gif"), (*IMAGE_SUFFIXES, ".svg", ".pdf")
+    other = "movie" if suffix in moving else "render" if suffix in still else "export"
+    also = f"; gpunim {other} writes {suffix}" if other != command and suffix in (*_FIELDS, *still) else ""
+    what = {"render": "a picture", "movie": "a movie", "export": "an export"}[command]
+    return wrong_ending(f"{what} must end in", path, endings, also)
 
 
 def image_options(suffix: str, made: Provenance) -> dict[str, Any]:

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
-from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.animations import ANIMATIONS, write_animation
 from gpu_nim.render.image import LARGEST_WEBP
 from gpu_nim.render.look import CINEMA
-from gpu_nim.render.metadata import movie_tags
+from gpu_nim.render.metadata import movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.storage.atomic import check_writable, replacing
@@ -110,7 +109,7 @@ def make_movie(
 
 def _check_format(path: Path, movie: Movie) -> None:
     if path.suffix.lower() not in SUFFIXES:
-        raise wrong_ending("a movie must end in", path, SUFFIXES)
+        raise wrong_picture("movie", path, SUFFIXES)
     width, height = movie.look.resolution
     if path.suffix.lower() == ".mp4" and (width % 2 or height % 2):
         raise UsageError(f"an .mp4 movie needs an even width and height, got {width}x{height}")

@@ -12,9 +12,9 @@ from pkgutil import iter_modules
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.registry import wrong_ending
 from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedBody, ExportFormat, Printing, printing_note
 from gpu_nim.render.look import Look, require_effect
+from gpu_nim.render.metadata import wrong_picture
 from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import check_writable, claim, replacing
@@ -92,7 +92,7 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
     """Return the format of a file; UsageError for an ending of none, MissingDependency where what writes it is not installed."""
     known = EXPORTS.get(path.suffix.lower())
     if known is None:
-        raise wrong_ending("an export must end in", path, EXPORTS)
+        raise wrong_picture("export", path, EXPORTS)
     if printable and not known.printable:
         printed = ", ".join(name for name, other in EXPORTS.items() if other.printable)
         raise UsageError(f"a printable body must end in {printed}, got {str(path)!r}")

@@ -83,7 +83,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
         if misere and not Below(rules, start).complete:
             raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {shown(start)}")
         source = solve(entry.name, size, **parameters)
-        title = source.game
+        title = source.game.replace("<=", "≤")
         if isinstance(played, InequalityGame):
             rule = (
                 f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
@@ -97,8 +97,8 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
         "nim": nim,
         "start": [str(number) for number in start],
         "limits": [str(limit) for limit in limits],
-        "rule": rule,
-        "law": law and statement and {"source": law.source, "summary": statement.summary.rstrip(".")},
+        "rule": rule.replace("<=", "≤"),
+        "law": law and statement and {"source": law.source, "summary": statement.summary.rstrip(".").replace("<=", "≤")},
         **moves,
     }
     return PageMatch(title, start, source, played, (_DEEPEST,) * _PILES if nim else limits, data)
