@@ -15,6 +15,7 @@ reason.
 
 import doctest
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -27,6 +28,8 @@ from typing import Any
 import pytest
 
 from gpu_nim.papers import statements
+from gpu_nim.render.defined_scenes import named
+from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import read_provenance
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
@@ -240,6 +243,14 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 def test_every_path_named_is_there(path: Path) -> None:
     named = {span for span in re.findall(r"`([^`\n]+)`", path.read_text(encoding="utf-8")) if PATH.fullmatch(span)}
     assert sorted(span for span in named if not (CHECKOUT / span).exists()) == []
+
+
+def test_the_talk_has_twelve_slides_that_can_be_drawn() -> None:
+    slides = runpy.run_path(str(CHECKOUT / "docs" / "howto" / "talk.py"))["SLIDES"]
+    assert len({source for source, *_ in slides}) == 12
+    for source, title, caption, options in slides:
+        assert named(source)
+        assert Look(title=title, caption=caption, resolution=(320, 180), **options).drawn_theme
 
 
 def test_every_conjecture_is_named_on_a_page_of_open_problems() -> None:
