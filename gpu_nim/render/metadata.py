@@ -152,7 +152,11 @@ def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
 def _content(file: IO[bytes], path: Path, suffix: str) -> bytes:
     """Return the part of a file that has the fields."""
     if suffix == ".usdc":  # whose texts are compressed
-        return _usd_comment(path)
+        try:
+            from pxr import Sdf
+        except ImportError as error:
+            raise missing("what made a .usdc file is read by usd-core", "usd-core") from error
+        return str(Sdf.Layer.OpenAsAnonymous(str(path)).comment).encode()
     if suffix == ".3mf":
         with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
             return model.read(_MOST)
@@ -168,17 +172,6 @@ def _content(file: IO[bytes], path: Path, suffix: str) -> bytes:
     require_memory(size, host_memory(), f"reading {size:,} bytes")
     file.seek(0)
     return file.read(size)
-
-
-def _usd_comment(path: Path) -> bytes:
-    try:
-        from pxr import Sdf, Tf
-    except ImportError as error:
-        raise missing("what made a .usdc file is read by usd-core", "usd-core") from error
-    try:
-        return str(Sdf.Layer.OpenAsAnonymous(str(path)).comment).encode()
-    except Tf.ErrorException as error:
-        raise ValueError(str(error)) from error
 
 
 def _fields(content: bytes, suffix: str) -> list[str]:
