@@ -1,11 +1,17 @@
 from gpu_nim.guessing.equations import AlgebraicEquation as AlgebraicEquation
+from gpu_nim.guessing.equations import DifferentialEquation as DifferentialEquation
+from gpu_nim.guessing.equations import MahlerEquation as MahlerEquation
 from gpu_nim.guessing.equations import PRecurrence as PRecurrence
+from gpu_nim.guessing.equations import QRecurrence as QRecurrence
 from gpu_nim.guessing.law import Law as Law
 from gpu_nim.guessing.law import NearMiss as NearMiss
 from gpu_nim.guessing.matches import Match as Match
+from gpu_nim.guessing.multiplicative import Multiplicative as Multiplicative
 from gpu_nim.guessing.recurrences import ModularRecurrence as ModularRecurrence
 from gpu_nim.guessing.recurrences import Recurrence as Recurrence
 from gpu_nim.guessing.regular import Regular as Regular
 from gpu_nim.guessing.search import KINDS as KINDS
 from gpu_nim.guessing.search import Answer as Answer
 from gpu_nim.guessing.search import Guess as Guess
+from gpu_nim.guessing.transforms import Transformed as Transformed
+from gpu_nim.guessing.windows import Windows as Windows

@@ -53,6 +53,11 @@ class Beatty(Law):
             "certainty": "a is in this interval, if the law holds at all",
         }
 
+    def holds_for(self, terms: Sequence[int]) -> bool:
+        """Whether some a of the interval is left."""
+        found = find_beatty(terms)
+        return found is not None and max(found.above, self.above) < min(found.below, self.below)
+
 
 def find_beatty(terms: Sequence[int]) -> Beatty | None:
     """Return the interval of a with which all terms are floor(a n + b); None where there is none.

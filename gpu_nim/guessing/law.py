@@ -39,6 +39,7 @@ class Law(ABC):
         chosen: how many of them the part of the law has whose equations `confirmed` counts.
         confirmed: how many equations hold beyond those that determine the numbers; of the part of the law that has fewest.
         complete: whether it gives every term, and not only residues, or some of the terms.
+        period: a period P, or the order of a law that any period of so many terms obeys; 2 P^2 terms must confirm it.
         certainty: what is proved by the terms, and what would be needed for more.
     """
 
@@ -49,17 +50,22 @@ class Law(ABC):
     chosen: int
     confirmed: int
     complete: bool
+    period: int
     certainty: str
 
     @abstractmethod
     def told(self) -> dict[str, Any]:
-        """Return the attributes; `chosen` may be left out where it is `fitted`, and `complete` where it is true."""
+        """Return the attributes, without a `chosen` that is `fitted`, a `complete` that is true and a `period` of 0."""
+
+    @abstractmethod
+    def holds_for(self, terms: Sequence[int]) -> bool:
+        """Whether terms, such as those that the law was found from and more, obey it."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in Law.__annotations__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
         told = self.told()
-        self.__dict__.update({"chosen": told["fitted"], "complete": True, **told})
+        self.__dict__.update({"chosen": told["fitted"], "complete": True, "period": 0, **told})
         return self.__dict__[name]
 
 

@@ -49,6 +49,10 @@ class Match(Law):
             "certainty": f"nothing beyond the {self.compared:,}{some} terms that were compared",
         }
 
+    def holds_for(self, terms: Sequence[int]) -> bool:
+        """Whether the same formula is found for terms."""
+        return any((found.name, found.formula) == (self.name, self.formula) for found in find_known(terms))
+
 
 class _Relation(NamedTuple):
     """A way in which terms may be made of a known sequence g.

@@ -99,6 +99,7 @@ class Recurrence(_LeastRecurrence, LinearLaw):
         if self.quasi_polynomial is not None:
             period, degree, first = self.quasi_polynomial
             told["title"] = _title(period, degree, first)
+            told["period"] = period
             facts |= {"period": period, "degree": degree, "from": first}
             facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
         return {**told, "facts": facts}
@@ -256,7 +257,13 @@ class ModularRecurrence(_LeastRecurrence):
     def told(self) -> dict[str, Any]:
         """The recurrence of residues, which does not give the terms."""
         facts = {"modulus": self.prime, "order": self.order, "coefficients": [*self.coefficients]}
-        return {**super().told(), "facts": facts, "complete": False}
+        return {**super().told(), "facts": facts, "complete": False, "period": self.order}
+
+    def holds_for(self, terms: Sequence[int]) -> bool:
+        """Whether the residues of terms obey the recurrence."""
+        denominator = flint().nmod_poly([1, *(-each % self.prime for each in self.coefficients[::-1])], self.prime)
+        product = flint().nmod_poly([term % self.prime for term in terms], self.prime) * denominator
+        return not any(int(product[n]) for n in range(self.order, len(terms)))
 
 
 def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurrence | None:
@@ -274,13 +281,8 @@ def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurren
         return None
     residues = [term % prime for term in terms]
     coefficients = first_dependence_modulo(_hankel(residues, order), prime)
-    if coefficients is None:
-        return None
-    denominator = flint().nmod_poly([1, *(-each % prime for each in coefficients[::-1])], prime)
-    product = flint().nmod_poly(residues, prime) * denominator
-    if any(int(product[n]) for n in range(len(coefficients), len(terms))):
-        return None
-    return ModularRecurrence(prime, coefficients, tuple(residues))
+    law = None if coefficients is None else ModularRecurrence(prime, coefficients, tuple(residues))
+    return law if law is not None and law.holds_for(residues) else None
 
 
 def _rational(number: Fraction) -> Any:

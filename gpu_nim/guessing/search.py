@@ -9,21 +9,34 @@ from functools import cached_property
 from typing import Any
 
 from gpu_nim.guessing.beatty import MOST_TERMS, find_beatty
-from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, equation_but_one, find_equation, most_unknowns
+from gpu_nim.guessing.equations import (
+    AlgebraicEquation,
+    DifferentialEquation,
+    Equation,
+    MahlerEquation,
+    PRecurrence,
+    QRecurrence,
+    equation_but_one,
+    find_equation,
+    most_unknowns,
+)
 from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import LEAST, Law, NearMiss, needed_confirmations
 from gpu_nim.guessing.limits import MAX_TERMS
 from gpu_nim.guessing.matches import Match, find_known, known_but_one
+from gpu_nim.guessing.multiplicative import find_multiplicative
 from gpu_nim.guessing.recurrences import (
     MODULI,
-    ModularRecurrence,
     Recurrence,
     find_modular_recurrence,
     find_recurrence,
     max_order,
     recurrence_but_one,
 )
-from gpu_nim.guessing.regular import find_regular, regular_but_one
+from gpu_nim.guessing.regular import Regular, find_regular, regular_but_one
+from gpu_nim.guessing.transforms import DIVISORS, EULER, Transform, Transformed
+from gpu_nim.guessing.transforms import MOST_TERMS as MOST_TRANSFORMED
+from gpu_nim.guessing.windows import find_windows
 from gpu_nim.model.arguments import Whole, integer, integers, items
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.presentation import html_table
@@ -65,11 +78,7 @@ class Question:
         """
         if self.confirm is not None:
             return self.confirm
-        period = law.order if isinstance(law, ModularRecurrence | PRecurrence) else 0
-        if isinstance(law, Recurrence) and law.quasi_polynomial:
-            period = law.quasi_polynomial[0]
-        values = law.terms if isinstance(law, ModularRecurrence) else self.terms
-        return max(needed_confirmations(values), law.chosen, 2 * period**2)
+        return max(needed_confirmations(getattr(law, "terms", self.terms)), law.chosen, 2 * law.period**2)
 
     def accepts(self, law: Law) -> bool:
         """Whether enough terms confirm a law."""
@@ -213,8 +222,8 @@ def _recurrence(question: Question, found: list[Law]) -> Answer:
 
 @_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
 def _modular(question: Question, found: list[Law]) -> Answer:
-    if _follows(found):
-        return Answer("follows from the linear recurrence")
+    if known := _implied(found, Recurrence):
+        return known
     laws: list[Law] = []
     without = []
     for prime in MODULI:
@@ -245,6 +254,13 @@ def _regular(question: Question, found: list[Law]) -> Answer:
     return _answer(question, none, [], missed)
 
 
+@_kind("windows", "relations of dyadic windows: c_0 f(r) + c_1 f(2^K + r) + c_2 f(2 2^K + r) + ... = 0 for all r < 2^K")
+def _windows(question: Question, found: list[Law]) -> Answer:
+    if known := _implied(found, Recurrence, Regular):
+        return known
+    return Answer("K from 0 to 3 on", [law for law in find_windows(question.terms) if question.accepts(law)])
+
+
 @_kind("beatty", "Beatty sequences: floor(a n + b)")
 def _beatty(question: Question, found: list[Law]) -> Answer:
     if any(isinstance(law, Recurrence) and law.fitted <= _SIMPLER * FEWEST for law in found if question.accepts(law)):
@@ -255,13 +271,46 @@ def _beatty(question: Question, found: list[Law]) -> Answer:
 
 @_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
 def _holonomic(question: Question, found: list[Law]) -> Answer:
-    missed = None if _follows(found) else equation_but_one(question.terms, question.needed)
+    missed = None if _implied(found, Recurrence) else equation_but_one(question.terms, question.needed)
     return _equations(PRecurrence, question, found, missed)
+
+
+@_kind("q-holonomic", "recurrences with polynomials in q^n as coefficients, for q from 2 to 10 and terms beyond 2^n")
+def _q_holonomic(question: Question, found: list[Law]) -> Answer:
+    # Each q is a chance to fit, and terms of P-recursive size that obey one with q^n are C-finite for all that is known.
+    if question.terms[-1].bit_length() <= len(question.terms):
+        return Answer("the last term is below 2^n")
+    return _equations(QRecurrence, question, found)
 
 
 @_kind("algebraic", "algebraic generating functions")
 def _algebraic(question: Question, found: list[Law]) -> Answer:
     return _equations(AlgebraicEquation, question, found)
+
+
+@_kind("ade", "algebraic differential equations of second order of the exponential generating function sum f(n) x^n / n!")
+def _ade(question: Question, found: list[Law]) -> Answer:
+    return _implied(found, PRecurrence) or _equations(DifferentialEquation, question, found)
+
+
+@_kind("mahler", "Mahler equations: F(x), F(x^k), F(x^(k^2)), ... with polynomials before them, for k from 2 to 10")
+def _mahler(question: Question, found: list[Law]) -> Answer:
+    return _implied(found, Regular) or _equations(MahlerEquation, question, found)
+
+
+@_kind("euler", "Euler transforms, products of (1 - x^n)^-g(n), and eta products: g has a linear recurrence or is k-regular")
+def _euler(question: Question, found: list[Law]) -> Answer:
+    return _transformed((EULER,), question, found)
+
+
+@_kind("divisors", "sums over divisors, and what has them as sums: the sums or summands have a linear recurrence or are k-regular")
+def _divisors(question: Question, found: list[Law]) -> Answer:
+    return _transformed(DIVISORS, question, found)
+
+
+@_kind("multiplicative", "multiplicative and additive functions of n, from n = 1 or 0 on")
+def _multiplicative(question: Question, found: list[Law]) -> Answer:
+    return _implied(found, Recurrence) or _answer(question, "coprime factors", [find_multiplicative(question.terms)], None)
 
 
 @_kind(
@@ -274,20 +323,37 @@ def _known(question: Question, found: list[Law]) -> Answer:
 
 
 def _equations(kind: type[Equation], question: Question, found: list[Law], missed: NearMiss | None = None) -> Answer:
-    if _follows(found):
-        return Answer("follows from the linear recurrence")
+    if known := _implied(found, Recurrence):
+        return known
     most, least = most_unknowns(question.terms, question.needed), kind.least_unknowns()
     if most < least:
         return _answer(
             question, f"too few terms: the simplest equation has {least} coefficients, and {most} can be found", [], missed
         )
-    law = find_equation(kind, question.terms, question.needed)
+    laws = (find_equation(kind, question.terms, question.needed, parameter) for parameter in kind.PARAMETERS)
+    law = next(filter(None, laws), None)
     tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
     return _answer(question, tested if law is not None else f"none with {tested}", [law], missed)
 
 
-def _follows(found: list[Law]) -> bool:
-    return any(isinstance(law, Recurrence) for law in found)
+def _transformed(transforms: Sequence[Transform], question: Question, found: list[Law]) -> Answer:
+    if known := _implied(found, Recurrence, Regular):
+        return known
+    laws: list[Law] = []
+    for transform in transforms:
+        terms = transform.inverse(question.terms[:MOST_TRANSFORMED])
+        if terms is not None and len(terms) >= FEWEST:
+            inner = Question(tuple(terms), question.bases, question.confirm)
+            answers = (search(inner, []) for search in (_recurrence, _regular))
+            law = next((law for answer in answers for law in answer.laws), None)
+            laws += [Transformed(transform, law, inner.terms)] if law is not None else []
+    return Answer(", ".join(transform.name for transform in transforms), laws)
+
+
+def _implied(found: list[Law], *kinds: type[Law]) -> Answer | None:
+    """The answer where a law of other kinds, that was found, says as much."""
+    law = next((law for law in found if isinstance(law, kinds)), None)
+    return None if law is None else Answer(f"follows: {law.title}")
 
 
 def _answer(question: Question, tested: str, laws: Sequence[Law | None], missed: NearMiss | None) -> Answer:
