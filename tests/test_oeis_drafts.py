@@ -56,7 +56,7 @@ def test_every_entry_without_a_number_has_a_draft_and_a_committed_file() -> None
 def test_a_committed_file_is_what_is_generated(name: str) -> None:
     (submission,) = submissions([name])
     path = FOLDER / submission.file_name()
-    assert path.read_text(encoding="ascii").splitlines() == submission.lines()
+    assert path.read_text(encoding="utf-8").splitlines() == submission.lines()
 
 
 def test_the_terms_that_are_kept_are_solved_and_on_the_page() -> None:
@@ -268,9 +268,27 @@ def test_b_files_that_are_proposed_are_computed_and_longer() -> None:
     for correction in CORRECTIONS.values():
         if correction.reach is not None:
             line = next(line for line in correction.lines(find(correction.name)) if line.startswith("+%H") and "Table of n" in line)
-            assert line.endswith(f"n = {find(correction.name).offset}..{correction.reach}</a>")
-            ends = re.search(r"\.\.(\d+)$", correction.b_file)
+            assert f"n = {find(correction.name).offset}..{correction.reach}</a>" in line
+            ends = re.search(r"\.\.(\d+)<", correction.b_file)
             assert ends is None or int(ends[1]) < correction.reach
+
+
+def test_lines_are_signed_as_the_oeis_asks() -> None:
+    """A whole line at its end, a part of one by a note, a link not; and whose terms a replaced b-file has is kept."""
+    added = [line for correction in CORRECTIONS.values() for line in correction.lines(None) if line[0] == "+"]
+    signed = {
+        "C": " - _YOUR NAME_, MMM DD YYYY",
+        "F": " - _YOUR NAME_, MMM DD YYYY",
+        "t": " (* _YOUR NAME_, MMM DD YYYY *)",
+        "H": "",
+    }
+    assert all(line.endswith(signed[line[2]]) for line in added if not line.endswith("n >= 1"))
+    parts = [line for line in CORRECTIONS["A241522"].lines(None) if "Corrected by _YOUR NAME_" in line]
+    assert len(parts) == 1
+    assert all('<a href="' in source for source in SOURCES.values())
+    replaced = {correction.name: correction.credit for correction in CORRECTIONS.values() if correction.b_file}
+    assert all("Nathaniel Johnston" in credit for credit in replaced.values())
+    assert sorted(replaced) == ["A147552", "A151776"]
 
 
 # The command.

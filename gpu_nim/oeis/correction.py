@@ -6,12 +6,14 @@ runs the check of each change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpu_nim.model.registry import Registry
-from gpu_nim.oeis.draft import CONTRIBUTOR, read_entries
+from gpu_nim.oeis.draft import SIGNATURE, b_file_link, read_entries
 from gpu_nim.oeis.entry import OeisEntry
+
+#: How lines are signed, by their tags: comments, formulas and examples, and programs in Mathematica; links are not.
+_SIGNED = {**dict.fromkeys("CFe", f" - {SIGNATURE}"), "t": f" (* {SIGNATURE} *)"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +22,7 @@ class Change:
 
     Attributes:
         tag: the letter of the line in the internal format.
-        present: the words that are replaced; empty for a new line.
+        present: the words that are replaced; empty for a new line. A sentence or a program is a whole line, others a part of one.
         proposed: the words in their place.
         reason: why, for the editors.
         check: a program in Python whose last line, an expression, is true if the proposed words and the reason are.
@@ -32,6 +34,18 @@ class Change:
     reason: str
     check: str
 
+    def lines(self, name: str) -> list[str]:
+        """Return the line to take out, the one to put in, signed, and the reason.
+
+        Args:
+            name: the A-number.
+        """
+        signed = _SIGNED.get(self.tag, "")
+        whole = not self.present or self.present.endswith((".", "]"))
+        part = f"; a part of a line, which gets at its end [Corrected by {SIGNATURE}]" if signed and not whole else ""
+        removed = [f"-%{self.tag} {name} {self.present}"] if self.present else []
+        return [*removed, f"+%{self.tag} {name} {self.proposed}{signed if whole else ''}", f"# {self.reason}{part}"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Correction:
@@ -41,7 +55,8 @@ class Correction:
         name: the A-number.
         changes: the changes of its words.
         reach: the last index of a b-file that is longer than the entry's; None where none is proposed.
-        b_file: the entry's words about its b-file; empty where it has none.
+        b_file: the entry's link to its b-file; empty where it has none.
+        credit: whose terms that b-file has.
         counts: what the entry counts, where gpunim does not compute it.
     """
 
@@ -49,6 +64,7 @@ class Correction:
     changes: tuple[Change, ...] = ()
     reach: int | None = None
     b_file: str = ""
+    credit: str = ""
     counts: str = ""
 
     @property
@@ -66,19 +82,11 @@ class Correction:
         Args:
             entry: the entry that has the terms of a b-file; None where gpunim does not compute it.
         """
-        return [line for words in self._changes(entry) for line in self._change(*words)]
-
-    def _changes(self, entry: OeisEntry | None) -> Iterator[tuple[str, str, str, str]]:
-        for change in self.changes:
-            yield change.tag, change.present, change.proposed, change.reason
+        changes = [*self.changes]
         if self.reach is not None and entry is not None:
-            table = f"Table of n, a(n) for n = {entry.offset}..{self.reach}"
-            link = f'{CONTRIBUTOR}, <a href="/{self.name}/b{self.name[1:]}.txt">{table}</a>'
-            yield "H", self.b_file, link, self._b_file_reason
-
-    def _change(self, tag: str, present: str, proposed: str, reason: str) -> list[str]:
-        removed = [f"-%{tag} {self.name} {present}"] if present else []
-        return [*removed, f"+%{tag} {self.name} {proposed}", f"# {reason}"]
+            link = b_file_link(self.name, entry.offset, self.reach) + f" ({self.credit})" * bool(self.credit)
+            changes.append(Change(tag="H", present=self.b_file, proposed=link, reason=self._b_file_reason, check=""))
+        return [line for change in changes for line in change.lines(self.name)]
 
 
 #: The corrections, by A-number.

@@ -23,6 +23,8 @@ from gpu_nim.oeis.entry import OeisEntry
 UNNUMBERED = "Axxxxxx"
 #: Stands for the name under which the contributor is registered.
 CONTRIBUTOR = "YOUR NAME"
+#: How a contribution is signed.
+SIGNATURE = f"_{CONTRIBUTOR}_, MMM DD YYYY"
 
 _DATA = 260  # characters of the terms, with a comma and a space between two
 _LINE = 80  # characters of a line of terms
@@ -105,8 +107,7 @@ class Draft:
         for text in self.definition:
             yield "C", text
         yield from self._claims("C")
-        table = f"Table of n, a(n) for n = {entry.offset}..{upto}"
-        yield "H", f'{CONTRIBUTOR}, <a href="/{number}/b{number[1:]}.txt">{table}</a>'
+        yield "H", b_file_link(number, entry.offset, upto)
         for source in self.sources:
             yield "H", SOURCES[source]
         yield from self._claims("F")
@@ -119,7 +120,7 @@ class Draft:
             yield "Y", f"Cf. {', '.join(numbered)}."
         yield "K", self.keywords
         yield "O", f"{entry.offset},{first_large(terms)}"
-        yield "A", f"_{CONTRIBUTOR}_, MMM DD YYYY"
+        yield "A", SIGNATURE
 
     def _claims(self, tag: str) -> Iterator[tuple[str, str]]:
         return ((tag, line) for claim in self.claims if claim.tag == tag for line in claim.text.splitlines())
@@ -137,6 +138,17 @@ class Draft:
             "Look the terms up, without the first, at https://oeis.org before you submit.",
             f"b-file: `gpunim oeis {self.name} -o . --b-file`; check: `gpunim verify {self.name}.txt --as {self.name}`.",
         ]
+
+
+def b_file_link(number: str, offset: int, last: int) -> str:
+    """Return the link to a b-file as the OEIS writes it.
+
+    Args:
+        number: the A-number.
+        offset: the first index.
+        last: the last index.
+    """
+    return f'{CONTRIBUTOR}, <a href="/{number}/b{number[1:]}.txt">Table of n, a(n) for n = {offset}..{last}</a>'
 
 
 def data_terms(terms: Iterable[int]) -> list[int]:

@@ -553,8 +553,8 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
 
 
 def save_text(path: Path, pieces: Iterable[str]) -> None:
-    """Write a text of ASCII, in pieces, atomically."""
-    with replacing(path) as scratch, scratch.open("w", encoding="ascii", newline="\n") as file:
+    """Write a text in UTF-8, in pieces, atomically."""
+    with replacing(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
 
 
