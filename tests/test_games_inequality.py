@@ -54,8 +54,9 @@ def test_two_coordinate_bars(every_backend, k, y, z, value):
     [
         ("v-theorem-3.1", ["y <= x + z"]),
         ("v-remark-4.1", ["3y <= x + z", "7x <= y + z"]),
+        ("chocolate-shifted-nim", ["5y <= x + z", "9v <= u + w"]),
         ("even-bars", ["2y <= z", "4y <= z; x", "6a <= b; c; d"]),
-        (None, ["x <= y + z", "z <= x + y", "2y <= x + z", "5y <= x + z", "y <= z", "3y <= z", "y <= z/2 + 1", "2y <= z; z <= 9"]),
+        (None, ["x <= y + z", "z <= x + y", "2y <= x + z", "5x <= y + z", "y <= z", "3y <= z", "y <= z/2 + 1", "2y <= z; z <= 9"]),
     ],
 )
 def test_theorems_are_told_of_games_of_their_form_alone(theorem, games):

@@ -70,6 +70,7 @@ def _first_chocolate(position: Vector) -> bool:
 BOUTON = Law("Bouton's theorem [F Theorem 1]", "nf-theorem-4", _no_nim_sum, nim_sum)
 CHOCOLATE = Law("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", _no_nim_sum)
 FIRST_CHOCOLATE = Law("[V] Theorem 3.1", "v-theorem-3.1", _first_chocolate)
+SHIFTED_CHOCOLATE = Law("gpunim's theorem for a = 1 mod 4, for a = 1 [V] Theorem 3.1", "chocolate-shifted-nim", _first_chocolate)
 EVEN_BARS = Law("Nakamura and Miyadera's theorem for even k", "even-bars", _no_nim_sum, nim_sum)
 WYTHOFF = Law("Wythoff's theorem", "wythoff", is_wythoff_pair)
 
@@ -77,8 +78,8 @@ WYTHOFF = Law("Wythoff's theorem", "wythoff", is_wythoff_pair)
 def law_of_inequalities(game: InequalityGame) -> Law | None:
     """The theorem on a game of inequalities of this form; None where none is known.
 
-    That is Nim; a y <= x + z of any three coordinates, for a = 3 mod 4; y <= x + z with y the second coordinate; and k y <= z for
-    even k, where other coordinates are piles of Nim.
+    That is Nim; a y <= x + z of any three coordinates, for a = 3 mod 4; for a = 1 mod 4 with y the second coordinate; and k y <= z
+    for even k, where other coordinates are piles of Nim.
 
     >>> from gpu_nim.games.inequality import chocolate
     >>> [(a, (law := law_of_inequalities(chocolate(a))) and law.statement) for a in (1, 2, 3)]
@@ -95,7 +96,8 @@ def law_of_inequalities(game: InequalityGame) -> Law | None:
     if sorted(coefficients) == [0, 1, 1]:
         if denominator % 4 == 3:
             return CHOCOLATE
-        return FIRST_CHOCOLATE if denominator == 1 and only.target == 1 else None
+        shifted = FIRST_CHOCOLATE if denominator == 1 else SHIFTED_CHOCOLATE
+        return shifted if denominator % 4 == 1 and only.target == 1 else None
     return EVEN_BARS if sum(coefficients) == 1 and denominator % 2 == 0 else None
 
 
