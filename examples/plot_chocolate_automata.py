@@ -30,8 +30,8 @@ for a in (1, 2, 3, 4, 5, 6, 8, 9):
     print(f"a = {a}: at least", *(states[a, m] for m in sizes), "states that accept something")
 
 # %%
-# For odd a the numbers stay the same from some box on, and a theorem gives the automaton. For even a they grow almost fourfold with each
-# doubling, as the P-positions do.
+# For odd a the numbers stay the same from some box on, and theorems give the automaton. For even a they grow almost fourfold with
+# each doubling, as the P-positions do.
 
 figure, axes = plt.subplots(figsize=(7.2, 4.2))
 for a in (1, 2, 3, 4, 5, 6, 8, 9):

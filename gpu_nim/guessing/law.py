@@ -39,7 +39,8 @@ class Law(ABC):
         chosen: how many of them the part of the law has whose equations `confirmed` counts.
         confirmed: how many equations hold beyond those that determine the numbers; of the part of the law that has fewest.
         complete: whether it gives every term, and not only residues, or some of the terms.
-        period: a period P, or the order of a law that any period of so many terms obeys; 2 P^2 terms must confirm it.
+        period: a period P, how many terms come before it, or the order of a law that any period of so many terms obeys; 2 P^2 terms
+            must confirm it.
         certainty: what is proved by the terms, and what would be needed for more.
     """
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import add, mul
 from typing import Any
 
@@ -50,19 +51,26 @@ class Multiplicative(Law):
             ],
             "facts": {"additive": self.additive, "completely": self.completely, "from": self.first},
             "fitted": len(free),
-            "chosen": len({part for parts in made.values() for part in parts}.intersection(free)),
+            "chosen": len(free) - len(self._unused),
             "confirmed": sum(self.terms[n - self.first] != 0 for n in made),
             "complete": False,
-            "certainty": "nothing beyond these terms",
+            "certainty": "nothing beyond these terms, and nothing of the values that no other term is made of",
         }
 
+    @cached_property
+    def _unused(self) -> list[int]:
+        """The n with free values that no other term is made of."""
+        free, made = _parts(self.first + len(self.terms), self.completely)
+        return sorted({*free}.difference(*made.values()))
+
     def holds_for(self, terms: Sequence[int]) -> bool:
-        """Whether all terms that are not free are products, or sums, of others."""
+        """Whether all terms that are not free are products, or sums, of others, but for what no term of the law is made of."""
         combined = add if self.additive else mul
         _, made = _parts(self.first + len(terms), self.completely)
-        if terms[1 - self.first] != (0 if self.additive else 1):
-            return False
-        return all(terms[n - self.first] == combined(terms[a - self.first], terms[b - self.first]) for n, (a, b) in made.items())
+        return terms[1 - self.first] == (0 if self.additive else 1) and all(
+            terms[n - self.first] == combined(terms[a - self.first], terms[b - self.first]) or any(n % q == 0 for q in self._unused)
+            for n, (a, b) in made.items()
+        )
 
 
 def find_multiplicative(terms: Sequence[int]) -> Multiplicative | None:

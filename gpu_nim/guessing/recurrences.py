@@ -99,7 +99,7 @@ class Recurrence(_LeastRecurrence, LinearLaw):
         if self.quasi_polynomial is not None:
             period, degree, first = self.quasi_polynomial
             told["title"] = _title(period, degree, first)
-            told["period"] = period
+            told["period"] = max(period, first)
             facts |= {"period": period, "degree": degree, "from": first}
             facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
         return {**told, "facts": facts}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gpu_nim.guessing.beatty import MOST_TERMS, find_beatty
+from gpu_nim.guessing.beatty import MOST_TERMS, Beatty, find_beatty
 from gpu_nim.guessing.equations import (
     AlgebraicEquation,
     DifferentialEquation,
@@ -143,9 +143,13 @@ class Guess:
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """The laws that all terms obey and enough terms confirm, where none, also of few confirmations, fits far fewer numbers."""
+        """The laws that all terms obey and enough terms confirm, where none, also of few confirmations, fits far fewer numbers.
+
+        One that does not give every term is left out where all but one of them have a law: it may say nothing of that one.
+        """
         laws = [law for answer in self.answers.values() for law in answer.laws]
-        return tuple(law for law in laws if law.fitted <= _SIMPLER * max(self._simplest, FEWEST))
+        missed = any(answer.near_miss for answer in self.answers.values())
+        return tuple(law for law in laws if law.fitted <= _SIMPLER * max(self._simplest, FEWEST) and (law.complete or not missed))
 
     @property
     def _simplest(self) -> float:
@@ -254,19 +258,19 @@ def _regular(question: Question, found: list[Law]) -> Answer:
     return _answer(question, none, [], missed)
 
 
-@_kind("windows", "relations of dyadic windows: c_0 f(r) + c_1 f(2^K + r) + c_2 f(2 2^K + r) + ... = 0 for all r < 2^K")
-def _windows(question: Question, found: list[Law]) -> Answer:
-    if known := _implied(found, Recurrence, Regular):
-        return known
-    return Answer("K from 0 to 3 on", [law for law in find_windows(question.terms) if question.accepts(law)])
-
-
 @_kind("beatty", "Beatty sequences: floor(a n + b)")
 def _beatty(question: Question, found: list[Law]) -> Answer:
     if any(isinstance(law, Recurrence) and law.fitted <= _SIMPLER * FEWEST for law in found if question.accepts(law)):
         return Answer("follows from the linear recurrence")
     law = find_beatty(question.terms)
     return _answer(question, "an interval of a" if law is not None else f"none within {MOST_TERMS:,} terms", [law], None)
+
+
+@_kind("windows", "relations of dyadic windows: c_0 f(r) + c_1 f(2^K + r) + c_2 f(2 2^K + r) + ... = 0 for all r < 2^K")
+def _windows(question: Question, found: list[Law]) -> Answer:
+    if known := _implied(found, Recurrence, Regular, Beatty):
+        return known
+    return Answer("K from 0 to 3 on", [law for law in find_windows(question.terms) if question.accepts(law)])
 
 
 @_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")

@@ -41,9 +41,16 @@ class Windows(LinearLaw):
     terms: tuple[int, ...]
 
     def told(self) -> dict[str, Any]:
-        """The relation. Only different equations with a term other than 0 confirm it."""
+        """The relation. Only different equations with a term other than 0 confirm it.
+
+        Where three windows or more have the sum of weights 0, equations whose terms differ by a constant are the same: many hold of
+        f(i 2^K + r) = f(r) + c_i, which sums of digits and slopes are but for some carries.
+        """
         relation = combination((weight, _name(window)) for window, weight in sorted(self.weights.items(), reverse=True))
-        held = {row for row in zip(*_windows(self.terms, [*self.weights], max(self.weights), self.first), strict=True) if any(row)}
+        equations = zip(*_windows(self.terms, [*self.weights], max(self.weights), self.first), strict=True)
+        shift = int(sum(self.weights.values()) == 0 and len(self.weights) > 2)
+        moved = {tuple(term - shift * row[0] for term in row) for row in equations}
+        held = moved - {(0,) * len(self.weights)}
         return {
             "title": f"relation of {len(self.weights)} dyadic windows",
             "rows": [(f"for r < 2^K, K >= {self.first}", f"{relation} = 0")],

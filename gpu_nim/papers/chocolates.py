@@ -53,19 +53,19 @@ def three_mod_four(size: int) -> Cases:
 def one_mod_four(size: int) -> Cases:
     """For a = 1 mod 4 the P-positions of a y <= x + z are (0, 0, 0) and (x + 1, y, z + 1) with x XOR y XOR z = 0.
 
-    Proof.  With x = 0 or z = 0, but for (0, 0, 0), a position has a move to (0, 0, 0), and positions with x, z > 0 have none. So let
-    the positions be (x + 1, y, z + 1), with a y <= x + z + 2, and a = 4k + 1. Let w(v) be z AND NOT v. As (v XOR z) + z = v + 2 w(v),
-    (v XOR z, v, z) is a position just if w(v) >= 2kv - 1, and lowering x to v XOR z drags y to v < y just if also w(v) < 2k(v + 1).
+    Proof.  With x = 0 or z = 0, but for (0, 0, 0), a position has a move to (0, 0, 0), and with x, z > 0 it has none. So let the
+    positions be (x + 1, y, z + 1), with a y <= x + z + 2 and a = 4k + 1. Let w(v) be z AND NOT v. As (v XOR z) + z = v + 2 w(v),
+    (v XOR z, v, z) is a position just if w(v) >= 2kv - 1, and lowering x to v XOR z drags y > v to v just if also w(v) < 2k(v + 1).
 
-    No move leads from nim-sum 0 to nim-sum 0. Suppose that x is lowered and drags y to such a v. Let t be the highest digit in which
-    they differ, K be y without the digits below t, and Z the digits of w(y) above t, which are those of w(v). As v + 1 <= K,
+    No move leads from nim-sum 0 to nim-sum 0. Suppose that x is lowered and drags y to such a v. Let t be the highest digit in
+    which they differ, K be y without the digits below t, and Z the digits of w(y) above t, which are those of w(v). As v + 1 <= K,
     Z <= w(v) < 2kK. As y has digit t, 2kK - 1 <= w(y) < Z + 2^t. But 2^(t+1) divides 2kK and Z.
 
     From any other nim-sum some move leads to nim-sum 0. Let t be its highest digit. If y has it, lower y. Else x alone has it, say;
     lower it to y XOR z, unless w(y) < 2ky - 1. Then let v < y be the largest with w(v) >= 2kv - 1, which 0 has, and K = v + 1. If
     w(v) < 2kK, lower x to v XOR z: this is less than x, since (v XOR z) + z + 2 < aK <= x + z + 2. Otherwise w(K) < 2kK - 1. Let v
-    end in just t digits 1 and Z be the digits of w(v) above t, which are those of w(K). So Z < 2kK <= w(v) <= Z + 2^t, while 2^(t+1)
-    divides Z and, as 2^t divides K, 2kK.
+    end in just t digits 1 and Z be the digits of w(v) above t, which are those of w(K). So Z < 2kK <= w(v) <= Z + 2^t, while
+    2^(t+1) divides Z and, as 2^t divides K, 2kK.
     """
     yield f"a = 1, 5, ..., {_LARGEST_ONE_MOD_FOUR}, x, z <= {size}"
     for a in range(1, _LARGEST_ONE_MOD_FOUR + 1, 4):
