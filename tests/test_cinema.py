@@ -281,10 +281,10 @@ def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypa
 @pytest.mark.usefixtures("few_samples")
 def test_both_backends_draw_the_same(backend, monkeypatch):
     drawing, _, camera = stage_of("edge:5")
-    expected = drawing.draw(camera, None, unreported)
+    expected = drawing.draw(camera, unreported)
     monkeypatch.setattr("gpu_nim.render.trace.select", lambda: backend)
     drawing, _, camera = stage_of("edge:5")
-    assert (drawing.draw(camera, None, unreported) == expected).all()
+    assert (drawing.draw(camera, unreported) == expected).all()
 
 
 @pytest.mark.usefixtures("few_samples")

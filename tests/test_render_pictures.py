@@ -204,16 +204,6 @@ def test_both_engines_let_the_same_light_through_a_volume(opacity):
 
 
 @needs_opengl
-def test_a_growing_volume_holds_only_what_is_born():
-    blocks = blocks_of("fcc:8")
-    look = Look(resolution=(80, 60), style="volume")
-    drawn = DrawnBody(blocks, look, "opengl")
-    camera = aim(blocks, look)
-    young, old = (np.asarray(drawn.frame(camera, blocks.generations <= n), float) for n in (2, 8))
-    assert np.abs(old - young).mean() > 5
-
-
-@needs_opengl
 def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
     import pyvista
 

@@ -117,10 +117,15 @@ def test_a_traced_picture_looks_like_the_others(name, options):
 
 
 def test_what_would_be_merged_is_traced(monkeypatch):
-    monkeypatch.setattr("gpu_nim.render.image.CELLS_LIMIT", 400)
+    monkeypatch.setattr(source, "CELLS_LIMIT", 400)
     monkeypatch.setitem(source.blocks_of.__kwdefaults__, "limit", 400)
     for body in ("nim:31", "edge:15", "chocolate:a=3,size=63", grow("edge", 15, cells=True)):
         assert render(body, **TINY).engine == "trace"
+        for motion in ("turntable", "growth", "fly-in") if isinstance(body, str) else ():
+            assert Movie(body, motion).engine == "trace"
+    for body, look in (("edge:7", Look()), ("edge:15", Look(style="points")), ("square8:31", Look())):
+        assert Movie(body, "growth", look=look).engine != "trace"
+    assert "blocks of" in render("square8:31", engine="auto", **{**TINY, "quality": "draft"}).note  # flat
     assert render("edge:15", engine="numpy", **TINY).engine == "numpy"
     assert render("edge:15", cut="half", **TINY).note == "traced cell by cell; cut open (half)"
     assert "blocks of" in render("nim:31", style="points", **TINY).note

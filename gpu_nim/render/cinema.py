@@ -147,7 +147,7 @@ class Cinema(Traced):
         """What the last picture lacks, or ""."""
         return "" if self.samples == SAMPLES else f"interrupted: {self.samples} of {SAMPLES} samples a pixel"
 
-    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """See `Traced.draw`; the picture is opaque unless the look is transparent."""
         width, height = self.look.resolution
         count = width * height

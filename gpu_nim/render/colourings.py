@@ -82,7 +82,7 @@ def generation_bar(births: NDArray[np.integer], colours: NDArray[np.float32], le
     values = (born << level).tolist()
     if last > values[-1]:
         values, born = [*values, last], np.append(born, born[-1])
-    return Bar("generation", tuple(values), colours[born])
+    return Bar("generation", tuple(values), np.minimum(colours[born], 1))
 
 
 #: Returns a value of each block, (N,).
@@ -177,8 +177,33 @@ def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) 
     found = COLOURINGS.find(colour or blocks.colouring)
     values, first = np.unique(found.value(blocks), return_index=True)
     if found.named is None:
-        return Bar(found.title, tuple(values.tolist()), colours[first])
-    return Swatches(found.title, tuple(found.named(blocks, at) for at in first.tolist()), colours[first])
+        return Bar(found.title, tuple(values.tolist()), np.minimum(colours[first], 1))
+    return Swatches(found.title, tuple(found.named(blocks, at) for at in first.tolist()), np.minimum(colours[first], 1))
+
+
+_GLOW = 0.5  # how much brighter the newest cells of a growth are
+_COOLING = 24  # parts of a growth's age in one of which the glow falls to a half
+
+
+def told_by_light(colours: NDArray[np.float32], generations: NDArray[np.integer], latest: int, theme: Theme) -> NDArray[np.float32]:
+    """Return the colours of cells of a growth at a generation: the newest glow, and cool as they grow older.
+
+    On a light theme they stay as they are, since what is brighter is seen less there.
+
+    Args:
+        colours: sRGB (N, 3).
+        generations: those of the cells, (N,).
+        latest: the generation.
+        theme: the theme.
+
+    >>> from gpu_nim.render.themes import THEMES
+    >>> told_by_light(np.full((2, 3), 0.5, np.float32), np.array([0, 47]), 47, THEMES["dark"])[:, 0].round(2).tolist()
+    [0.5, 0.75]
+    """
+    if theme.light:
+        return colours
+    age = (latest - generations) * (_COOLING / (latest + 1))
+    return np.asarray(colours * (1 + _GLOW * np.exp2(-age))[:, None], dtype=np.float32)
 
 
 def _generations(blocks: Blocks) -> NDArray[np.integer]:

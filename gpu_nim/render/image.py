@@ -1,6 +1,5 @@
 """One picture: from a source and a look to an image and a file."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +15,6 @@ from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
-from gpu_nim.render.defined_scenes import defined_scene, population
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect
@@ -24,7 +22,7 @@ from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
-from gpu_nim.render.source import CELLS_LIMIT, Source, TooManyCells, blocks_of, name_of
+from gpu_nim.render.source import Source, blocks_of, has_many_cells, name_of
 from gpu_nim.render.styles import style_of, style_options
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
@@ -156,21 +154,24 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
 
 def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
     """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
-    scene = defined_scene(source) if may_trace(look) else None
-    if not (look.traced or (scene is not None and population(scene) > CELLS_LIMIT)):
-        require_picture_memory(look, choose_engine(look)[0], name_of(source))
-        with suppress(TooManyCells):
-            blocks = prepare(source, look, on_step, merge=not may_trace(look))
-            if blocks.flat:
-                require_effect(*style_options(look, flat=True), look)
-            return blocks, *choose_engine(look, len(blocks))
-    require_traceable(look)
-    require_picture_memory(look, "trace", name_of(source))
-    return traced_body(source, look, on_step), "trace", ""
+    if is_traced(source, look):
+        require_traceable(look)
+        require_picture_memory(look, "trace", name_of(source))
+        return traced_body(source, look, on_step), "trace", ""
+    require_picture_memory(look, choose_engine(look)[0], name_of(source))
+    blocks = prepare(source, look, on_step)
+    if blocks.flat:
+        require_effect(*style_options(look, flat=True), look)
+    return blocks, *choose_engine(look, len(blocks))
+
+
+def is_traced(source: Source, look: Look) -> bool:
+    """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
+    return look.traced or (may_trace(look) and has_many_cells(source))
 
 
 def may_trace(look: Look) -> bool:
-    """Return whether a picture is traced where its cells would otherwise be merged."""
+    """Return whether a picture in a look is traced where the cells would otherwise be merged."""
     return look.engine == "auto" and "trace" in style_of(look).costs and look.colour in BY_GENERATION
 
 
@@ -182,16 +183,15 @@ def require_traceable(look: Look) -> None:
         raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
 
 
-def prepare(source: Source, look: Look, on_step: OnStep = unreported, *, merge: bool = True) -> Blocks:
+def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
     """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
 
     Args:
         source: as for `render`.
         look: what is shown of it.
         on_step: called for progress.
-        merge: as for `blocks_of`.
     """
-    blocks = blocks_of(source, colour=look.colour, merge=merge, on_step=on_step)
+    blocks = blocks_of(source, colour=look.colour, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
@@ -255,29 +255,19 @@ class DrawnBody:
         """What the last frame lacks, since it was interrupted, or ""."""
         return self._style.shortfall if isinstance(self._style, Cinema) else ""
 
-    def frame(
-        self,
-        camera: Camera,
-        shown: NDArray[np.bool_] | None = None,
-        running: str = "",
-        *,
-        on_step: OnStep = unreported,
-        partly: bool = False,
-    ) -> "Image":
+    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = unreported, partly: bool = False) -> "Image":
         """Return the annotated picture from a camera.
 
         Args:
             camera: the camera.
-            shown: a mask of the blocks to draw, or None for all.
             running: words below the body, of this frame alone.
             on_step: called for progress.
             partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
-        image = self._over_background(self._style.draw(camera, shown, on_step))
+        image = self._over_background(self._style.draw(camera, on_step))
         if self.shortfall and not partly:
             raise KeyboardInterrupt
-        body = self.blocks if shown is None or not self.look.axes else self.blocks.take(shown)
-        self.annotations.annotate(image, camera, running, box_of(body))
+        self.annotations.annotate(image, camera, running, box_of(self.blocks))
         return image
 
     def _over_background(self, pixels: NDArray[np.float32]) -> "Image":
@@ -299,7 +289,7 @@ def still_of(body: Blocks, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
         return DrawnBody(cut_open(body, look, camera.basis[2]), look, engine), camera
     view = view_of(body, look)
     drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)
-    return drawn, aim(body, look, view=view, margins=drawn.annotations.margins)
+    return drawn, aim(drawn.blocks, look, view=view, margins=drawn.annotations.margins)
 
 
 def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:

@@ -333,12 +333,11 @@ class CameraStyle(Style):
         self.width, self.height = (part * self.scale for part in look.resolution)
 
     @abstractmethod
-    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """Return the body from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
         Args:
             camera: the camera.
-            shown: a mask of the blocks to draw, or None for all.
             on_step: called for progress.
         """
 

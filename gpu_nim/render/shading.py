@@ -206,20 +206,20 @@ class Shader:
         self.corners = len(blocks) <= MANY
         self.sky = Sky(blocks, corners=self.corners)
 
-    def frame(self, camera: Camera, shown: NDArray[np.bool_] | None = None) -> "LitFrame":
-        """Return the light for one position of the camera, on all blocks or on those shown, a mask."""
-        return LitFrame(self, camera, shown)
+    def frame(self, camera: Camera) -> "LitFrame":
+        """Return the light for one position of the camera."""
+        return LitFrame(self, camera)
 
 
 class LitFrame:
     """The light of one frame."""
 
-    def __init__(self, shader: Shader, camera: Camera, shown: NDArray[np.bool_] | None) -> None:
+    def __init__(self, shader: Shader, camera: Camera) -> None:
         self._shader = shader
         self._camera = camera
         self._lamps = Lamps.of(camera)
         blocks = shader.blocks
-        self._shadow = Shadow(blocks if shown is None else blocks.take(shown), self._lamps.key)
+        self._shadow = Shadow(blocks, self._lamps.key)
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
         self._depths = Depths.of(camera.distance(corners_between(low, high)))

@@ -10,10 +10,10 @@ Where there are more cells than `limit`, they are merged into cubes of side 2, 4
 exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the blocks of side 2^k that
 hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim again.
 
-A still whose cells would be merged is traced instead, cell by cell, if it shows lit cubes, coloured by generation or rank, and no
-engine is requested (`gpu_nim.render.image.may_trace`). nim, and games of one inequality with Nim's P-positions, are then
-recognised by their text (`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; any other growth
-is given up with `TooManyCells` when it passes the limit, and grown again as bits. The page draws nim from its text, too.
+A picture whose cells would be merged is traced instead, cell by cell, if it shows lit cubes, coloured by generation or rank, and
+no engine is requested (`gpu_nim.render.image.may_trace`). nim, and games of one inequality with Nim's P-positions, are then
+recognised by their text (`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any
+other growth are counted first (`has_many_cells`), and then grown as bits. The page draws nim from its text, too.
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
@@ -22,6 +22,7 @@ Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ from gpu_nim.render.defined_scenes import (
     named,
     nims_level,
     p_positions,
+    population,
 )
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
 from gpu_nim.render.projection import in_space
@@ -74,10 +76,6 @@ _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyo
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
 
-class TooManyCells(Exception):
-    """There are more cells than `limit`, and they are not to be merged."""
-
-
 def name_of(source: "Source") -> str:
     """Return the name of a source in messages and captions.
 
@@ -93,15 +91,12 @@ def name_of(source: "Source") -> str:
     return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", shown(source)))
 
 
-def blocks_of(
-    source: "Source", *, limit: int = CELLS_LIMIT, merge: bool = True, colour: str | None = None, on_step: OnStep = unreported
-) -> Blocks:
+def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = unreported) -> Blocks:
     """Return a source as blocks.
 
     Args:
         source: a text as above, a growth, a solved game, or blocks.
         limit: the most blocks; where there are more cells, each block stands for several.
-        merge: whether it may; otherwise TooManyCells is raised, as soon as there are more.
         colour: the colouring (see `gpu_nim.render.colourings`), which may read a further value of each cell. For grundy all
             positions of a saved game are drawn, not only the P-positions.
         on_step: called for progress, as the source is grown or solved.
@@ -121,15 +116,13 @@ def blocks_of(
     if isinstance(found, Path):
         name, found = found.name, load(found)
     if isinstance(found, Growth | Solution):
-        return _of_found(name, found, limit, merge, colour)
+        return _of_found(name, found, limit, colour)
     if isinstance(found, NamedGame):
         return _game(name, found, colour, on_step)
     if not isinstance(found, NamedGrowth):
         raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
     automaton, generation = found.automaton, found.generation
     if (tree := tree_of(source)) is not None:
-        if not merge and tree.scene.dimension == 3:
-            raise TooManyCells
         return blocks_of_tree(name, tree, limit, colour)
     if not 0 <= generation <= _GENERATION_LIMIT:
         further = "; engine trace, and a page that is not cut and coloured by generation, go further" * automaton.grows_nim
@@ -141,18 +134,31 @@ def blocks_of(
     if automaton.grows_nim:
         blocks = _nim(name, generation, nims_level(generation, limit))
     else:
-        blocks = _gather(name, automaton.lattice, newborns(growth_of(automaton.name, generation), on_step), None, limit, merge)
+        blocks = _gather(name, automaton.lattice, newborns(growth_of(automaton.name, generation), on_step), None, limit)
     return _by_rule(blocks, colouring, automaton.rule)
 
 
-def only_traced(source: str) -> bool:
-    """Return whether a source is known by its definition, and too large to be drawn as blocks, merged or not.
+def has_many_cells(source: "Source") -> bool:
+    """Return whether a source is a body in space of more cells than are drawn as blocks, which can be traced cell by cell.
 
-    >>> only_traced("nim:2^40"), only_traced("nim:2^20")
-    (True, False)
+    Those of a growth are counted, up to the limit.
+
+    >>> has_many_cells("nim:2^11"), has_many_cells("nim:2^10"), has_many_cells("edge:31")
+    (True, False, False)
     """
-    scene = defined_scene(source)
-    return scene is not None and max(scene.shape) > _GENERATION_LIMIT
+    if (scene := defined_scene(source)) is not None:
+        return population(scene) > CELLS_LIMIT
+    if (tree := tree_of(source)) is not None:
+        return tree.scene.dimension == 3
+    found = named(source) if isinstance(source, str) else source
+    if isinstance(found, Path):
+        found = load(found)
+    if isinstance(found, Growth):
+        return found.newborns(0).shape[1] == 3 and int(found.births.sum()) > CELLS_LIMIT
+    if not isinstance(found, NamedGrowth) or found.automaton.rule.dimension != 3 or not 0 <= found.generation <= _GENERATION_LIMIT:
+        return False
+    totals = accumulate(int(batch.births.sum()) for batch in growth_of(found.automaton.name, found.generation))
+    return any(total > CELLS_LIMIT for total in totals)
 
 
 def _nim(source: str, generation: int, level: int) -> Blocks:
@@ -206,18 +212,16 @@ def newborns(growth: GrowthProcess, on_step: OnStep) -> Iterator["Newborns"]:
         on_step("generation", growth.generation, growth.generations)
 
 
-def _gather(
-    source: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int, merge: bool
-) -> Blocks:
+def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
     """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
-    _require_few(source, births or [], limit, merge)
+    _require_few(source, births or [])
     counts: list[int] = []
     cells: list[NDArray[np.int32]] = []
     born: list[NDArray[np.int32]] = []
     level = 0
     for generation, newborns in generations:
         counts.append(len(newborns))
-        _require_few(source, counts, limit, merge)
+        _require_few(source, counts)
         _require_near(source, newborns)
         _require_room(sum(counts), _KEPT_BYTES * len(newborns))
         cells.append(np.asarray(newborns >> level, dtype=np.int32))
@@ -251,10 +255,8 @@ def _require_room(count: int, needed: int) -> None:
     require_memory(needed, host_memory(), f"taking {count:,} cells together", "an earlier generation takes less")
 
 
-def _require_few(source: str, births: list[int], limit: int, merge: bool) -> None:
-    """Raise TooManyCells where there are more than the limit and they are not to be merged, and an error where they cannot be."""
-    if sum(births) > limit and not merge:
-        raise TooManyCells
+def _require_few(source: str, births: list[int]) -> None:
+    """Raise an error where there are more cells than can be merged."""
     if sum(births) > _GROWN_LIMIT:
         reached = int(np.searchsorted(np.cumsum(births), _GROWN_LIMIT, side="right"))
         passed = f"it passes {_GROWN_LIMIT:,} cells at generation {reached}"
@@ -323,10 +325,10 @@ def _require_near(source: str, cells: NDArray[np.integer]) -> None:
         raise UsageError(f"{source} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")
 
 
-def _of_found(name: str, saved: "Growth | Solution", limit: int, merge: bool, colour: str | None) -> Blocks:
+def _of_found(name: str, saved: "Growth | Solution", limit: int, colour: str | None) -> Blocks:
     colouring = find_colouring(colour, name, game=isinstance(saved, Solution))
     if isinstance(saved, Growth):
-        found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit, merge)
+        found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
         return _by_rule(found, colouring, saved.rule)
     if not colouring.of_game:
         return _solved(name, saved, 0)

@@ -162,8 +162,8 @@ class Traced(CameraStyle):
             self.tracer = CutTracer(self.tracer, body.removed)
         self._samples = _SAMPLES.get(look.quality, ())
 
-    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
-        """See `CameraStyle.draw`; all of the body is shown."""
+    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
+        """See `CameraStyle.draw`."""
         width, height = self.look.resolution
         picture = np.empty((width * height, 4), np.float32)
         frame = _Frame(self, camera)

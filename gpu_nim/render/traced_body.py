@@ -24,7 +24,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, legend_of
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, legend_of, told_by_light
 from gpu_nim.render.defined_scenes import NamedGrowth, coarse_cells, defined_scene, generations_of, named, population
 from gpu_nim.render.geometry import (
     PILES,
@@ -51,7 +51,6 @@ CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
 _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
 _PALETTE = 10  # bits of a generation that has a colour of its own
 _PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every frame of a movie
-_LARGEST_PALETTE = (1 << _PALETTE) - 1
 #: The colourings that need no more than a cell's generation; None is rank.
 BY_GENERATION = (None, "rank", "generation")
 
@@ -75,8 +74,9 @@ class TracedBody(Blocks):
         ends: the first and the last generation that has cells.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         legend: what the colours stand for.
-        earlier: returns the body without the generations after one, in the same colours; the blocks then have the generations of
-            their earliest cells. Only of bodies that are made to be shown so.
+        earlier: returns the body without the generations after one, as a growth that is told by light
+            (`gpu_nim.render.colourings.told_by_light`); the blocks then have the generations of their earliest cells. Only of
+            bodies that are made to be shown so.
         removed: the cells that a cut removes, or None.
     """
 
@@ -167,31 +167,28 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
         raise no_cells(name, first, stop, last)
     note = "" if (scene.first, scene.last) == (0, last) else generations_note(first, stop)
     coordinates = SPACE if any(scene.inequality) else PILES
-    coloured = _coloured(name, look, scene, _PALETTE)
 
     def count(generation: int) -> int:
         return population(replace(scene, last=generation))
 
-    def until(generation: int) -> TracedBody:
-        part = replace(scene, last=min(generation, scene.last))
+    def until(generation: int | None = None) -> TracedBody:
+        part = scene if generation is None else replace(scene, last=min(generation, scene.last))
         cubes, level = coarse_cells(part, _OUTLINE)
-        # Where generations have no colours of their own, early ones would all have the first.
-        kept = max(part.last, _LARGEST_PALETTE) >= scene.last
-        colours, legend = coloured if kept else _coloured(name, look, part, _PALETTE_OF_PART)
+        colours, legend = _coloured(name, look, part, growing=generation is not None)
         held = cubes << level, 1 << level, generations_of(cubes) << level
         outline = _outline(name, coordinates, held, count(part.last), note=note, population_until=count)
         return TracedBody(**outline, scene=part, ends=(scene.first, part.last), colours=colours, legend=legend, earlier=until)
 
-    return until(scene.last)
+    return until()
 
 
-def _coloured(name: str, look: Look, scene: NimScene, bits: int) -> tuple[CellColours, Legend]:
-    """Return the colours of a scene's cells, by so many bits of their generation, and what they stand for."""
-    cubes, level = coarse_cells(scene, bits)
+def _coloured(name: str, look: Look, scene: NimScene, growing: bool) -> tuple[CellColours, Legend]:
+    """Return the colours of a scene's cells, or of a growth that goes on, and what they stand for."""
+    cubes, level = coarse_cells(scene, _PALETTE_OF_PART if growing else _PALETTE)
     if look.colour not in BY_GENERATION:
         return _by_coordinates(name, look, cubes)
     births = np.bincount(generations_of(cubes))
-    palette = generation_palette(look, births)
+    palette = generation_palette(look, births, growing=growing)
 
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[generations_of((cells >> levels << levels).T) >> level])
@@ -215,12 +212,12 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
     return colours, legend_of(whole, look.colours_of(whole), look.colour)
 
 
-def generation_palette(look: Look, births: NDArray[np.integer]) -> Colours:
-    """Return the colour of each generation that has births."""
+def generation_palette(look: Look, births: NDArray[np.integer], *, growing: bool = False) -> Colours:
+    """Return the colour of each generation that has births, of a body or of a growth that goes on."""
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
     palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), look.drawn_theme)
-    return palette
+    return told_by_light(palette, np.arange(len(births)), len(births) - 1, look.drawn_theme) if growing else palette
 
 
 # Sets packed into bricks
@@ -360,22 +357,24 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
     generations = np.zeros(kept, np.uint16)
     for generation, of_generation in keys.items():
         generations[scene.number_of(of_generation)] = generation
-    palette = generation_palette(look, births)
-    legend = generation_bar(births, palette)
-    body = _Packing(name, scene, births, cells.coordinates, lambda number: palette[generations[number]], legend, note)
+
+    def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
+        palette = generation_palette(look, births[: last + 1], growing=growing)
+        return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
+
+    body = _Packing(name, scene, births, cells.coordinates, coloured, note)
     return body.growing(np.concatenate(list(keys.values()))) if growing else body.whole()
 
 
 @dataclass(frozen=True)
 class _Packing:
-    """A packed body whose cells have colours by their numbers in its scene."""
+    """A packed body whose cells have colours by their numbers in its scene, and by its last generation where it grows."""
 
     name: str
     scene: BrickScene
     births: NDArray[np.int64]
     coordinates: tuple[str, ...]
-    of_numbers: Callable[[Ints], Colours]
-    legend: Legend
+    coloured: Callable[[int], tuple[Callable[[Ints], Colours], Legend]]
     note: str
 
     def whole(self) -> TracedBody:
@@ -392,14 +391,15 @@ class _Packing:
 
     def _body(self, part: BrickScene, last: int, cubes: Cubes) -> TracedBody:
         """Return the body of the cells to a generation, and the cubes that hold them."""
+        of_numbers, legend = self.coloured(last)
 
         def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-            return self.of_numbers(self.scene.numbers(part.first_cells(hit, levels)))
+            return of_numbers(self.scene.numbers(part.first_cells(hit, levels)))
 
         count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
         outline = _outline(self.name, self.coordinates, cubes, count(last), note=self.note, population_until=count)
-        return TracedBody(**outline, scene=part, ends=(int(born[0]), int(born[-1])), colours=colours, legend=self.legend)
+        return TracedBody(**outline, scene=part, ends=(int(born[0]), int(born[-1])), colours=colours, legend=legend)
 
 
 def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
@@ -431,12 +431,15 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     packer = BrickPacker(*_box(low.tolist(), (high - 1).tolist()))
     keys = packer.add(blocks.corners)
     scene = packer.scene()
-    table = np.empty((len(blocks), 3), np.float32)
-    shown = look.colours_of(blocks)
-    table[scene.number_of(keys)] = shown
+    shown, births = look.colours_of(blocks), np.bincount(blocks.generations)
     legend = legend_of(blocks, shown, look.colour)
-    births = np.bincount(blocks.generations)
-    body = _Packing(blocks.name, scene, births, blocks.coordinates, lambda number: table[number], legend, blocks.note)
+    order = np.argsort(scene.number_of(keys))
+
+    def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
+        table = told_by_light(shown, blocks.generations, last, look.drawn_theme) if growing else shown
+        return lambda numbers: table[order[numbers]], legend
+
+    body = _Packing(blocks.name, scene, births, blocks.coordinates, coloured, blocks.note)
     return body.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else body.whole()
 
 

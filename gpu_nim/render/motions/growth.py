@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.render.colourings import told_by_light
 from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import DrawnBody, Frame
@@ -39,7 +40,8 @@ class Pullback:
         self._hold = pause(len(self.stops), frames, hold)
         self.places = places(len(self.stops), frames, self._hold)
         view = view_of(body, look)
-        shown = [body.until(max(stop, first + _NEAREST)) for stop in self.stops]
+        self.toward = view.basis()[2]
+        shown = [cut_open(body.until(max(stop, first + _NEAREST)), look, self.toward) for stop in self.stops]
         space = annotations(body, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
         self._ways = [
@@ -156,16 +158,12 @@ class GrowthInTime(Motion):
         self._whole = body = self.body_of(movie.source, growing=True)
         self._longest = max((grown_caption(body, generation) for generation in growth_stops(*body.span)), key=len)
         self.pullback = Pullback(body, self.look, movie.frames, movie.values["hold"], self._longest)
-        self._toward = self.pullback.frame(0)[1].basis[2]
-        self._drawn: DrawnBody | None = None
-        if self.engine != "trace":
-            self._drawn = DrawnBody(cut_open(body, self.look, self._toward), self.look, self.engine, running=self._longest)
 
     def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
         """Return one frame."""
         generation, camera = self.pullback.frame(number)
         words = grown_caption(self._whole, generation)
-        if self._drawn is not None:
-            return self._drawn.frame(camera, self._drawn.blocks.generations <= generation, words)
-        part = cut_open(self._whole.until(generation), self.look, self._toward)
-        return DrawnBody(part, self.look, "trace", running=self._longest).frame(camera, None, words, on_step=on_step)
+        part, base = cut_open(self._whole.until(generation), self.look, self.pullback.toward), None
+        if self.engine != "trace":
+            base = told_by_light(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
+        return DrawnBody(part, self.look, self.engine, base, self._longest).frame(camera, words, on_step=on_step)

@@ -12,9 +12,8 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks, generations_unknown
-from gpu_nim.render.image import Frame, choose_engine, may_trace, prepare, require_traceable, still_of
+from gpu_nim.render.image import Frame, choose_engine, is_traced, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
-from gpu_nim.render.source import only_traced
 from gpu_nim.render.styles import style_of
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import INSIDE, Camera
@@ -71,7 +70,7 @@ class Movie:
     def engine(self) -> str:
         """The engine that draws it on this machine."""
         motion = MOTIONS[self.motion]
-        if not motion.draws_blocks or (motion.traces and may_trace(self.look) and only_traced(self.source)):
+        if not motion.draws_blocks or (motion.traces and is_traced(self.source, self.look)):
             return "trace"
         return choose_engine(self.look)[0]
 

@@ -11,7 +11,7 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.framing import aim, cut_open
+from gpu_nim.render.framing import aim, cut_open, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
@@ -70,7 +70,8 @@ class Sweep(Motion):
         ends = map(self._body, (self.sweep[0], self.sweep[-1]))
         self.largest = max(ends, key=lambda body: np.subtract(*body.bounds()[::-1]).sum())  # which frames all others
         self._running = self._caption(max(self.sweep), self.largest)
-        self._camera = aim(self.largest, self.look, self._running)
+        self._toward = view_of(self.largest, self.look).basis()[2]
+        self._camera = aim(cut_open(self.largest, self.look, self._toward), self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
     def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
@@ -79,9 +80,9 @@ class Sweep(Motion):
 
     def _draw(self, value: Fraction, on_step: OnStep) -> Frame:
         whole = self._body(value)
-        body = cut_open(whole, self.look, self._camera.basis[2])
+        body = cut_open(whole, self.look, self._toward)
         drawn = DrawnBody(body, self.look, self.engine, running=self._running)
-        return drawn.frame(self._camera, None, self._caption(value, whole), on_step=on_step)
+        return drawn.frame(self._camera, self._caption(value, whole), on_step=on_step)
 
     def _body(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")

@@ -52,7 +52,7 @@ class TurnIn4D(Motion):
         """Return one frame."""
         turn = number / self.movie.frames
         blocks, base = self._body(turn)
-        return DrawnBody(blocks, self.look, self.engine, base).frame(self.camera, None, self._caption(turn))
+        return DrawnBody(blocks, self.look, self.engine, base).frame(self.camera, self._caption(turn))
 
     def _body(self, turn: float) -> tuple[Blocks, NDArray[np.float32]]:
         """Return the body after a part of the turn, and its colours."""

@@ -33,24 +33,22 @@ class Cubes(CameraStyle):
         self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
         self._shader = None if blocks.flat else Shader(blocks, base, self.theme, fine=look.quality == "final")
 
-    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        quads = self._quads(camera, shown, on_step)
+        quads = self._quads(camera, on_step)
         pixels = self._canvas.draw(quads, camera) if self._canvas else draw_quads(quads, camera, self.width, self.height)
         return reduce_pixels(pixels, self.scale)
 
-    def _quads(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> Iterator[Quads]:
+    def _quads(self, camera: Camera, on_step: OnStep) -> Iterator[Quads]:
         if self._shader is None:
-            chosen = np.arange(len(self.blocks)) if shown is None else np.flatnonzero(shown)
-            flat, owners = tiles(self.blocks.take(chosen))
-            base = np.rint(self.base[chosen[owners]] * 255).astype(np.uint8)
+            flat, owners = tiles(self.blocks)
+            base = np.rint(np.clip(self.base[owners], 0, 1) * 255).astype(np.uint8)
             yield flat, np.broadcast_to(base[:, None], flat.shape)
             return
-        light = self._shader.frame(camera, shown)
+        light = self._shader.frame(camera)
         faces = list(visible(self.blocks, camera))
-        for done, (axis, end, facing) in enumerate(faces):
+        for done, (axis, end, which) in enumerate(faces):
             on_step("side", done, len(faces))
-            which = facing if shown is None else (shown if isinstance(facing, slice) else facing & shown)
             quads = side(self.blocks if isinstance(which, slice) else self.blocks.take(which), axis, end)
             if len(quads):
                 yield quads, light.colours(axis, end, which, quads)

@@ -27,10 +27,9 @@ class Points(CameraStyle):
         """Return how much of the background is seen: light is added to all of it."""
         return 1 - alpha if self.theme.light else np.float32(1)
 
-    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        blocks = self.blocks if shown is None else self.blocks.take(shown)
-        base = self.base if shown is None else self.base[shown]
+        blocks, base = self.blocks, self.base
         centres = middles(blocks)
         distance, screen = camera.distance(centres), Screen(camera, self.width, self.height)
         if self.theme.light:

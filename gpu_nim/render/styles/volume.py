@@ -75,14 +75,13 @@ class Volume(CameraStyle):
         """Return how many pixels are drawn: NumPy casts one ray for several pixels of a draft."""
         return super().drawn_pixels(look, engine) // (_COARSER[look.quality] ** 2 if engine == "numpy" else 1)
 
-    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        volume = self._volume if shown is None else volume_of(self.blocks.take(shown), self.base[shown], self._fine)
         coarser, steps = _COARSER[self.look.quality], _STEPS_A_POINT[self.look.quality]
         if self._canvas is not None:
-            return reduce_pixels(self._canvas.draw_volume(volume, camera, steps), 1)
+            return reduce_pixels(self._canvas.draw_volume(self._volume, camera, steps), 1)
         width, height = self.look.resolution
-        return enlarge(cast(volume, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
+        return enlarge(cast(self._volume, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
 
 
 def _spans(blocks: Blocks) -> NDArray[np.int64]:
