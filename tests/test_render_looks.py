@@ -34,6 +34,11 @@ def assert_body_stands_out(blocks, theme, **look):
     assert np.percentile(difference, 90) > 60, (blocks.name, theme, look)
 
 
+def able(style, engine):
+    """The engine, or where NumPy does not draw the style, the one that traces it."""
+    return "trace" if (style, engine) == ("volume", "numpy") else engine
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("engine", BOTH)
@@ -42,7 +47,7 @@ def test_every_body_stands_out_from_the_background(theme, engine, style):
     for source in SOURCES:
         blocks = blocks_of(source)
         if not (blocks.flat and style == "volume"):
-            assert_body_stands_out(blocks, theme, style=style, engine=engine)
+            assert_body_stands_out(blocks, theme, style=style, engine=able(style, engine))
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -80,9 +85,10 @@ def test_ink_covers_what_its_discs_cover():
 @pytest.mark.parametrize("source", ["nim:15", "nim:63"])
 def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
     """Along the gasket's direction, where a blur closes them."""
-    look = {"resolution": (160, 120), "view": "gasket", "transparent": True, "engine": engine}
-    cubes, volume = (np.asarray(render(source, style=style, **look).image)[..., 3].ravel() for style in ("cubes", "volume"))
-    assert np.corrcoef(cubes, volume)[0, 1] > 0.85
+    look = {"resolution": (160, 120), "view": "gasket", "transparent": True}
+    pictures = (render(source, style=style, engine=able(style, engine), **look).image for style in ("cubes", "volume"))
+    cubes, volume = (np.asarray(picture)[..., 3].ravel() for picture in pictures)
+    assert np.corrcoef(cubes, volume)[0, 1] > 0.8  # what is translucent is less in its alpha
 
 
 @pytest.mark.thorough
@@ -94,14 +100,15 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
         blocks = blocks_of(source)
         for view in ("hero", "axis", "diagonal", "gasket", "10,80"):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
-                look = {"resolution": size, "view": view, "theme": "paper", "engine": "numpy", "quality": "draft"}
+                look = {"resolution": size, "view": view, "theme": "paper", "engine": able(style, "numpy"), "quality": "draft"}
                 alpha = np.asarray(render(blocks, style=style, transparent=True, **look).image)[..., 3]
                 assert border(alpha).max() < 16, (source, view)
                 assert alpha.max() > 40, (source, view)
 
 
-def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames():
-    movie = Movie("nim:63", "growth", 4, look=Look(resolution=(64, 48), style="volume", quality="draft", engine="numpy"))
+@pytest.mark.parametrize("engine", [pytest.param("opengl", marks=needs_opengl), "trace"])
+def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames(engine):
+    movie = Movie("nim:63", "growth", 4, look=Look(resolution=(64, 48), style="volume", quality="draft", engine=engine))
     renderer = motion_of(movie)
     frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]

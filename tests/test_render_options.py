@@ -43,7 +43,7 @@ MESH = {"theme", "colour", "generations", "cut"}
 KINDS = [
     ((*NUMPY, "--quality", "draft", "--style", "cubes"), ".png", EVERY),
     ((*NUMPY, "--quality", "draft", "--style", "points"), ".png", EVERY),
-    ((*NUMPY, "--quality", "draft", "--style", "volume"), ".png", EVERY),
+    ((*NUMPY, "--quality", "draft", "--style", "volume", "--engine", "trace"), ".png", EVERY),
     ((*NUMPY, "--style", "sections"), ".png", EVERY - {"view", "cut", "quality"}),
     ((*FLAT, "--quality", "draft", "--style", "cubes"), ".png", EVERY - {"cut"}),
     ((*FLAT, "--quality", "draft", "--style", "points"), ".png", EVERY - {"cut"}),

@@ -32,9 +32,10 @@ from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.raster import Screen, draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
-from gpu_nim.render.styles.volume import Volume, cast, volume_of
+from gpu_nim.render.styles.volume import Volume, volume_of
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import Camera, View, find_view, fit
+from gpu_nim.render.translucent import opacities
+from gpu_nim.render.views import Camera, View
 from tests.render_files import discs, lines, needs_opengl, polygons, words_of
 
 REFERENCE = Path(__file__).parent / "render_reference"
@@ -96,7 +97,6 @@ def test_light_of_points_adds_up_and_none_is_lost():
     [
         # Of 255: sides in one colour against sides that shade off.
         *(("nim:15", {"view": name}, 2.5) for name in ("hero", "isometric", "axis", "diagonal", "gasket", "200,30")),
-        pytest.param("fcc:12", {"style": "volume", "cut": "corner", "quality": "final"}, 4, marks=pytest.mark.thorough),
     ],
 )
 def test_both_engines_draw_the_same_picture(source, look, most):
@@ -179,11 +179,11 @@ def test_the_plane_through_the_seed_is_among_the_sections(source, most):
 def test_a_volume_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     blocks = blocks_of("fcc:8")
     volume = volume_of(blocks, np.ones((len(blocks), 3), np.float32))
-    picture = cast(volume, fit(find_view("axis", blocks.corners), hull(blocks), 1.0), 64, 64, 2.0)
-    assert volume.colours[..., 3].max() == 255
-    assert picture[32, 32, 3] > 0.5
-    assert picture[0, 0, 3] == 0
-    assert picture.max() <= 1.0
+    assert 254 <= volume.colours[..., 3].max() <= 255
+    # Along an axis through the seed as much is absorbed as by the cells there.
+    through = volume.colours[volume.colours.shape[0] // 2, volume.colours.shape[1] // 2, :, 3] / 255.5
+    here = blocks.take(np.abs(blocks.corners[:, :2]).sum(axis=1) <= 0)
+    assert 1 - np.prod((1 - through) ** (volume.spacing / volume.reach)) > 0.5 * opacities(blocks, 1 - here.generations / 8).max()
     sparse = blocks_of("nim:255")
     coarse = Volume.prepared(sparse, "draft")
     low, high = coarse.bounds()
@@ -192,15 +192,14 @@ def test_a_volume_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
 
 @needs_opengl
 @pytest.mark.parametrize("opacity", [10, 60, 128, 255])
-def test_both_engines_let_the_same_light_through_a_volume(opacity):
+def test_a_volume_lets_as_much_light_through_as_it_should(opacity):
     colours = np.zeros((10, 10, 8, 4), np.uint8)
     colours[..., 2:6, :] = (200, 100, 50, opacity)
     colours[0, 0, 0] = 255  # a volume's most opaque point, off the middle
     volume = VolumeGrid(colours, np.array([-5.0, -5.0, -4.0]), 1.0, 0.35)
     gl = opengl.Canvas(32, 32).draw_volume(volume, FACE_ON).astype(float)
-    flat = cast(volume, FACE_ON, 32, 32, 10.0) * 255
-    assert np.abs(gl[16, 16] - flat[16, 16]).max() < 3
-    assert np.abs(gl - flat)[4:28, 4:28].max() < 3
+    alpha = 1 - (1 - opacity / 255) ** (4 / 0.35)  # of the four layers of points
+    assert np.abs(gl[16, 16] - 255 * alpha * np.array([200 / 255, 100 / 255, 50 / 255, 1])).max() < 5
 
 
 @needs_opengl

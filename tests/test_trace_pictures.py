@@ -123,12 +123,12 @@ def test_what_would_be_merged_is_traced(monkeypatch):
         assert render(body, **TINY).engine == "trace"
         for motion in ("turntable", "growth", "fly-in") if isinstance(body, str) else ():
             assert Movie(body, motion).engine == "trace"
-    for body, look in (("edge:7", Look()), ("edge:15", Look(style="points")), ("square8:31", Look())):
+    for body, look in (("edge:7", Look()), ("edge:15", Look(engine="numpy")), ("square8:31", Look())):
         assert Movie(body, "growth", look=look).engine != "trace"
     assert "blocks of" in render("square8:31", engine="auto", **{**TINY, "quality": "draft"}).note  # flat
     assert render("edge:15", engine="numpy", **TINY).engine == "numpy"
     assert render("edge:15", cut="half", **TINY).note == "traced cell by cell; cut open (half)"
-    assert "blocks of" in render("nim:31", style="points", **TINY).note
+    assert "blocks of" in render("nim:31", colour="branch", **TINY).note
 
 
 @pytest.mark.parametrize(

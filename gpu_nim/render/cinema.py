@@ -21,7 +21,7 @@ from gpu_nim.model.work import OnStep
 from gpu_nim.render.raster import background, unmultiplied
 from gpu_nim.render.shading import COOL, WARM, Lamps, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.trace import Linear, Traced, ahead, depths_of, eye_of, primary_rays
+from gpu_nim.render.trace import Linear, Traced, ahead, cubes_hit, depths_of, eye_of, primary_rays
 from gpu_nim.render.views import Camera
 
 SAMPLES = 16
@@ -322,9 +322,7 @@ class _Stage:
         directions, distances, levels = rays.directions[:, which], hits.distances[which], hits.levels[which]
         sides = np.zeros((3, len(which)))
         sides[axis, each] = -np.sign(directions[axis, each])
-        width = np.ldexp(1.0, levels.astype(np.int64))
-        corner = np.array(self._body.scene.corner)[:, None]
-        low = ((hits.cells[:, which] - corner) >> levels << levels) + corner
+        low, width = cubes_hit(self._body, hits, which)
         at = (rays.fractions[:, which] + directions * distances - (low - rays.cells[:, which])) / width
         tilt = np.clip((at - 1) / _BEVEL + 1, 0, 1) ** 2 - np.clip(1 - at / _BEVEL, 0, 1) ** 2
         tilt[axis, each] = 0

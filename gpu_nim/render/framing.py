@@ -102,7 +102,9 @@ def _within(corners: list[tuple[Fraction, Fraction]], parts: Place) -> Place:
 
 def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:
     """Return points that frame what the look shows of the blocks, its axes included."""
-    points = style_of(look).framed(hull(blocks), blocks, look.quality)
+    points = hull(blocks)
+    if not isinstance(blocks, TracedBody):
+        points = style_of(look).framed(points, blocks, look.quality)
     return np.concatenate([points, box_of(blocks).corners().astype(np.float32)]) if look.axes else points
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
+from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
@@ -146,7 +147,7 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     on_step("light", 0, 1)
     drawn, camera = still_of(body, look, engine)
     image = drawn.frame(camera, on_step=on_step, partly=True)
-    how = "traced cell by cell" if engine == "trace" and not look.traced else ""
+    how = "traced cell by cell" if engine == "trace" and not (look.traced or reason) else ""
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     count = body.population if isinstance(body, TracedBody) else len(body)
     return Picture(image, engine, count, body.population, note, made)
@@ -154,20 +155,23 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
 
 def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
     """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
-    if is_traced(source, look):
-        require_traceable(look)
-        require_picture_memory(look, "trace", name_of(source))
-        return traced_body(source, look, on_step), "trace", ""
-    require_picture_memory(look, choose_engine(look)[0], name_of(source))
-    blocks = prepare(source, look, on_step)
-    if blocks.flat:
-        require_effect(*style_options(look, flat=True), look)
-    return blocks, *choose_engine(look, len(blocks))
+    engine, reason = choose_engine(look)
+    if not is_traced(source, look):
+        require_picture_memory(look, engine, name_of(source))
+        blocks = prepare(source, look, on_step)
+        if blocks.flat:
+            require_effect(*style_options(look, flat=True), look)
+        engine, reason = choose_engine(look, len(blocks))
+        if engine != "trace":
+            return blocks, engine, reason
+    require_traceable(look)
+    require_picture_memory(look, "trace", name_of(source))
+    return traced_body(source, look, on_step), "trace", reason
 
 
 def is_traced(source: Source, look: Look) -> bool:
     """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
-    return look.traced or (may_trace(look) and has_many_cells(source))
+    return choose_engine(look)[0] == "trace" or (may_trace(look) and has_many_cells(source))
 
 
 def may_trace(look: Look) -> bool:
@@ -176,8 +180,9 @@ def may_trace(look: Look) -> bool:
 
 
 def require_traceable(look: Look) -> None:
-    """Raise UsageError for a style that cannot be traced."""
-    if "trace" not in style_of(look).costs:
+    """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
+    style = style_of(look)
+    if "trace" not in style.costs or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
         raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
@@ -205,10 +210,10 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
     """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
     if look.traced:
         return "trace", ""
-    drawable = "opengl" in style_of(look).costs
-    if look.engine == "opengl" and not drawable:
-        raise UsageError(f"style {look.style_name} is drawn by NumPy alone, got engine 'opengl'")
-    if look.engine == "numpy" or not drawable:
+    costs = style_of(look).costs
+    if look.engine not in ("auto", *costs):
+        raise UsageError(f"style {look.style_name} is drawn by engine {one_of(costs)}, got engine {look.engine!r}")
+    if look.engine == "numpy" or "opengl" not in costs:
         return "numpy", ""
     try:
         opengl.require_opengl()
@@ -219,7 +224,7 @@ def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
-        return "numpy", f"drawn by NumPy, since {why}"
+        return ("numpy", f"drawn by NumPy, since {why}") if "numpy" in costs else ("trace", f"traced, since {why}")
     return "opengl", ""
 
 
@@ -242,7 +247,7 @@ class DrawnBody:
         if not issubclass(style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {look.style_name}")
         if isinstance(body, TracedBody):
-            self._style: CameraStyle = (Cinema if look.quality == CINEMA else Traced)(body, look)
+            self._style: CameraStyle = (Cinema if look.quality == CINEMA else style.traced or Traced)(body, look)
             self.annotations = annotations(body, look, running)
             return
         base = look.colours_of(body) if base is None else base

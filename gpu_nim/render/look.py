@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import cores
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
@@ -57,6 +58,10 @@ class Cost:
     pixel: int
     block: int
     block_of_many: int
+
+
+#: What a traced picture takes.
+TRACED_COST = Cost((12 << 20) * (1 + cores()), 24, 0, 0)
 
 
 def parse_resolution(text: str) -> tuple[int, int]:
@@ -123,16 +128,6 @@ class Style(ABC):
             quality: draft or final.
         """
         return 0
-
-    @classmethod
-    def drawn_pixels(cls, look: "Look", engine: str) -> int:
-        """Return how many pixels are drawn before the picture is reduced or enlarged.
-
-        Args:
-            look: the appearance of the picture.
-            engine: opengl or numpy.
-        """
-        return look.resolution[0] * look.resolution[1] * cls.supersampling(look) ** 2
 
     @classmethod
     def supersampling(cls, look: "Look") -> int:
@@ -317,12 +312,16 @@ class Look:
 class CameraStyle(Style):
     """A style that looks at a body from a camera; an object holds one body in its colours.
 
+    `traced` is the class that draws a body which is traced, as `gpu_nim.render.trace.Traced` does, or None.
+
     Args:
         blocks: the body.
         base: its colours, sRGB float32 (N, 3).
         look: its appearance.
         engine: what draws it.
     """
+
+    traced: ClassVar[Any] = None
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         self.blocks = blocks

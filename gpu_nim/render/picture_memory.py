@@ -23,11 +23,12 @@ def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     """Return the most bytes of memory that a picture of so many blocks takes."""
     style = style_of(look)
     cost = style.costs[engine]
-    drawn = style.drawn_pixels(look, engine)
+    pixels = look.resolution[0] * look.resolution[1]
+    drawn = pixels * style.supersampling(look) ** 2
     kept = _KEPT_BY_OPENGL * drawn if engine == "opengl" else 0
     body = blocks * (cost.block if blocks <= MANY else cost.block_of_many)
     loops = LOADED_BYTES if engine == "trace" and installed() else 0
-    return cost.fixed + loops + max(cost.pixel * drawn, _FINISHED * look.resolution[0] * look.resolution[1] + kept) + body
+    return cost.fixed + loops + max(cost.pixel * drawn, _FINISHED * pixels + kept) + body
 
 
 def require_picture_memory(

@@ -135,7 +135,7 @@ def draw_points(points: NDArray[np.float32], light: NDArray[np.float32], screen:
         weight = ((fx if dx else 1 - fx) * (fy if dy else 1 - fy))[:, None]
         screen.add(picture, left + dx, top + dy, weight * light)
     spread = picture.reshape(screen.height, screen.width, 3)
-    return _bloom(spread, glow) if glow else spread
+    return bloom(spread, glow) if glow else spread
 
 
 def draw_ink(
@@ -168,7 +168,7 @@ def draw_ink(
     return picture.reshape(screen.height, screen.width, 4)
 
 
-def _bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
+def bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
     """Add halos to the picture: it halved repeatedly, each blurred and added at full size, a channel at a time."""
     height, width = picture.shape[:2]
     small = picture

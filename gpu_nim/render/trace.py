@@ -115,7 +115,7 @@ class CutTracer:
         again = np.flatnonzero((hits.faces != MISS) & self._box.holds(hits.cells))
         if not len(again):
             return hits
-        onwards, way, axis = self._beyond(rays, again)
+        onwards, way, axis = beyond(rays, again, self._box.first[:, None], self._box.stop[:, None])
         further = self._tracer.trace(onwards)
         hits.distances[again] = way + further.distances
         hits.cells[:, again], hits.levels[again] = further.cells, further.levels
@@ -127,23 +127,37 @@ class CutTracer:
         first, stop = ((int(a), int(b), int(c)) for a, b, c in (self._box.first, self._box.stop))
         return self._tracer.blocked(replace(cones, hole=(first, stop)))
 
-    def _beyond(self, rays: Rays, which: Ints) -> tuple[Rays, Doubles, Ints]:
-        """Return rays where they leave the box, how far that is, and the axis of the side where they do."""
-        cells, fractions, directions = rays.cells[:, which], rays.fractions[:, which], rays.directions[:, which]
-        first, stop = self._box.first[:, None], self._box.stop[:, None]
-        ahead = directions > 0
-        with np.errstate(divide="ignore"):
-            ways = np.where(directions == 0, np.inf, (np.where(ahead, stop, first) - cells - fractions) / directions)
-        axis, each = ways.argmin(axis=0), np.arange(len(which))
-        way = np.maximum(ways[axis, each], 0.0)
-        moved = fractions + directions * way
-        places = np.clip(cells + np.floor(moved).astype(np.int64), first, stop - 1)
-        fractions = np.clip(moved - (places - cells), 0.0, 1.0)
-        out = ahead[axis, each]
-        places[axis, each] = np.where(out, self._box.stop[axis], self._box.first[axis] - 1)
-        fractions[axis, each] = np.where(out, 0.0, 1.0)
-        levels = np.maximum(rays.levels[which], exponent(way * rays.spread)).astype(np.int8)
-        return Rays(places, fractions, directions, levels, rays.spread), way, axis
+
+def beyond(rays: Rays, which: Ints, first: Ints, stop: Ints) -> tuple[Rays, Doubles, Ints]:
+    """Return rays where they leave boxes, how far that is, (m,), and the axis of the side where they do, (m,).
+
+    Args:
+        rays: rays that go through boxes.
+        which: those that are meant, (m,).
+        first: the first cells of their boxes, (3, m), or (3, 1) for one of all.
+        stop: the first cells beyond.
+    """
+    cells, fractions, directions = rays.cells[:, which], rays.fractions[:, which], rays.directions[:, which]
+    ahead, each = directions > 0, np.arange(len(which))
+    side = np.where(ahead, stop, first)
+    with np.errstate(divide="ignore"):
+        ways = np.where(directions == 0, np.inf, (side - cells - fractions) / directions)
+    axis = ways.argmin(axis=0)
+    way = np.maximum(ways[axis, each], 0.0)
+    moved = fractions + directions * way
+    places = np.clip(cells + np.floor(moved).astype(np.int64), first, stop - 1)
+    fractions = np.clip(moved - (places - cells), 0.0, 1.0)
+    out = ahead[axis, each]
+    places[axis, each] = side[axis, each] - np.logical_not(out)
+    fractions[axis, each] = np.where(out, 0.0, 1.0)
+    levels = np.maximum(rays.levels[which], exponent(way * rays.spread)).astype(np.int8)
+    return Rays(places, fractions, directions, levels, rays.spread), way, axis
+
+
+def cubes_hit(body: TracedBody, hits: Hits, which: Any) -> tuple[Ints, Ints]:
+    """Return the least cells of the cubes that rays hit, (3, m), and the sides of these, (m,)."""
+    levels, corner = hits.levels[which].astype(np.int64), np.array(body.scene.corner)[:, None]
+    return ((hits.cells[:, which] - corner) >> levels << levels) + corner, np.left_shift(1, levels)
 
 
 class Traced(CameraStyle):
@@ -166,11 +180,15 @@ class Traced(CameraStyle):
         """See `CameraStyle.draw`."""
         width, height = self.look.resolution
         picture = np.empty((width * height, 4), np.float32)
-        frame = _Frame(self, camera)
+        frame = TracedFrame(self, camera)
         for pixels, seen in self.batches(partial(self._seen, frame)):
             picture[pixels] = seen
             on_step("pixel", pixels.stop, len(picture))
-        return picture.reshape(height, width, 4)
+        return self.developed(picture.reshape(height, width, 4))
+
+    def developed(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the picture, premultiplied sRGB and alpha, of linear light multiplied by alpha, and alpha, both (..., 4)."""
+        return np.concatenate([to_srgb(unmultiplied(seen)) * seen[..., 3:], seen[..., 3:]], axis=-1)
 
     def batches(self, work: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         """Yield what `work` returns for the numbers of the picture's pixels, batch by batch in order; threads share the work."""
@@ -182,19 +200,22 @@ class Traced(CameraStyle):
             with closing(results):  # what has not begun is cancelled
                 yield from zip(parts, results, strict=True)
 
-    def _seen(self, frame: "_Frame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The colours of pixels, premultiplied sRGB and alpha, the mean of their samples in linear light."""
+    def _seen(self, frame: "TracedFrame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The mean of the samples of pixels."""
         total = np.zeros((len(pixels), 4), np.float32)
         for number, at in enumerate(self._samples):
-            rays = primary_rays(frame.camera, self.look.resolution, pixels, at, len(self._samples) ** 0.5)
-            hits = self.tracer.trace(rays)
-            which = hits.met
-            total[which, :3] += frame.light(rays, hits, which, number)
-            total[which, 3] += 1
-            total[hits.faces == START, 3] += 1  # the eye is in a cell: black
-        total /= len(self._samples)
-        total[:, :3] = to_srgb(unmultiplied(total)) * total[:, 3:]
-        return total
+            total += self.sample(
+                frame, primary_rays(frame.camera, self.look.resolution, pixels, at, len(self._samples) ** 0.5), number
+            )
+        return total / np.float32(len(self._samples))
+
+    def sample(self, frame: "TracedFrame", rays: Rays, number: int) -> NDArray[np.float32]:
+        """Return what rays see, one sample of pixels: linear light, multiplied by alpha, and alpha, float32 (n, 4)."""
+        hits = self.tracer.trace(rays)
+        seen, which = np.zeros((len(rays), 4), np.float32), hits.met
+        seen[which, :3] = frame.light(rays, hits, which, number)
+        seen[hits.faces != MISS, 3] = 1  # where the eye is in a cell, it is black
+        return seen
 
     def sky(
         self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int
@@ -209,13 +230,14 @@ class Traced(CameraStyle):
         return total
 
 
-class _Frame:
+class TracedFrame:
     """The light of one picture."""
 
     def __init__(self, drawing: Traced, camera: Camera) -> None:
         self.camera = camera
         self._drawing = drawing
         lamps = Lamps.of(camera)
+        self.lamps = lamps
         self._sides = {side: SideLight(drawing.theme, lamps, camera, *side) for side in SIDES}
         samples = len(drawing._samples)
         right = np.cross(lamps.key, camera.basis[1])

@@ -39,7 +39,7 @@ from gpu_nim.render.geometry import (
     no_cells,
     removed,
 )
-from gpu_nim.render.look import Look
+from gpu_nim.render.look import STYLES, Look
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, growth_of, name_of, newborns
 from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
@@ -47,6 +47,8 @@ from gpu_nim.storage.save_load import load
 
 Colours = NDArray[np.float32]
 CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
+#: Returns when cells (3, n) of levels (n,) were born, from 0 for the first to 1 for the last generation, (n,).
+CellTimes = Callable[[NDArray[np.int64], NDArray[np.int8]], NDArray[np.float32]]
 
 _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
 _PALETTE = 10  # bits of a generation that has a colour of its own
@@ -73,6 +75,7 @@ class TracedBody(Blocks):
         scene: its cells.
         ends: the first and the last generation that has cells.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
+        times: returns when each was born, likewise, float32 (n,) from 0 for the first to 1 for the last generation.
         legend: what the colours stand for.
         earlier: returns the body without the generations after one, as a growth that is told by light
             (`gpu_nim.render.colourings.told_by_light`); the blocks then have the generations of their earliest cells. Only of
@@ -83,6 +86,7 @@ class TracedBody(Blocks):
     scene: Scene
     ends: tuple[int, int]
     colours: CellColours
+    times: CellTimes
     legend: Legend
     earlier: "Callable[[int], TracedBody] | None" = None
     removed: Box | None = None
@@ -177,7 +181,12 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
         colours, legend = _coloured(name, look, part, growing=generation is not None)
         held = cubes << level, 1 << level, generations_of(cubes) << level
         outline = _outline(name, coordinates, held, count(part.last), note=note, population_until=count)
-        return TracedBody(**outline, scene=part, ends=(scene.first, part.last), colours=colours, legend=legend, earlier=until)
+
+        def times(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
+            return np.asarray(generations_of((cells >> levels << levels).T) / max(part.last, 1), np.float32)
+
+        ends = scene.first, part.last
+        return TracedBody(**outline, scene=part, ends=ends, colours=colours, times=times, legend=legend, earlier=until)
 
     return until()
 
@@ -362,17 +371,18 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
         palette = generation_palette(look, births[: last + 1], growing=growing)
         return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
 
-    body = _Packing(name, scene, births, cells.coordinates, coloured, note)
+    body = _Packing(name, scene, births, generations, cells.coordinates, coloured, note)
     return body.growing(np.concatenate(list(keys.values()))) if growing else body.whole()
 
 
 @dataclass(frozen=True)
 class _Packing:
-    """A packed body whose cells have colours by their numbers in its scene, and by its last generation where it grows."""
+    """A packed body whose cells have generations and colours by their numbers in its scene, and by its last generation."""
 
     name: str
     scene: BrickScene
     births: NDArray[np.int64]
+    generations: NDArray[np.integer]
     coordinates: tuple[str, ...]
     coloured: Callable[[int], tuple[Callable[[Ints], Colours], Legend]]
     note: str
@@ -393,13 +403,20 @@ class _Packing:
         """Return the body of the cells to a generation, and the cubes that hold them."""
         of_numbers, legend = self.coloured(last)
 
+        def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
+            return self.scene.numbers(part.first_cells(hit, levels))
+
         def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-            return of_numbers(self.scene.numbers(part.first_cells(hit, levels)))
+            return of_numbers(numbers(hit, levels))
+
+        def times(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
+            return np.asarray(self.generations[numbers(hit, levels)] / max(last, 1), np.float32)
 
         count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
         outline = _outline(self.name, self.coordinates, cubes, count(last), note=self.note, population_until=count)
-        return TracedBody(**outline, scene=part, ends=(int(born[0]), int(born[-1])), colours=colours, legend=legend)
+        ends = int(born[0]), int(born[-1])
+        return TracedBody(**outline, scene=part, ends=ends, colours=colours, times=times, legend=legend)
 
 
 def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
@@ -415,14 +432,18 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[np.abs(cells >> levels << levels).max(axis=0) >> bits])
 
+    def times(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
+        return np.asarray(np.abs(cells >> levels << levels).max(axis=0) / max(farthest, 1), np.float32)
+
     legend = Bar("largest coordinate", tuple(range(0, farthest + 1, 1 << bits)), palette)
-    return TracedBody(**vars(outline), scene=scene, ends=outline.span, colours=colours, legend=legend)
+    return TracedBody(**vars(outline), scene=scene, ends=outline.span, colours=colours, times=times, legend=legend)
 
 
 def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     """Pack cells that have colours of their own."""
     if blocks.flat:
-        raise UsageError(f"engine trace needs a body in space, and {blocks.name} is flat")
+        what = "engine trace" if STYLES.find(look.style_name).draws_flat else f"style {look.style_name}"
+        raise UsageError(f"{what} needs a body in space, and {blocks.name} is flat")
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
@@ -439,7 +460,7 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
         table = told_by_light(shown, blocks.generations, last, look.drawn_theme) if growing else shown
         return lambda numbers: table[order[numbers]], legend
 
-    body = _Packing(blocks.name, scene, births, blocks.coordinates, coloured, blocks.note)
+    body = _Packing(blocks.name, scene, births, blocks.generations[order], blocks.coordinates, coloured, blocks.note)
     return body.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else body.whole()
 
 

@@ -68,11 +68,18 @@ class Movie:
 
     @property
     def engine(self) -> str:
-        """The engine that draws it on this machine."""
+        """The engine that draws it on this machine.
+
+        Raises:
+            UsageError: there is none, since its style needs OpenGL or its motion cannot be traced.
+        """
         motion = MOTIONS[self.motion]
         if not motion.draws_blocks or (motion.traces and is_traced(self.source, self.look)):
             return "trace"
-        return choose_engine(self.look)[0]
+        engine = choose_engine(self.look)[0]
+        if engine == "trace" and not motion.traces:
+            raise UsageError(f"a {self.motion} movie in style {self.look.style_name} needs OpenGL, which is not installed here")
+        return engine
 
 
 class Motion(ABC):

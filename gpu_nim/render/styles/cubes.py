@@ -6,13 +6,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.memory import cores
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
-from gpu_nim.render.look import OPENGL_BYTES, STYLES, CameraStyle, Cost, Look
+from gpu_nim.render.look import OPENGL_BYTES, STYLES, TRACED_COST, CameraStyle, Cost, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_quads, reduce_pixels
 from gpu_nim.render.shading import Shader
+from gpu_nim.render.trace import Traced
 from gpu_nim.render.views import Camera
 
 
@@ -25,8 +25,9 @@ class Cubes(CameraStyle):
     costs: ClassVar = {
         "numpy": Cost(16 << 20, 28, 700, 300),
         "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000),
-        "trace": Cost((12 << 20) * (1 + cores()), 24, 0, 0),
+        "trace": TRACED_COST,
     }
+    traced = Traced
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         super().__init__(blocks, base, look, engine)

@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import middles
-from gpu_nim.render.look import STYLES, CameraStyle, Cost
+from gpu_nim.render.look import STYLES, TRACED_COST, CameraStyle, Cost
 from gpu_nim.render.raster import Screen, draw_ink, draw_points
-from gpu_nim.render.themes import to_linear, to_srgb
+from gpu_nim.render.themes import to_linear
+from gpu_nim.render.translucent import BRIGHTNESS, DOT, Lights, dried, exposed
 from gpu_nim.render.views import Camera
-
-_DOT = 0.36  # of a cell: the radius of its point, drawn in ink
 
 
 @STYLES.add
@@ -21,7 +20,8 @@ class Points(CameraStyle):
 
     name = "points"
     summary = "a point of light a cell"
-    costs: ClassVar = {"numpy": Cost(0, 36, 700, 300)}
+    costs: ClassVar = {"numpy": Cost(0, 36, 700, 300), "trace": TRACED_COST}
+    traced = Lights
 
     def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
         """Return how much of the background is seen: light is added to all of it."""
@@ -34,23 +34,15 @@ class Points(CameraStyle):
         distance, screen = camera.distance(centres), Screen(camera, self.width, self.height)
         if self.theme.light:
             pixel = camera.pixel(np.maximum(distance, 1e-6), self.height)
-            radii = np.asarray(_DOT * blocks.sizes / pixel, dtype=np.float32)
-            seen = self._reduced(draw_ink(centres, to_linear(base), radii, screen))
-            covered = seen[..., 3:]
-            alpha = 1 - np.exp(-2.2 * covered)
-            return np.concatenate([to_srgb(seen[..., :3] / np.maximum(covered, 1e-9)) * alpha, alpha], axis=2)
+            radii = np.asarray(DOT * blocks.sizes / pixel, dtype=np.float32)
+            return dried(self._reduced(draw_ink(centres, to_linear(base), radii, screen)))
         pixel = camera.pixel(np.array([distance.min(), distance.max()]), self.height)
         # The light of a cell is such that the body is equally bright for any number of cells.
         strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
-        light = to_linear(base) * (strength * np.float32(0.55))[:, None]
+        light = to_linear(base) * (strength * BRIGHTNESS)[:, None]
         if not camera.parallel:
             light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
-        seen = self._reduced(draw_points(centres, light, screen, self.theme.glow))
-        # Sums of light are unbounded: map them to the range of a screen, keeping hues until they are very bright.
-        peak = seen.max(axis=2, keepdims=True)
-        folded = seen * ((1 - np.exp(-1.3 * peak)) / np.maximum(peak, 1e-9)) + 0.10 * np.maximum(peak - 1.0, 0) / (1 + peak)
-        alpha = 1 - np.exp(-4 * folded.max(axis=2, keepdims=True))
-        return np.concatenate([to_srgb(folded), alpha], axis=2)
+        return exposed(self._reduced(draw_points(centres, light, screen, self.theme.glow)))
 
     def _reduced(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the mean over the samples of each pixel: light and ink add up before they are mapped to colours."""

@@ -1,4 +1,4 @@
-"""Bodies as volumes: a grid of lit colours and opacities that rays are cast through, by PyVista or by NumPy.
+"""Bodies as translucent volumes: traced as glass, or by PyVista a grid of lit colours and opacities that rays are cast through.
 
 The grid has one point per cell, or several in each direction if there are few cells, so that the blur does not hide them.  It has
 at most 512 points per cell, which suffices to draw the P-positions of Nim below 256 cell by cell, and 64 in a draft: sparse sets
@@ -12,21 +12,19 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, VolumeGrid, coarsen
-from gpu_nim.render.look import OPENGL_BYTES, STYLES, CameraStyle, Cost, Look
+from gpu_nim.render.look import OPENGL_BYTES, STYLES, TRACED_COST, CameraStyle, Cost, Look
 from gpu_nim.render.opengl import Canvas
-from gpu_nim.render.raster import enlarge, reduce_pixels
+from gpu_nim.render.raster import reduce_pixels
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.trace import primary_rays
+from gpu_nim.render.translucent import SHINE, Glass, opacities
 from gpu_nim.render.views import Camera
 
 _POINTS_LIMIT = 264**3
 _POINTS_A_CELL = {"draft": 64, "final": 512}
 _STEPS_A_POINT = {"draft": 1.2, "final": 2.5}
-_COARSER = {"draft": 3, "final": 1}  # pixels along a side for each ray that NumPy casts
 _FINE_LIMIT = 132**3  # points: a finer grid than of cells is built up to here
 _FINEST = 8  # points a cell, each way
-_OLDEST, _YOUNGEST = 1.0, 0.2  # opacities of cells of the first and the last generation
-_REACH = 0.35  # of a cell: the length over which a volume has the opacity of its points
+_MOST = 5.5  # the extinction that an opacity of 254 of 255 is
 
 # Lamps that are fixed in the world, above on the left and low on the right of the hero view: toward, brightness.
 _LAMPS = (((-0.26, -0.53, 0.81), 1.9), ((0.94, 0.28, 0.19), 0.95))
@@ -35,19 +33,19 @@ _AMBIENT = 0.45
 
 @STYLES.add
 class Volume(CameraStyle):
-    """A volume with older cells more opaque; it has no edges to smooth, and flat bodies have no interior."""
+    """A translucent volume; flat bodies have no interior. What OpenGL draws has no edges to smooth."""
 
     name = "volume"
-    summary = "a translucent volume, older cells more opaque"
-    costs: ClassVar = {"numpy": Cost(0, 250, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 700, 300)}
+    summary = "a translucent volume, whose older cells are more opaque and shine"
+    costs: ClassVar = {"opengl": Cost(OPENGL_BYTES, 62, 700, 300), "trace": TRACED_COST}
+    traced = Glass
     draws_flat = False
     has_edges = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         super().__init__(blocks, base, look, engine)
-        self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
-        self._fine = _fineness(blocks, look.quality)
-        self._volume = volume_of(blocks, base, self._fine)
+        self._canvas = Canvas(self.width, self.height)
+        self._volume = volume_of(blocks, base, _fineness(blocks, look.quality))
 
     @staticmethod
     def prepared(blocks: Blocks, quality: str) -> Blocks:
@@ -70,18 +68,9 @@ class Volume(CameraStyle):
         """Return the bytes of memory that the volume takes while it is made."""
         return 52 * int(np.prod(_fineness(blocks, quality) * _spans(blocks) + 4))
 
-    @classmethod
-    def drawn_pixels(cls, look: Look, engine: str) -> int:
-        """Return how many pixels are drawn: NumPy casts one ray for several pixels of a draft."""
-        return super().drawn_pixels(look, engine) // (_COARSER[look.quality] ** 2 if engine == "numpy" else 1)
-
     def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        coarser, steps = _COARSER[self.look.quality], _STEPS_A_POINT[self.look.quality]
-        if self._canvas is not None:
-            return reduce_pixels(self._canvas.draw_volume(self._volume, camera, steps), 1)
-        width, height = self.look.resolution
-        return enlarge(cast(self._volume, camera, -(-width // coarser), -(-height // coarser), steps), height, width)
+        return reduce_pixels(self._canvas.draw_volume(self._volume, camera, _STEPS_A_POINT[self.look.quality]), 1)
 
 
 def _spans(blocks: Blocks) -> NDArray[np.int64]:
@@ -97,9 +86,9 @@ def _fineness(blocks: Blocks, quality: str) -> int:
 
 
 def volume_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> VolumeGrid:
-    """Return the volume of blocks of one size in their colours: older cells are more opaque, so that light enters young ones.
+    """Return the volume of blocks of one size in their colours, as opaque as glass.
 
-    Light is computed here, from the gradient of the density and from the surroundings, so that both engines agree.
+    Light is computed here, from the gradient of the density and from the surroundings.
 
     Args:
         blocks: the blocks.
@@ -116,8 +105,7 @@ def volume_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Volum
     low, _ = blocks.bounds()
     cells = tuple(_spans(blocks).tolist())
     x, y, z = ((blocks.corners - low) // size).T
-    first, last = int(blocks.generations.min()), int(blocks.generations.max())
-    age = 1 - (blocks.generations - first) / max(last - first, 1)
+    age = 1 - blocks.generations / max(int(blocks.generations.max()), 1)
 
     def on_grid(values: NDArray[np.floating] | float) -> NDArray[np.float32]:
         grid = np.zeros(cells, dtype=np.float32)
@@ -128,20 +116,18 @@ def volume_of(blocks: Blocks, base: NDArray[np.float32], fine: int = 1) -> Volum
 
     # Half of all cells can never live in the automata on even sums: without a blur they would show as a pattern.
     density = _blur(on_grid(1.0))
-    opacity = on_grid(_YOUNGEST + (_OLDEST - _YOUNGEST) * age)
-    opacity = _blur(opacity) + np.float32(0.5) * opacity
-    opacity /= opacity.max()
+    extinction = _blur(on_grid(-np.log(1 - opacities(blocks, age))))
     filled = density > 0
-    light = _light(density)[filled]
+    light = _light(density)[filled] + (_blur(on_grid(SHINE * age))[filled] / density[filled])
     colours = np.zeros((*density.shape, 4), dtype=np.uint8)
     linear = to_linear(base)
     for channel in range(3):
         # Colours are averaged over living cells only, so that empty cells do not darken them.
         shone = _blur(on_grid(linear[:, channel]))[filled] / density[filled] * light
         colours[filled, channel] = np.rint(255 * np.clip(to_srgb(shone / (1 + shone / 4)), 0, 1))
-    colours[..., 3] = np.rint(255 * opacity)
-    spacing = size / fine
-    return VolumeGrid(colours, np.asarray(low - 2 * spacing, dtype=np.float64), spacing, _REACH * size)
+    most, spacing = float(extinction.max()), size / fine
+    colours[..., 3] = np.rint(255 * (1 - np.exp(-_MOST / most * extinction)))
+    return VolumeGrid(colours, np.asarray(low - 2 * spacing, dtype=np.float64), spacing, _MOST / most * size)
 
 
 def _blur(grid: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -163,47 +149,3 @@ def _light(density: NDArray[np.float32]) -> NDArray[np.float32]:
         soft = _blur(_blur(soft))
         light *= np.exp(np.float32(-0.6) * soft)
     return light
-
-
-def cast(volume: VolumeGrid, camera: Camera, width: int, height: int, steps_a_point: float) -> NDArray[np.float32]:
-    """Return the volume seen from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
-
-    A ray ends where it leaves the grid or is almost absorbed.
-    """
-    shape = np.array(volume.colours.shape[:3])
-    seen = primary_rays(camera, (width, height), np.arange(width * height), (0.5, 0.5))
-    start = ((seen.cells + seen.fractions).T - volume.origin) / volume.spacing  # in grid points from here on
-    along = seen.directions.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = -start / along, (shape - start) / along
-    enter = np.nanmax(np.minimum(first, second), axis=1).clip(0)
-    leave = np.nanmin(np.maximum(first, second), axis=1)
-    rays = np.flatnonzero(enter < leave)
-    result = np.zeros((height * width, 4), dtype=np.float32)
-    step = 1 / steps_a_point
-    falloff = ((1 - np.arange(256) / 255) ** (step * volume.spacing / volume.reach)).astype(np.float32)
-    packed = volume.colours.view(np.uint32).ravel()
-    at = (start[rays] + along[rays] * (enter[rays] + step / 2)[:, None]).astype(np.float32)
-    move = (along[rays] * step).astype(np.float32)
-    left = np.ceil((leave - enter)[rays] * steps_a_point).astype(np.int32)
-    light, colour = np.ones(len(rays), dtype=np.float32), np.zeros((3, len(rays)), dtype=np.float32)
-    top = (shape - 1).astype(np.int32)
-    taken = 0
-    while len(rays):
-        i, j, k = (np.clip(at[:, axis].astype(np.int32), 0, top[axis]) for axis in range(3))
-        found = packed[(i * shape[1] + j) * shape[2] + k]
-        passed = falloff[found >> 24]
-        share = light * (1 - passed) * np.float32(1 / 255)
-        for channel in range(3):
-            colour[channel] += share * (found >> (8 * channel) & 255).astype(np.float32)
-        light *= passed
-        at += move
-        taken += 1
-        if taken % 8 == 0:
-            done = (left <= taken) | (light < 0.01)
-            if done.any():
-                result[rays[done], :3], result[rays[done], 3] = colour[:, done].T, 1 - light[done]
-                keep = ~done
-                rays, at, move, left, light = (part[keep] for part in (rays, at, move, left, light))
-                colour = colour[:, keep]
-    return result.reshape(height, width, 4)
