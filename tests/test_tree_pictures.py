@@ -2,6 +2,7 @@
 
 import gzip
 from base64 import b64decode
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 from math import floor, hypot
@@ -13,7 +14,7 @@ from gpu_nim import grow
 from gpu_nim.automata.trees import tree_of
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render import render, trees
-from gpu_nim.render.colourings import density_colours
+from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.page import page
@@ -77,10 +78,14 @@ def test_a_merged_picture_has_the_density_of_its_blocks_and_no_gaps(as_trees):
     assert (alpha[40:80, 60:100] == 255).all()
 
 
-def test_like_densities_have_like_colours():
-    near, far = (density_colours(np.array([low, 635_900]), np.ones(2), THEMES["dark"]) for low in (635_000, 100_000))
-    assert np.abs(near[0] - near[1]).max() < 0.01
-    assert np.abs(far[0] - far[1]).max() > 0.1
+def test_densities_in_view_have_the_full_range_of_colours_however_alike_they_are():
+    blocks = replace(blocks_of("nim:7"), values={"density": np.append(635_000 + np.arange(62), [0, 999_999])})
+    ends = THEMES["dark"].map(np.array([0.0, 1.0]))
+    shown = base_colours(blocks, "density", THEMES["dark"])
+    assert np.allclose(shown[[0, 61]], ends, atol=0.03)
+    assert np.allclose(shown[[62, 63]], ends)  # which are rare
+    assert legend_of(blocks, shown, "density").values[0] >= 635_000
+    assert np.allclose(base_colours(blocks_of("nim:7"), "density", THEMES["dark"]), ends[1])  # cells are alive
 
 
 @pytest.mark.parametrize("source", PLANE)

@@ -222,16 +222,21 @@ def rank_colours(generations: NDArray[np.integer], weights: NDArray[np.float64],
     return theme.map((np.cumsum(weights) - weights / 2) / weights.sum())
 
 
-def _densities(blocks: Blocks) -> NDArray[np.integer]:
+_RARE = 0.02  # the part of the blocks whose densities are beyond the range of the colours, at each end
+
+
+def densities(blocks: Blocks) -> NDArray[np.integer]:
+    """Return how many of a million cells of each block are alive, within the range of most blocks: large ones differ by little."""
     if "density" not in blocks.values and (blocks.sizes > blocks.unit).any():
         raise UsageError(f"colour density needs single cells or macro-cells, and {blocks.name} is {blocks.note}")
-    return blocks.values.get("density", np.full(len(blocks), 10**6))
+    found = blocks.values.get("density", np.full(len(blocks), 10**6))
+    return np.clip(found, *np.quantile(found, [_RARE, 1 - _RARE], method="nearest"))
 
 
-@colouring("density", "by the part of each block's cells that are alive", "cells of a million", _densities)
-def density_colours(densities: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
-    """Colour by the part of each block's cells that are alive: the mean in the middle, twice that or more at the end."""
-    return theme.map(np.minimum(densities / (2 * np.average(densities, weights=weights)), 1))
+@colouring("density", "by the part of each block's cells that are alive", "cells of a million", densities)
+def density_colours(values: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
+    """Colour by the part of each block's cells that are alive, from the least to the greatest."""
+    return theme.map(1 - (values[-1] - values) / max(int(values[-1] - values[0]), 1))
 
 
 def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:

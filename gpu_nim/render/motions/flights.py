@@ -161,8 +161,7 @@ class IntoPlane:
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         level = max(int(np.log2(max(2 * camera.scale / height, 1.0))), 0)
         blocks = blocks_of_tree(self._movie.source, self._tree, CELLS_LIMIT, level=level, box=box)
-        tones = look.drawn_theme.map(blocks.values["density"] / 1e6)
-        return DrawnBody(blocks, look, "numpy", tones).frame(camera, on_step=on_step)
+        return DrawnBody(blocks, look, "numpy").frame(camera, on_step=on_step)
 
 
 class IntoSpace:
