@@ -18,7 +18,7 @@ from gpu_nim.render import source, trace
 from gpu_nim.render.defined_scenes import coarse_cells, defined_scene, population
 from gpu_nim.render.framing import aim, cut_open
 from gpu_nim.render.geometry import SIDES, Box, side
-from gpu_nim.render.image import render
+from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import fixed_point
@@ -26,8 +26,8 @@ from gpu_nim.render.motions.growth import GrowthInTime
 from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.trace import CutTracer
-from gpu_nim.render.traced_body import opened, traced_body
+from gpu_nim.render.trace import CutTracer, primary_rays
+from gpu_nim.render.traced_body import TracedBody, opened, traced_body
 from gpu_nim.render.views import Camera
 from tests.helpers import facts
 
@@ -379,3 +379,19 @@ def test_a_body_is_counted_once():
     population.cache_clear()
     assert render("bar:k=6,size=2^50", **TINY).engine == "trace"
     assert population.cache_info().misses == 1
+
+
+@pytest.mark.parametrize("colour", [None, "generation"])
+def test_an_eye_before_cells_of_a_body_of_2_to_the_60_sees_all_colours(colour):
+    look = Look(eye="2^59+3000,2^59+2500,1500", look_at="2^59,2^59,0", colour=colour, **SMALL)
+    whole = traced_body("nim:2^60", look)
+    drawn, camera = still_of(whole, look, "trace")
+    hits = NumpyTracer(whole.scene).trace(primary_rays(camera, (96, 72), np.arange(96 * 72), (0.5, 0.5)))
+    assert isinstance(drawn.blocks, TracedBody)
+    seen, before = (body.colours(hits.cells[:, hits.met], hits.levels[hits.met]) for body in (drawn.blocks, whole))
+    assert np.ptp(before, axis=0).max() < 0.05
+    assert np.ptp(seen, axis=0).max() > 0.7
+    place = np.linalg.norm(seen[:, None] - look.drawn_theme.map(np.linspace(0, 1, 256)), axis=2).argmin(axis=1)
+    levels = hits.levels[hits.met]
+    order = np.argsort(np.bitwise_or.reduce(hits.cells[:, hits.met] >> levels << levels), kind="stable")
+    assert (np.diff(place[order]) >= 0).all()

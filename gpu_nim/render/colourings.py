@@ -230,7 +230,7 @@ def densities(blocks: Blocks) -> NDArray[np.integer]:
     if "density" not in blocks.values and (blocks.sizes > blocks.unit).any():
         raise UsageError(f"colour density needs single cells or macro-cells, and {blocks.name} is {blocks.note}")
     found = blocks.values.get("density", np.full(len(blocks), 10**6))
-    return np.clip(found, *np.quantile(found, [_RARE, 1 - _RARE], method="nearest"))
+    return np.asarray(np.clip(found, *np.quantile(found, [_RARE, 1 - _RARE], method="nearest")))
 
 
 @colouring("density", "by the part of each block's cells that are alive", "cells of a million", densities)

@@ -25,7 +25,7 @@ from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import Source, blocks_of, has_many_cells, name_of
 from gpu_nim.render.styles import style_of, style_options
-from gpu_nim.render.trace import Traced
+from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
@@ -291,6 +291,7 @@ class DrawnBody:
 def still_of(body: Blocks, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
     """Return a body, cut open as the look says, and the camera of a still of it."""
     if camera := standpoint(look, *body.bounds()):
+        body = coloured_in_view(body, look, camera) if isinstance(body, TracedBody) else body
         return DrawnBody(cut_open(body, look, camera.basis[2]), look, engine), camera
     view = view_of(body, look)
     drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)

@@ -19,14 +19,16 @@ from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.open_cubes import exponent
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, surface
+from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, NimScene, Rays, surface
 from gpu_nim.model.work import OnStep
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
+from gpu_nim.render.defined_scenes import generations_of
 from gpu_nim.render.geometry import SIDES, Box, corners_between
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.traced_body import TracedBody
+from gpu_nim.render.traced_body import BY_GENERATION, TracedBody
 from gpu_nim.render.views import Camera
 
 #: Linear light, (n, 3).
@@ -35,6 +37,7 @@ Linear = NDArray[np.float32]
 Part = float | NDArray[np.float64]
 
 _SAMPLES = {"draft": ((0.5, 0.5),), "final": ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}
+_PROBES = 64  # pixels along each side of the picture that tell which generations are in view
 _SUN = 0.012  # the radius of the key light at distance 1, where a pixel has several samples
 _SHADE = BLOCKED * (1 - np.exp(-1.0))  # what a cube that is not empty takes from a cone: a level of Nim (see `shading`)
 _PASSES = np.float32(1 - _SHADE) ** np.arange(CONE_CUBES + 1, dtype=np.float32)  # what so many leave
@@ -91,6 +94,28 @@ def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
         which: a mask or indices of rays that hit something.
     """
     return np.asarray(hits.distances[which] * -(camera.basis[2] @ rays.directions[:, which]))
+
+
+def coloured_in_view(body: TracedBody, look: Look, camera: Camera) -> TracedBody:
+    """Return Nim in colours by the generations that an eye sees, whose range is narrow before cells of a body of 2^60.
+
+    They are those of a few pixels, in which the body is coloured as if it were all that there is.
+    """
+    if not isinstance(body.scene, NimScene) or look.colour not in BY_GENERATION:
+        return body
+    width, height = look.resolution
+    x, y = (((np.arange(_PROBES) + 0.5) * side / _PROBES).astype(np.int64) for side in (width, height))
+    hits = select().tracer(body.scene).trace(primary_rays(camera, look.resolution, (y[:, None] * width + x).ravel(), (0.5, 0.5)))
+    seen, counts = np.unique(generations_of(hits.cells[:, hits.met].T), return_counts=True)
+    if not len(seen):
+        return body
+    palette = COLOURINGS[look.colour or DEFAULT].colours(seen, counts.astype(np.float64), look.drawn_theme)
+
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
+        generations = generations_of((cells >> levels << levels).T)
+        return np.asarray(palette[np.minimum(np.searchsorted(seen, generations), len(seen) - 1)])
+
+    return replace(body, colours=colours, legend=Bar("generation", tuple(seen.tolist()), palette))
 
 
 class CutTracer:
