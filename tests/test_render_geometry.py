@@ -15,8 +15,9 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colourings import base_colours, traced_branches
-from gpu_nim.render.framing import hull
+from gpu_nim.render.framing import hull, view_of
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
+from gpu_nim.render.look import Look
 from gpu_nim.render.shading import Shader, Shadow, Sky
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, Map, to_linear, to_srgb
@@ -312,3 +313,18 @@ def test_a_body_in_shadow_is_darker_than_one_in_the_light():
         inside = light.colours(axis, end, which, quads)
         assert inside.shape == (len(blocks), 4, 3)
         assert inside[0].mean() <= alone.colours(axis, end, slice(None), quads[:1]).mean()
+
+
+@pytest.mark.parametrize("source", ["edge:31", "fcc:15"])
+def test_the_view_of_an_automaton_shows_more_of_its_generations_than_hero(source):
+    """By the entropy of the generations in view, of as many cells each, over a grid of pixels."""
+    blocks = blocks_of(source)
+    bits = []
+    for look in (Look(), Look(view="hero")):
+        x, y, depth = (blocks.centres() @ view_of(blocks, look).basis().T).T
+        order = np.argsort(depth)
+        nearest = dict(zip(zip(*np.floor([x, y])[:, order].tolist(), strict=True), order.tolist(), strict=True))
+        ranks = 16 * np.array([*nearest.values()]) // len(blocks)
+        parts = np.unique(ranks, return_counts=True)[1] / len(ranks)
+        bits.append(-(parts * np.log2(parts)).sum())
+    assert bits[0] > bits[1] + 0.03

@@ -12,7 +12,7 @@ from gpu_nim.render.geometry import CUTS
 from gpu_nim.render.look import ENGINES, QUALITIES, RESOLUTIONS, Look, parse_resolution
 from gpu_nim.render.styles import STYLES
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.views import ANGLES, DEFAULT_VIEW, FLAT_VIEW, INSIDE, VIEWS
+from gpu_nim.render.views import ANGLES, DEFAULT_VIEW, FLAT_VIEW, INSIDE, TELLING_VIEWS, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +36,8 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "view": named_option(
         "--view",
         (*VIEWS, ANGLES),
-        f"{{}} in degrees; a traced picture: {INSIDE}.  [default: {DEFAULT_VIEW}; {FLAT_VIEW} if flat]",
+        f"{{}} in degrees; a traced picture: {INSIDE}.  [default: {DEFAULT_VIEW}; {FLAT_VIEW} if flat; "
+        f"{', '.join(f'{view} of {name}' for name, view in TELLING_VIEWS.items())}]",
     ),
     "eye": click.option("--eye", metavar="A,B,C", help="Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."),
     "look_at": click.option("--look-at", metavar="A,B,C", help="What it looks at.  [default: the middle of the body]"),

@@ -15,7 +15,19 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
 from gpu_nim.render.styles import style_of
 from gpu_nim.render.traced_body import TracedBody, opened
-from gpu_nim.render.views import DEFAULT_VIEW, FLAT_VIEW, Camera, Margins, Place, View, find_view, fit, parse_place, support
+from gpu_nim.render.views import (
+    DEFAULT_VIEW,
+    FLAT_VIEW,
+    TELLING_VIEWS,
+    Camera,
+    Margins,
+    Place,
+    View,
+    find_view,
+    fit,
+    parse_place,
+    support,
+)
 
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat body is seen from
 _ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since the camera is close
@@ -25,7 +37,8 @@ _STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fract
 
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
-    wanted = look.view if look.view is not None else (FLAT_VIEW if blocks.flat else DEFAULT_VIEW)
+    usual = FLAT_VIEW if blocks.flat else TELLING_VIEWS.get(blocks.name.partition(":")[0], DEFAULT_VIEW)
+    wanted = look.view if look.view is not None else usual
     view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
         raise UsageError(f"view must show more than the edge of a flat body, got {wanted!r} for {blocks.name}")

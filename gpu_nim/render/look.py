@@ -161,7 +161,7 @@ class Look:
 
     Args:
         resolution: width and height in pixels; also as text, such as "1920x1080", or a name of `RESOLUTIONS`, such as "4k".
-        view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is hero, or axis for flat bodies.
+        view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is the default of the body (`views.TELLING_VIEWS`).
         theme: a name of `themes.THEMES`.
         colour: a name of `colourings.COLOURINGS`; None is rank.
         cmap: a name of matplotlib's colour maps in place of the theme's, for colours with a scale; None for the theme's.

@@ -119,6 +119,8 @@ _add_fixed("diagonal", "parallel, along (1, 1, 1)", View((1, 1, 1), parallel=Tru
 
 #: The views of bodies in space and of flat ones, where none is named.
 DEFAULT_VIEW, FLAT_VIEW = "hero", "axis"
+#: The same of automata of whose generations more are seen from elsewhere: hero shows flat faces of edge and fcc, all of one age.
+TELLING_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
 
 
 def find_view(name: str, cells: NDArray[np.integer]) -> View:
