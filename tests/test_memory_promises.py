@@ -194,6 +194,13 @@ def test_under_a_cap_a_command_keeps_to_it_or_is_refused_before_it_begins(
             assert factor > 1
 
 
+@pytest.mark.parametrize("job", ["GrowthJob('edge', 9, out='a.vti')", "CountJob('D', range(9), piles=3, out='a.zarr')"])
+def test_the_library_of_a_file_is_loaded_before_its_memory_is_planned(job: str) -> None:
+    program = f"import sys; from gpu_nim.jobs import *; {job}.plan(); print('zarr' in sys.modules)"
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 @pytest.mark.parametrize(
     ("style", "engine", "quality"),
     [

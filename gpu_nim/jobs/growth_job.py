@@ -45,6 +45,7 @@ from gpu_nim.storage.growth_formats import (
     suffixes_with_parents,
 )
 from gpu_nim.storage.rle_files import read_pattern, rule_of_golly
+from gpu_nim.storage.tables import load_library
 
 Formats = list[tuple[Path, GrowthFormat]]
 EVERY = 100  # generations from one checkpoint to the next
@@ -220,6 +221,8 @@ class GrowthJob:
             found.append((Path(self.bfile), bfile_format(Path(self.bfile), automaton.oeis, tuple(self.columns or ()))))
         for path, chosen in found:
             chosen.check(path, automaton.rule.dimension)
+        if _from_cells(found):
+            load_library(Path("cells.zarr"))  # of the store of cells
         return found
 
     @property

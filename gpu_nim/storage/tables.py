@@ -355,12 +355,21 @@ def _read_json(path: Path, most: int | None) -> Columns:
 
 
 # Bytes in memory of libraries: at its first list, pyarrow loads pandas where that is installed.
-_LIBRARIES = {"pyarrow": 36 << 20, "pandas": 60 << 20}
+_LIBRARIES = {"zarr": {"zarr": 18 << 20}, "pyarrow": {"pyarrow": 36 << 20, "pandas": 60 << 20}}
+
+
+def _require_library(name: str) -> None:
+    needed = sum(size for each, size in _LIBRARIES[name].items() if each not in sys.modules and find_spec(each))
+    require_memory(needed, host_memory(), f"loading {name}", "text takes less")
+
+
+def _zarr() -> None:
+    _require_library("zarr")
+    import zarr  # noqa: F401
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    needed = sum(size for name, size in _LIBRARIES.items() if name not in sys.modules and find_spec(name))
-    require_memory(needed, host_memory(), "loading pyarrow", "text takes less")
+    _require_library("pyarrow")
     try:
         import pyarrow
         from pyarrow import parquet
@@ -422,7 +431,7 @@ def _read_parquet(path: Path, most: int | None) -> Columns:
 
 for _format in (
     TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
-    TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr, memory=18 << 20),
+    TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr, memory=2 << 20, load=_zarr),
     _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
     _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
     _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),

@@ -166,8 +166,10 @@ def _become(
 
 
 def _command_line(arguments: tuple[str, ...]) -> None:
+    from gpu_nim.__main__ import _keep_one_heap
     from gpu_nim.cli import main
 
+    _keep_one_heap()
     sys.argv = ["gpunim", *arguments]
     main(list(arguments), prog_name="gpunim")
 
