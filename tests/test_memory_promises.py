@@ -30,7 +30,7 @@ from gpu_nim.render.styles import STYLES
 from gpu_nim.storage import solutions
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS
 from gpu_nim.storage.save_load import readable
-from gpu_nim.storage.tables import TABLE_FORMATS
+from gpu_nim.storage.tables import TABLE_FORMATS, endings, forms
 from tests.helpers import facts, gpunim, refused, run
 from tests.render_files import needs_ffmpeg, needs_opengl, opengl_reason
 
@@ -129,15 +129,15 @@ PROMISES = [
     (f"{EDGE} --columns '{','.join(COLUMNS)}'", 16, 192),
     (f"{NIM} --out a.vti", 16, 720),
     (f"{NIM} --voxels a.zarr", 16, 720),
-    *((f"{NIM} --threads 0 --out a{ending}", 16, 6000) for ending in (".json", ".parquet")),
+    *((f"{NIM} --threads 0 --out a{ending}", 16, 6000) for ending in endings(columns=True) if ending != ".csv"),
     (f"{PLANE} --out a.rle", 16, 500),
     (f"{FOUR} --out a.npz", 4, 60),
     *((f"{COUNT} --out a{ending}", 2**6, 2**19) for ending in TABLE_FORMATS),
-    *((f"{COUNT} --format {form}", 2**6, 2**17) for form in ("table", "bfile", "csv", "json")),
+    *((f"{COUNT} --format {form}", 2**6, 2**17) for form in ("table", *forms())),
     (f"{RANGE} --reduce histogram", 2**6, 2**25),
     (f"{RANGE} --reduce residues:97,records", 2**6, 10**6),
     (f"{RANGE} --reduce residues:1000003 --json", 2**6, 2**19),
-    (f"{RANGE} --reduce sum,max,argmax,min,argmin", 2**6, 10**30),
+    (f"{RANGE} --reduce {','.join(name for name, each in REDUCTIONS.items() if each.gives in ('value', 'index'))}", 2**6, 10**30),
     ("solve chocolate --backend numpy --size {} --out a.csv", 15, 700),
     ("solve chocolate --a 8 --backend numpy --size {}", 15, 1000),
     ("solve chocolate --backend numpy --size {} --grundy --out a.npz", 15, 191),
@@ -251,7 +251,11 @@ SAVED = [
     (GROWN, "guess a.npz --kind known --column births", 7, 63),
     (f"{PLANE} --out {{}}", "guess a.rle --kind known --column births", 16, 300),
     (GROWN, "guess a.rle3 --kind known --column births", 7, 63),
-    *((COUNTED, f"guess a{ending} --kind known --terms 100", 2**6, 2**19) for ending in (".npy", ".zarr", ".parquet")),
+    *(
+        (COUNTED, f"guess a{ending} --kind known --terms 100", 2**6, 2**19)
+        for ending in TABLE_FORMATS
+        if f"guess a{ending}" not in READ
+    ),
 ]
 """What makes a file of a size, and what reads it."""
 
@@ -277,7 +281,7 @@ NAMED: dict[str, Iterable[str]] = {
     "grow --columns ": COLUMNS,
     "count --out a": TABLE_FORMATS,
     "count --reduce ": REDUCTIONS,
-    "count --format ": [known.text.form for known in TABLE_FORMATS.values() if known.text],
+    "count --format ": forms(),
     "solve --out a": solutions.SUFFIXES,
     "evolution --out a": GRAPH_FORMATS,
     "render -o a": IMAGE_SUFFIXES,
