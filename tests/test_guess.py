@@ -8,7 +8,8 @@ import tomllib
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
+from itertools import count as count_from
 from math import comb, factorial, floor, gcd, isqrt, prod
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import needed_confirmations
 from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
 from gpu_nim.guessing.matches import find_known
+from gpu_nim.guessing.numeration import Base
 from gpu_nim.guessing.recurrences import find_modular_recurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.guessing.windows import find_windows
@@ -235,7 +237,7 @@ def test_a_random_representation_is_recovered(representation):
     base, matrices, row = representation
     rank = len(row)
     terms = values_of(base, matrices, row, 3 * base**6)
-    law = find_regular(terms[: base**6], base).law
+    law = find_regular(terms[: base**6], Base(base)).law
     assert law is not None
     assert law.rank <= rank <= law.largest_certain  # so that it is equal by the theorem of the module
     assert [law.term(n) for n in range(0, len(terms), 37)] == terms[::37]
@@ -325,6 +327,11 @@ def planes(most: int) -> list[int]:
     return unfolded([1], most, lambda f: sum(sum(d * d for d in divisors(k)) * f[-k] for k in range(1, len(f) + 1)) // len(f))
 
 
+def zeckendorf(n: int) -> str:
+    """The digits of n: the n-th of the numbers without two neighbouring digits 1 in base 2."""
+    return f"{next(islice((m for m in count_from(0) if not m & m << 1), n, None)):b}"
+
+
 def squares(most: int) -> list[int]:
     roots = range(-isqrt(most), isqrt(most) + 1)
     return [sum(x * x + y * y == n for x in roots for y in roots) for n in range(most)]
@@ -370,6 +377,8 @@ LAWS: dict[str, tuple[str, list[int], str]] = {
         unfolded([1], 90, lambda f: f[-1] + (len(f) % 3 == 0) * f[len(f) // 3]),
         "F(x^3) + (x - 1) F(x) = 0",
     ),
+    "A007895, terms of Zeckendorf's sums": ("fibonacci", [zeckendorf(n).count("1") for n in range(150)], "2 f(n01) - f(n)"),
+    "A003714, these digits in base 2": ("fibonacci", [int(zeckendorf(n), 2) for n in range(150)], "2 f(n)"),
     "births of edge": ("windows", EDGE[:320], "f(9 2^K + r) - f(5 2^K + r) = 0"),
     "A000041, partitions": ("euler", partitions_of(50), "E(1)^-1, E(d) = product of (1 - x^(d n)), n >= 1"),
     "A000219, plane partitions": ("euler", planes(30), "n + 1"),
@@ -397,6 +406,12 @@ LAWS: dict[str, tuple[str, list[int], str]] = {
         "g(a b) = g(a) + g(b)",
     ),
 }
+
+
+def test_fibonacci_regular_sequences_of_large_numbers():
+    """The lower Wythoff numbers, of which 200 are enough to tell the one at 10^40."""
+    law = only(guess([n + isqrt(5 * n * n) >> 1 for n in range(200)], kinds=["fibonacci"]), Regular)
+    assert law.term(10**40) == 10**40 + isqrt(5 * 10**80) >> 1
 
 
 @pytest.mark.parametrize("name", LAWS)

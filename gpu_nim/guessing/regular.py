@@ -3,10 +3,11 @@
 The k-kernel of f are the sequences f(k^e n + j), 0 <= j < k^e. f is k-regular over the rationals if they span a space of finite
 dimension, its rank r [Allouche and Shallit, The ring of k-regular sequences, 1992]. With a basis B_1 = f, ..., B_r from the
 kernel, S(n) = (B_1(n), ..., B_r(n)) satisfies S(kn + d) = M_d S(n), so f(n) is the first entry of a product of matrices, one for
-each digit, times S(0).
+each digit, times S(0). The same is done by the digits of other numeration systems, such as Zeckendorf's.
 
-Kernel sequences are taken level by level. One is independent of the basis so far if it is so on the terms that are known, which is
-a proof; if it is dependent on these, that is a guess, confirmed by the terms that exceed the coefficients.
+Kernel sequences are taken by the number of terms that are known of them, so level by level. One is independent of the basis so
+far if it is so on the terms that are known, which is a proof; if it is dependent on these, that is a guess, confirmed by the terms
+that exceed the coefficients.
 
 Theorem. Two k-regular sequences of ranks r and R that agree for n < k^(r+R-1) are equal.
 
@@ -14,6 +15,8 @@ Proof. Their difference is h(n) = u M_d1 ... M_dl v for the digits d1, ..., dl o
 in a representation of dimension s = r + R with M_0 v = v. Let V_i be the span of the vectors M_d1 ... M_di v over all i digits;
 V_i contains V_(i-1), since M_0 v = v. Once V_i = V_(i+1), all later ones are equal to it, so V_(s-1) contains all of them, since
 their dimensions are at most s. Now h(n) = 0 for n < k^(s-1) says that u is 0 on V_(s-1), so h is 0. End of proof.
+
+It holds for blocks of digits as well, where the numbers of up to r + R - 1 blocks are compared.
 
 So N >= k^(r+R-1) terms single out a guess of rank r among all sequences of rank up to R. For k = 2 fewer than half as many do not
 suffice in general: the sequence that is 1 at n = 2^(s-2) and 0 elsewhere has rank s, and its first 2^(s-2) terms are 0.
@@ -25,24 +28,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from heapq import heappop, heappush
+from typing import Any
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.formulas import combination, shifted
+from gpu_nim.guessing.formulas import combination
 from gpu_nim.guessing.law import LEAST, Failure, LinearLaw, NearMiss, near_miss
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
+from gpu_nim.guessing.numeration import Base, KernelSequence
 
 MAX_RANK = 48
 _SHOWN = 12  # relations that are written out
 _SMALLEST_PART = 8  # terms by which one wrong term is sought
+_BINARY = Base(2)
 _SPARE = 24  # columns, beyond the rank, by which a sequence is first compared
-
-
-class KernelSequence(NamedTuple):
-    """f(k^level n + shift), 0 <= shift < k^level."""
-
-    level: int
-    shift: int
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Regular(LinearLaw):
     """A linear representation that gives all of some terms.
 
     Args:
-        base: k.
+        numeration: the numeration system whose digits are read, base k or another.
         basis: kernel sequences, f itself first.
         relations: the coefficients, in the first sequences of the basis, of each other kernel sequence that is needed.
         terms: the terms that it gives.
@@ -60,7 +59,7 @@ class Regular(LinearLaw):
     ('f(n)', '2 f(2n+1) - f(n)', 100)
     """
 
-    base: int
+    numeration: Base
     basis: tuple[KernelSequence, ...]
     relations: dict[KernelSequence, tuple[Fraction, ...]]
     terms: tuple[int, ...]
@@ -72,15 +71,15 @@ class Regular(LinearLaw):
 
     def told(self) -> dict[str, Any]:
         """The relations of the kernel, initial values and matrices; f(n) is the first entry of M_d1 ... M_dl times the initial
-        vector, d1 the lowest digit of n. The relation with the fewest equations beyond its coefficients confirms the law.
+        vector, d1 the lowest block of n. The relation with the fewest equations beyond its coefficients confirms the law.
         """
         return {
-            "title": f"{self.base}-regular of rank {self.rank}",
+            "title": f"{self.numeration.name} of rank {self.rank}",
             "rows": self._formulas() if len(self.relations) <= _SHOWN else [],
             "facts": {
-                "base": self.base,
+                "base": self.numeration.base,
                 "rank": self.rank,
-                "basis": [[self.base**kernel.level, kernel.shift] for kernel in self.basis],
+                "basis": [[self.numeration.base**kernel.level, kernel.shift] for kernel in self.basis],
                 "matrices": [[[str(each) for each in row] for row in matrix] for matrix in self.matrices],
                 "initial": [str(value) for _, value in self._initial],
             },
@@ -102,27 +101,25 @@ class Regular(LinearLaw):
 
     @property
     def largest_certain(self) -> int:
-        """R, the largest with k^(r+R-1) <= N."""
-        digits: int = 0
-        while self.base ** (digits + 1) <= len(self.terms):
-            digits += 1
-        return digits + 1 - self.rank
+        """R, the largest such that N terms have all numbers of r+R-1 blocks, in base k k^(r+R-1) <= N."""
+        blocks: int = 0
+        while self.numeration.reach(blocks + 1) <= len(self.terms):
+            blocks += 1
+        return blocks + 1 - self.rank
 
     def _certainty(self) -> str:
         """The ranks up to which it is the only one, by the theorem above."""
-        most, enough = self.largest_certain, self.base ** max(2 * self.rank - 1, 0)
+        most, enough = self.largest_certain, self.numeration.reach(max(2 * self.rank - 1, 0))
         if most < self.rank:
             return f"rank {self.rank} or more is proved; that it is the only sequence of rank {self.rank} needs {enough:,} terms"
         below = f", and none of rank below {self.rank}" * (self.rank > 0)
-        return f"no other {self.base}-regular sequence of rank up to {most} has these terms{below}"
+        return f"no other {self.numeration.name} sequence of rank up to {most} has these terms{below}"
 
     @cached_property
     def matrices(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
         """M_0, ..., M_(k-1), by rows: S(kn + d) = M_d S(n)."""
-        return tuple(
-            tuple(self._row(KernelSequence(level + 1, digit * self.base**level + shift)) for level, shift in self.basis)
-            for digit in range(self.base)
-        )
+        rows = [[self._row(longer) for longer in self.numeration.longer(kernel)] for kernel in self.basis]
+        return tuple(zip(*rows, strict=True))
 
     def term(self, n: int) -> int | Fraction:
         """Return f(n), by the digits of n.
@@ -132,38 +129,26 @@ class Regular(LinearLaw):
         """
         if not self.rank:
             return 0
-        digits = []
-        while n:
-            n, digit = divmod(n, self.base)
-            digits.append(digit)
         state = [Fraction(value) for _, value in self._initial]
-        for digit in digits[::-1]:
-            state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[digit]]
+        for block in self.numeration.blocks(n)[::-1]:
+            state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[block]]
         return int(state[0]) if state[0].denominator == 1 else state[0]
 
     def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
         """Yield the equations of the relations that terms do not obey."""
-        series = [_sequence(terms, self.base, kernel) for kernel in self.basis]
+        series = [_sequence(terms, self.numeration, kernel) for kernel in self.basis]
         for kernel, coefficients in self.relations.items():
             scale = common_denominator(coefficients)
-            apart = _difference(series, _sequence(terms, self.base, kernel), coefficients, scale)
-            for n, value in enumerate(apart.coeffs()):
-                if value:
-                    yield Failure(Fraction(int(value)), self._weights(kernel, coefficients, scale, n))
-
-    def _weights(self, kernel: KernelSequence, coefficients: Sequence[Fraction], scale: int, n: int) -> dict[int, Fraction]:
-        weights = {self._index(kernel, n): Fraction(scale)}
-        for each, other in zip(coefficients, self.basis, strict=False):
-            index = self._index(other, n)
-            weights[index] = weights.get(index, Fraction(0)) - scale * each
-        return {index: weight for index, weight in weights.items() if weight}
-
-    def _index(self, kernel: KernelSequence, n: int) -> int:
-        step: int = self.base**kernel.level
-        return step * n + kernel.shift
+            apart = _difference(series, _sequence(terms, self.numeration, kernel), coefficients, scale).coeffs()
+            if any(apart):
+                places = [self.numeration.places(each, len(terms)) for each in (kernel, *self.basis)]
+                for n, value in enumerate(apart):
+                    if value:
+                        at = [each[n] for each in places[: len(coefficients) + 1]]
+                        yield Failure(Fraction(int(value)), _weights(at, (Fraction(-1), *coefficients), scale))
 
     def _name(self, kernel: KernelSequence) -> str:
-        return shifted(kernel.shift, self.base**kernel.level)
+        return self.numeration.written(kernel)
 
     @property
     def _initial(self) -> list[tuple[KernelSequence, int]]:
@@ -176,7 +161,7 @@ class Regular(LinearLaw):
         return coefficients + (Fraction(0),) * (self.rank - len(coefficients))
 
     def _known(self, kernel: KernelSequence) -> int:
-        return len(range(kernel.shift, len(self.terms), self.base**kernel.level))
+        return len(self.numeration.places(kernel, len(self.terms)))
 
 
 @dataclass(frozen=True)
@@ -192,25 +177,25 @@ class RegularSearch:
     rank: int
 
 
-def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
+def find_regular(terms: Sequence[int], numeration: Base = _BINARY) -> RegularSearch:
     """Find the linear representation of least rank that gives all terms, where the terms suffice.
 
     Args:
         terms: integers.
-        base: k.
+        numeration: the numeration system.
 
     >>> find_regular([3 ** bin(n).count("1") for n in range(40)]).law.title
     '2-regular of rank 1'
     """
-    return _search(terms, base, 0)
+    return _search(terms, numeration, 0)
 
 
-def regular_but_one(terms: Sequence[int], base: int = 2) -> NearMiss | None:
+def regular_but_one(terms: Sequence[int], numeration: Base = _BINARY) -> NearMiss | None:
     """Return the term that alone breaks a linear representation, which the other terms show.
 
     Args:
         terms: integers.
-        base: k.
+        numeration: the numeration system.
 
     >>> terms = [3 ** bin(n).count("1") for n in range(200)]
     >>> terms[5] += 1
@@ -219,36 +204,34 @@ def regular_but_one(terms: Sequence[int], base: int = 2) -> NearMiss | None:
     (5, 10, 9)
     """
     # A wrong term after the first N/k^i is not among those; one among few of the first is not in the columns beyond.
-    sizes = [size for i in range(1, len(terms).bit_length()) if (size := len(terms) // base**i) >= _SMALLEST_PART]
+    sizes = [size for i in range(1, len(terms).bit_length()) if (size := len(terms) // numeration.base**i) >= _SMALLEST_PART]
     attempts = [(terms[:size], 0) for size in sizes] + [(terms, size) for size in sizes[::-1]]
-    laws = (_search(part, base, skipped).law for part, skipped in attempts)
-    return near_miss(laws, terms, lambda mended: find_regular(mended, base).law)
+    laws = (_search(part, numeration, skipped).law for part, skipped in attempts)
+    return near_miss(laws, terms, lambda mended: find_regular(mended, numeration).law)
 
 
-def _search(terms: Sequence[int], base: int, skipped: int) -> RegularSearch:
+def _search(terms: Sequence[int], numeration: Base, skipped: int) -> RegularSearch:
     """The same, by the entries of kernel sequences from index `skipped` on."""
     basis: list[KernelSequence] = []
     entries: list[Sequence[int]] = []
     relations: dict[KernelSequence, tuple[Fraction, ...]] = {}
-    level = [KernelSequence(0, 0)]
-    while level:
-        following = []
-        for kernel in level:
-            if len(basis) > MAX_RANK:
-                return RegularSearch(None, len(basis))
-            sequence = _sequence(terms, base, kernel)[skipped:]
-            found = _dependence(entries, sequence)
-            if found is None:
-                basis.append(kernel)
-                entries.append(sequence)
-                size = base**kernel.level
-                following += [KernelSequence(kernel.level + 1, digit * size + kernel.shift) for digit in range(base)]
-            elif len(found) < len(basis) or len(sequence) < len(basis) + LEAST:
-                return RegularSearch(None, len(basis))  # the basis itself is dependent on so few terms
-            else:
-                relations[kernel] = found
-        level = sorted(following)
-    return RegularSearch(Regular(base, tuple(basis), relations, tuple(terms)), len(basis))
+    waiting = [(-len(terms), KernelSequence(0, 0))]  # those with the most terms first
+    while waiting:
+        _, kernel = heappop(waiting)
+        if len(basis) > MAX_RANK:
+            return RegularSearch(None, len(basis))
+        sequence = _sequence(terms, numeration, kernel)[skipped:]
+        found = _dependence(entries, sequence)
+        if found is None:
+            basis.append(kernel)
+            entries.append(sequence)
+            for longer in numeration.longer(kernel):
+                heappush(waiting, (-len(numeration.places(longer, len(terms))), longer))
+        elif len(found) < len(basis) or len(sequence) < len(basis) + LEAST:
+            return RegularSearch(None, len(basis))  # the basis itself is dependent on so few terms
+        else:
+            relations[kernel] = found
+    return RegularSearch(Regular(numeration, tuple(basis), relations, tuple(terms)), len(basis))
 
 
 def _dependence(basis: Sequence[Sequence[int]], sequence: Sequence[int]) -> tuple[Fraction, ...] | None:
@@ -273,5 +256,13 @@ def _difference(basis: Sequence[Sequence[int]], sequence: Sequence[int], coeffic
     return rest
 
 
-def _sequence(terms: Sequence[int], base: int, kernel: KernelSequence) -> list[int]:
-    return list(terms[kernel.shift :: base**kernel.level])
+def _sequence(terms: Sequence[int], numeration: Base, kernel: KernelSequence) -> list[int]:
+    return [terms[place] for place in numeration.places(kernel, len(terms))]
+
+
+def _weights(places: Sequence[int], coefficients: Sequence[Fraction], scale: int) -> dict[int, Fraction]:
+    """What each term is multiplied with in the equation that these coefficients make of terms."""
+    weights: dict[int, Fraction] = {}
+    for place, coefficient in zip(places, coefficients, strict=True):
+        weights[place] = weights.get(place, Fraction(0)) - scale * coefficient
+    return {place: weight for place, weight in weights.items() if weight}

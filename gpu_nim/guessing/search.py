@@ -25,6 +25,8 @@ from gpu_nim.guessing.law import LEAST, Law, NearMiss, needed_confirmations
 from gpu_nim.guessing.limits import MAX_TERMS
 from gpu_nim.guessing.matches import Match, find_known, known_but_one
 from gpu_nim.guessing.multiplicative import find_multiplicative
+from gpu_nim.guessing.numeration import MOST_TERMS as MOST_ZECKENDORF
+from gpu_nim.guessing.numeration import Base, Zeckendorf
 from gpu_nim.guessing.recurrences import (
     MODULI,
     Recurrence,
@@ -243,19 +245,27 @@ def _modular(question: Question, found: list[Law]) -> Answer:
 @_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
 def _regular(question: Question, found: list[Law]) -> Answer:
     terms, bases = question.terms, question.bases
-    searches = {base: find_regular(terms, base) for base in bases}
+    searches = {base: find_regular(terms, Base(base)) for base in bases}
     laws = [search.law for search in searches.values() if search.law is not None]
     # A sequence that is regular in two bases, of which no powers are equal, has a linear recurrence [Bell]: one base is enough.
     law = next(filter(question.accepts, laws), min(laws, key=lambda law: law.fitted, default=None))
-    near = (regular_but_one(terms, base) for base in bases)
+    near = (regular_but_one(terms, Base(base)) for base in bases)
     missed = next((each for each in near if each is not None and question.accepts(each.law)), None)
     if law is not None:
-        return _answer(question, f"base {law.base}", [law], missed)
+        return _answer(question, f"base {law.numeration.base}", [law], missed)
     first = searches[bases[0]].rank
     enough = bases[0] ** first * (first + question.needed)
     others = f"; none in bases {bases[1]} to {bases[-1]}" if len(bases) > 1 else ""
     none = f"base {bases[0]}: rank {first} or more is proved; to find rank {first} takes up to {enough:,} terms{others}"
     return _answer(question, none, [], missed)
+
+
+@_kind("fibonacci", "Fibonacci-regular sequences: the same by digits 0 and 1 of Zeckendorf's sums of Fibonacci numbers")
+def _fibonacci(question: Question, found: list[Law]) -> Answer:
+    if known := _implied(found, Recurrence):
+        return known
+    search = find_regular(question.terms[:MOST_ZECKENDORF], Zeckendorf(2))
+    return _answer(question, f"rank {search.rank} or more is proved", [search.law], None)
 
 
 @_kind("beatty", "Beatty sequences: floor(a n + b)")
