@@ -260,14 +260,6 @@ def _regular(question: Question, found: list[Law]) -> Answer:
     return _answer(question, none, [], missed)
 
 
-@_kind("fibonacci", "Fibonacci-regular sequences: the same by digits 0 and 1 of Zeckendorf's sums of Fibonacci numbers")
-def _fibonacci(question: Question, found: list[Law]) -> Answer:
-    if known := _implied(found, Recurrence):
-        return known
-    search = find_regular(question.terms[:MOST_ZECKENDORF], Zeckendorf(2))
-    return _answer(question, f"rank {search.rank} or more is proved", [search.law], None)
-
-
 @_kind("beatty", "Beatty sequences: floor(a n + b)")
 def _beatty(question: Question, found: list[Law]) -> Answer:
     if any(isinstance(law, Recurrence) and law.fitted <= _SIMPLER * FEWEST for law in found if question.accepts(law)):
@@ -325,6 +317,14 @@ def _divisors(question: Question, found: list[Law]) -> Answer:
 @_kind("multiplicative", "multiplicative and additive functions of n, from n = 1 or 0 on")
 def _multiplicative(question: Question, found: list[Law]) -> Answer:
     return _implied(found, Recurrence) or _answer(question, "coprime factors", [find_multiplicative(question.terms)], None)
+
+
+@_kind("fibonacci", "Fibonacci-regular sequences: the same by digits 0 and 1 of Zeckendorf's sums of Fibonacci numbers")
+def _fibonacci(question: Question, found: list[Law]) -> Answer:
+    if known := _implied(found, Recurrence):
+        return known
+    search = find_regular(question.terms[:MOST_ZECKENDORF], Zeckendorf(2))
+    return _answer(question, f"rank {search.rank} or more is proved", [search.law], None)
 
 
 @_kind(

@@ -60,7 +60,10 @@ def records(upto: int) -> Cases:
 
 @Entry(MORE_PILES, "largest-counts", reach=Reach(None, 1024, 1))
 def largest(upto: int) -> Cases:
-    """D_k(n) <= rho^m for n < 2^m and k = 4, ..., 14, with rho the largest eigenvalue of a block of the digit matrices"""
+    """D_k(n) <= rho^m for n < 2^m and k = 4, ..., 25, with rho the largest eigenvalue of a block of the digit matrices
+
+    For k = 2 mod 4 all rows of the digit matrices have the sum rho. The others have certificates, of up to 92 rows.
+    """
     yield f"certificates for k = {', '.join(map(str, CERTIFIED))}, n up to 2^{_digits(upto)} for k to 14"
     for k in CERTIFIED:
         yield f"what fails in the certificate for k = {k}", failures(k), []
@@ -75,8 +78,9 @@ def largest(upto: int) -> Cases:
 @Entry(MORE_PILES, "largest-counts-further", reach=Reach(None, 1024, 6), conjecture=True)
 def largest_further(upto: int) -> Cases:
     """D_k(n) <= rho^m for n < 2^m, and no product of m digit matrices has an eigenvalue above rho^m, for any k"""
-    yield f"k from 15 to {_TRIED}, n up to 2^{_digits(upto)}, products of up to {min(upto // 8, _FACTORS)} matrices"
-    for k in range(15, _TRIED + 1):
+    first = CERTIFIED[-1] + 1
+    yield f"k from {first} to {_TRIED}, n up to 2^{_digits(upto)}, products of up to {min(upto // 8, _FACTORS)} matrices"
+    for k in range(first, _TRIED + 1):
         yield from _at_most_powers(k, _digits(upto))
         for m in range(1, min(upto // 8, _FACTORS) + 1):
             most = root_bounds(k)[1] ** m
