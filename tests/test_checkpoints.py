@@ -74,13 +74,6 @@ def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: P
         assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
 
 
-def test_an_automaton_of_ones_own_goes_on(tmp_path: Path) -> None:
-    offsets = "1,0;0,2;3,-1"
-    assert run("--offsets", offsets, "--gen", 20, "--checkpoint", tmp_path / "run", "--every", 8).exit_code == 0
-    resumed = run("--resume", tmp_path / "run", "--gen", 30, "--json")
-    assert json.loads(resumed.stdout)["digest"] == json.loads(run("--offsets", offsets, "--gen", 30, "--json").stdout)["digest"]
-
-
 def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
     rule = Rule(2, steps(2, 1), ONE, ((0, 0),), universe=lambda cells: cells[:, 0] >= 0)
     saved(tmp_path / "run", rule, 30)
@@ -93,22 +86,6 @@ def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
 
 
 # The options are stored
-
-
-def test_the_files_asked_for_are_written_after_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    files = {"out": "edge.zarr", "voxels": "voxels.zarr", "parents": True}
-    begun = GrowthJob("edge", 50, backend=NUMPY, **files, checkpoint="run", every=20)
-    with pytest.raises(KeyboardInterrupt):
-        begun.grow(lambda batch: helpers.interrupt(batch.first > 40))
-    monkeypatch.chdir("/")  # names were of the folder that it began in
-    GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
-    import zarr
-
-    whole = grow("edge", 50, backend="numpy", cells=True)
-    assert np.array_equal(load(tmp_path / "edge.zarr").cells(), whole.cells())
-    assert zarr.open_group(tmp_path / "edge.zarr", mode="r")["parents"].shape == (whole.population,)
-    assert np.count_nonzero(zarr.open_array(tmp_path / "voxels.zarr", mode="r")[:]) == whole.population
 
 
 def test_a_copy_of_a_run_saves_beside_itself(tmp_path: Path) -> None:
@@ -134,15 +111,6 @@ def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyP
     GrowthJob(generations=60, backend=NUMPY, resume=folder, out=tmp_path / "b.zarr").grow()
     assert np.array_equal(load(out).cells(), first)  # the two share chunks, and none was changed
     assert np.array_equal(load(tmp_path / "b.zarr").cells(), grow("edge", 60, backend="numpy").cells())
-
-
-def test_a_bfile_is_written_after_resuming(tmp_path: Path) -> None:
-    saved_run = ("fcc", "--gen", 60, "--bfile", tmp_path / "b147552.txt", "--checkpoint", tmp_path / "run", "--every", 20)
-    assert run(*saved_run).exit_code == 0
-    first = (tmp_path / "b147552.txt").read_text()
-    (tmp_path / "b147552.txt").unlink()
-    assert run("--resume", tmp_path / "run", "--gen", 80).exit_code == 0
-    assert (tmp_path / "b147552.txt").read_text().startswith(first)
 
 
 def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
@@ -334,10 +302,6 @@ def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
     assert resuming.grow().population == 76
 
 
-def test_a_plan_is_of_a_growth_from_its_seed(tmp_path: Path) -> None:
-    assert "--plan is for a growth from its seed: leave out --resume" in refused("--plan", "--resume", tmp_path)
-
-
 def test_wrong_ways_to_begin(tmp_path: Path) -> None:
     saved(tmp_path / "run")
     assert "holds checkpoints of another run" in refused("edge", "--checkpoint", tmp_path / "run")
@@ -360,28 +324,6 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
     with pytest.raises(FileError, match="its format is 99, this version reads 6\\), and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
-
-
-@pytest.mark.parametrize(
-    ("automaton", "option", "name", "words"),
-    [
-        ("fcc", "--out", "a.rle", "a .rle file for Golly holds 2 dimensions, this growth has 3"),
-        ("hexagonal", "--out", "a.rle3", "a .rle3 file for Golly holds 3 dimensions, this growth has 2"),
-        ("nim-4", "--out", "a.vti", "a .vti file for VTK holds 2 or 3 dimensions, this growth has 4"),
-        ("nim-4", "--out", "a.vtp", "a .vtp file for VTK holds 1, 2 or 3 dimensions, this growth has 4"),
-        ("nim-4", "--voxels", "a.zarr", "a .zarr file of voxels holds 2 or 3 dimensions, this growth has 4"),
-        ("nim", "--out", "none/a.npz", "there is no folder"),
-    ],
-)
-def test_a_file_that_cannot_be_is_refused_before_the_growth(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, automaton: str, option: str, name: str, words: str
-) -> None:
-    monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess.__iter__", lambda self: pytest.fail("it grows"))
-    folder = tmp_path / "run"
-    result = run(automaton, "--gen", 9, "--checkpoint", folder, option, tmp_path / name)
-    assert result.exit_code in (1, 2)
-    assert words in result.stderr
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize("asked", [["--columns", "births,boxes 2"], ["--section", "z=0"], []])

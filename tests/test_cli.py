@@ -54,30 +54,6 @@ def test_words_of_other_programs_are_understood(tmp_path: Path) -> None:
     assert facts("plot", "nim", *drawn)["population"] == 4**10 + 3  # births sum up to 4^10 below generation 1024
 
 
-def test_grow_json() -> None:
-    result = run("grow", "--gen", "1024", "--backend", "numpy", "--json")
-    assert result.exit_code == 0
-    facts = json.loads(result.stdout)
-    assert list(facts) == [
-        "automaton", "generations", "population", "births", "verified", "digest", "backend", "device", "seconds",
-    ]  # fmt: skip
-    assert (facts["automaton"], facts["generations"], facts["population"]) == ("nim", 1024, 1048579)
-    assert facts["verified"] is True
-    assert facts["births"][1023] == 59049
-    assert facts["births"][1024] == 3
-    assert len(facts["births"]) == 1025
-
-
-def test_grow_saves(tmp_path: Path) -> None:
-    result = run("grow", "--gen", "9", "--backend", "numpy", "--out", str(tmp_path / "births.csv"))
-    assert result.exit_code == 0
-    assert (tmp_path / "births.csv").read_text().splitlines()[-1] == "9,9,76"
-    pytest.importorskip("zarr", reason="zarr is not installed")
-    result = run("grow", "--gen", "9", "--backend", "numpy", "--out", str(tmp_path / "nim.zarr"))
-    assert "births and each cell" in result.output
-    assert (tmp_path / "nim.zarr" / "zarr.json").exists()
-
-
 def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess._check", lambda self, batch: setattr(self, "mismatch", 3))
     result = run("grow", "--gen", "7", "--backend", "numpy")

@@ -166,12 +166,6 @@ def test_links_planted_under_known_names_lead_nowhere(tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
-def test_one_command_gives_each_file_a_name_of_its_own(tmp_path: Path) -> None:
-    result = run("grow", "nim", "--gen", "4", "--checkpoint", tmp_path / "run", "--out", tmp_path / "run" / "cells.zarr")
-    assert result.exit_code == 2
-    assert "is where the checkpoints are kept" in result.stderr
-
-
 # Processes that end with the one that started them
 
 
