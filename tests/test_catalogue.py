@@ -52,18 +52,3 @@ def test_cell_tests_reject_what_is_not_grown(name: str) -> None:
         assert born.tolist() == [grown.get(tuple(cell)) == generation for cell in cells.tolist()]
     for far in (np.iinfo(np.int64).max, np.iinfo(np.int64).min):  # sums of which overflow
         assert not automaton.cell_test(np.full((1, dimension), far), np.array([3])).any()
-
-
-def test_four_piles_begin_as_the_paper_says() -> None:
-    assert grow("nim-4", 7, backend="numpy").births.tolist() == [1, 6, 7, 36, 13, 42, 43, 216]
-
-
-def test_edge_begins_as_computed_by_hand() -> None:
-    births = grow("edge", 15, backend="numpy").births.tolist()
-    assert births[:14] == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
-    assert (sum(births[:8]), sum(births)) == (130, 826)
-
-
-def test_cubic26() -> None:
-    births = grow("cubic26", 7, backend="numpy").births
-    assert np.cumsum(births).tolist() == [1, 27, 35, 187, 195, 347, 427, 1251]

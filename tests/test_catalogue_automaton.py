@@ -14,7 +14,7 @@ from gpu_nim.oeis.catalogue import find as find_sequence
 from gpu_nim.render.geometry import tiles
 from gpu_nim.render.source import blocks_of
 from tests.helpers import ON_NUMPY, facts, printed, refused, run
-from tests.lattices import HEXAGON, SEED2, SEED3, literal, steps
+from tests.lattices import HEXAGON, SEED2, literal
 
 NAME = "made-up-hexagons"
 LAST = 12
@@ -44,12 +44,11 @@ HEXAGONS = Automaton(
     oeis=ENTRIES,
     births_formula=BIRTHS.__getitem__,
 )
-CUBES = Automaton("made-up-cubes", "born on 1 or 2 of 6", "Z^3", "nobody", Rule(3, steps(3, 1), frozenset({1, 2}), SEED3))
 
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for automaton in (HEXAGONS, CUBES, replace(HEXAGONS, name="made-up-squares", lattice="square", oeis=())):
+    for automaton in (HEXAGONS, replace(HEXAGONS, name="made-up-squares", lattice="square", oeis=())):
         monkeypatch.setitem(CATALOGUE, automaton.name, automaton)
 
 
@@ -78,12 +77,6 @@ def test_it_grows_and_is_verified(tmp_path: Path) -> None:
     wrong = replace(HEXAGONS, births_formula=lambda generation: 2)
     assert grow(wrong, 3, backend="numpy").verified is False
     assert f"{len(CATALOGUE)} automata" in printed("verify", "gpunim-growths", "--upto", "3")
-
-
-def test_it_is_resumed(tmp_path: Path) -> None:
-    assert run("grow", NAME, "--gen", 5, "--checkpoint", tmp_path / "run", *ON_NUMPY).exit_code == 0
-    resumed = facts("grow", "--resume", tmp_path / "run", "--gen", LAST, *ON_NUMPY)
-    assert (resumed["automaton"], resumed["births"]) == (NAME, BIRTHS)
 
 
 @pytest.mark.parametrize("number", TERMS)
@@ -123,25 +116,6 @@ def test_it_is_drawn_as_hexagons(tmp_path: Path) -> None:
         assert len(tiles(blocks)[0]) == 2 * len(blocks)  # a hexagon is two quadrilaterals
     assert blocks_of("made-up-squares:5").lattice == "square"
     assert "hexagonal tiles" in refused("export", f"{NAME}:5", "-o", tmp_path / "a.ply")
-
-
-def test_its_picture_is_one_of_hexagons(tmp_path: Path) -> None:
-    from PIL import Image
-
-    pictures = []
-    for source in (f"{NAME}:5", tmp_path / "a.zarr", "made-up-squares:5"):
-        if source == tmp_path / "a.zarr":
-            assert run("grow", NAME, "--gen", 5, "--out", source, *ON_NUMPY).exit_code == 0
-        assert run("render", source, "-o", tmp_path / "a.png", "--resolution", "64x64", "--engine", "numpy").exit_code == 0
-        with Image.open(tmp_path / "a.png") as image:
-            pictures.append(np.asarray(image))
-    assert np.array_equal(pictures[0], pictures[1])
-    assert not np.array_equal(pictures[0], pictures[2])
-
-
-def test_one_in_space_is_exported(tmp_path: Path) -> None:
-    written = facts("export", f"{CUBES.name}:4", "-o", tmp_path / "a.ply")
-    assert written["population"] == grow(CUBES, 4, backend="numpy").population
 
 
 def test_lattices_are_checked() -> None:

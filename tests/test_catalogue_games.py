@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim import load, render, solve
+from gpu_nim import load, solve
 from gpu_nim.games.catalogue import CATALOGUE, RESERVED, find
 from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, integer_type
 from gpu_nim.games.heaps import SubtractionRule
@@ -19,7 +19,6 @@ from gpu_nim.render.source import blocks_of
 from tests.helpers import facts, option_names, printed, refused, run
 
 SIZE, MOST = 12, 4
-DRAFT = ("--resolution", "32x32", "--engine", "numpy", "--quality", "draft")
 
 
 class BoundedNim:
@@ -204,19 +203,6 @@ def test_sources_are_read_to_the_comma_and_nim_is_both_a_growth_and_a_game():
     assert blocks_of("nim:piles=2,size=3").corners.tolist() == [[n, n, 0] for n in range(4)]
     with pytest.raises(UsageError, match="has 1 coordinate, and a picture needs 2 or more"):
         blocks_of("subtraction:take=1,3,4,size=9")
-
-
-def test_they_are_drawn_and_exported(tmp_path: Path):
-    source = f"{STEEP.name}:slope=1,size=7"
-    drawn = facts("render", source, "-o", tmp_path / "a.png", *DRAFT)
-    assert (drawn["source"], drawn["population"]) == (source, len(solve(STEEP.name, 7, slope=1).p_positions))
-    saved = tmp_path / "a.npz"
-    facts("solve", STEEP.name, "--slope", "1", "--size", "7", "--out", saved)
-    look = {"resolution": (32, 32), "engine": "numpy", "quality": "draft"}
-    assert np.array_equal(render.render(source, **look).image, render.render(str(saved), **look).image)
-    assert facts("export", source, "-o", tmp_path / "a.ply")["population"] == drawn["population"]
-    movie = ("movie", f"{BOUNDED.name}:most=3,size=7", "-o", tmp_path / "a.gif", "--seconds", "0.05", "--workers", "1", *DRAFT)
-    assert run(*movie).exit_code == 0
 
 
 def test_they_are_compared_with_their_definitions(monkeypatch):

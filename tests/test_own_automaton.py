@@ -4,7 +4,6 @@ import json
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from gpu_nim.automata.growth_process import GrowthProcess, most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import Planned
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests import helpers
 from tests.lattices import ONE, literal, rules, steps
@@ -66,11 +65,6 @@ def test_the_symmetry_is_found(offsets: tuple[tuple[int, ...], ...], seeds: list
     assert grow(rule, 9, backend="numpy").births.tolist() == grow(bare, 9, backend="numpy").births.tolist()
 
 
-def test_the_general_engine_grows_the_same() -> None:
-    fast, general = (facts("--offsets", "10,1;-1,9", "--gen", "30", *flags) for flags in ((), ("--engine", "general")))
-    assert (fast["births"], fast["digest"]) == (general["births"], general["digest"])
-
-
 def test_far_and_few_offsets_need_no_place_for_every_cell_of_the_box() -> None:
     near, far = (facts("--offsets", f"{step},1;-1,{step}", "--gen", "30") for step in (1000, 2**24))
     assert near["births"] == far["births"]
@@ -91,17 +85,6 @@ def test_most_touched_is_a_bound(rule: Rule, generation: int) -> None:
     assert sum(map(len, literal(everywhere, generation + 1))) <= most_touched(rule, generation)
 
 
-@pytest.mark.parametrize("name", ["a.zarr", "a.npz"])
-def test_it_is_saved_and_loaded(tmp_path: Path, name: str) -> None:
-    result = run("--offsets", "1,0;0,2;3,-1", "--gen", "20", "--out", str(tmp_path / name))
-    assert result.exit_code == 0
-    loaded = load(tmp_path / name)
-    grown = grow(define([(1, 0), (0, 2), (3, -1)], [1], [(0, 0)]), 20, backend="numpy", cells=True)
-    assert loaded.digest == grown.digest
-    assert loaded.rule == grown.rule
-    assert np.array_equal(loaded.cells(), grown.cells())
-
-
 def test_predicates_are_not_saved(tmp_path: Path) -> None:
     rule = Rule(2, steps(2, 1), ONE, ((0, 0),), universe=lambda cells: cells[:, 0] >= 0)
     save(grow(rule, 9, backend="numpy", cells=True), tmp_path / "a.npz")
@@ -118,14 +101,3 @@ def test_descriptions_come_back(name: str) -> None:
     described = from_description("mine", description)
     assert (described is None) == description["predicates"]
     assert described is None or described.rule == CATALOGUE[name].rule
-
-
-def test_a_damaged_description_is_a_damaged_file(tmp_path: Path) -> None:
-    save(grow(define([(1, 2)], [1], [(0, 0)]), 3, backend="numpy"), tmp_path / "a.npz")
-    with np.load(tmp_path / "a.npz") as file:
-        parts = dict(file)
-    attributes = json.loads(str(parts["attributes"]))
-    attributes["rule"]["births"] = [5]
-    np.savez(tmp_path / "a.npz", **{**parts, "attributes": json.dumps(attributes)})
-    with pytest.raises(FileError, match="attributes are damaged"):
-        load(tmp_path / "a.npz")
