@@ -46,15 +46,6 @@ def test_one_digest_on_every_backend(backend: Backend, generations: int) -> None
     assert growth.births.tolist() == [3 ** n.bit_count() for n in range(generations + 1)]
 
 
-def test_cells_are_the_same_kept_or_grown_anew() -> None:
-    kept, anew = (grow("nim", 40, backend="numpy", cells=cells) for cells in (True, False))
-    assert np.array_equal(kept.cells(), anew.cells())
-    assert np.array_equal(kept.cells(7, 20), anew.cells(7, 20))
-    assert np.array_equal(kept.newborns(33), anew.newborns(33))
-    assert len(kept.cells()) == kept.population
-    assert [n for n, _ in anew] == list(range(41))
-
-
 def test_kept_cells_stop_at_their_limit() -> None:
     kept = CellsInMemory(limit=10)
     batch = NumpyBackend().automaton(NIM, 1).advance(1, cells=True)

@@ -15,7 +15,6 @@ from inspect import ismodule
 from multiprocessing import get_context
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
 
@@ -28,8 +27,6 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.engines import GrowthEngine
-from gpu_nim.games.catalogue import CATALOGUE as GAMES
-from gpu_nim.games.catalogue import parameter_owners
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.growth_formats import VOXELS
@@ -138,12 +135,6 @@ def test_statements_and_growths_are_verified() -> None:
     assert not gpu_nim.verify(growth).holds
 
 
-def test_papers_are_reproduced_by_name() -> None:
-    item = next(gpu_nim.reproduce("nim-in-3d", upto=1))
-    assert item.paper == "nim-in-3d"
-    assert item.summary()["number"] == item.item.number
-
-
 def test_growths_and_solutions_are_datasets() -> None:
     pytest.importorskip("xarray")
     growth = grow("edge", 9, backend="numpy", columns=["population", "density"])
@@ -228,22 +219,6 @@ def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
         for given in (growth.cells(), growth.newborns(3), *(newborns for _, newborns in growth)):
             assert given.dtype == np.int32
     assert {batch.cells.dtype for batch in batches if batch.cells is not None} == {np.dtype(np.int32)}
-
-
-@pytest.mark.larger
-@pytest.mark.parametrize("general", [False, True])
-def test_sums_of_coordinates_do_not_wrap(general: bool, backend: Backend) -> None:
-    grown = GrowthProcess("edge", 65, backend, cells=True, general=general)
-    for batch in grown:
-        assert batch.cells is not None
-        x, y, z = batch.cells.T
-        assert (x + y + z == batch.cells.sum(axis=1)).all()
-
-
-def test_the_sum_of_a_cell_of_generation_100_is_200() -> None:
-    for growth in (grow("edge", 100, backend="numpy"), grow("edge", 100, backend="numpy", cells=True)):
-        a, b, c = growth.newborns(100).T
-        assert (a + b + c).max() == 200
 
 
 @pytest.mark.parametrize("suffix", [".zarr", ".npz"])
@@ -362,35 +337,6 @@ def test_integers_of_numpy_are_integers(generations: object) -> None:
     assert growth.population == 28
     assert growth.newborns(np.int64(2)).shape == (3, 3)
     assert len(growth.cells(np.uint8(1), np.int16(3))) == 6
-
-
-@pytest.mark.parametrize(
-    ("name", "option", "expected"),
-    [
-        # Wythoff's P-positions are the pairs of floor(n phi) and floor(n phi^2).
-        ("wythoff", {}, {(a, b) for n in range(9) for low in [int(n * 1.6180339887)] for a, b in [(low, low + n), (low + n, low)]}),
-        ("nim", {}, {(a, b, a ^ b) for a in range(8) for b in range(8)}),
-        ("nim", {"piles": np.int64(2)}, {(a, a) for a in range(8)}),
-        ("kayles", {}, {(0,)}),
-        ("subtraction", {"take": [1, 2]}, {(0,), (3,), (6,)}),
-        ("octal", {"code": "0.7"}, {(0,), (2,), (4,), (6,)}),
-    ],
-)
-def test_a_name_of_the_catalogue_solves_its_game(name: str, option: dict[str, object], expected: set[tuple[int, ...]]) -> None:
-    found = {tuple(position) for position in solve(name, 7, **option).p_positions.tolist()}
-    assert found == {position for position in expected if max(position) <= 7}
-
-
-def test_the_library_and_the_command_line_know_the_same_games() -> None:
-    from gpu_nim.cli.solve import solve as command
-
-    params = command.get_params(click.Context(command))
-    game = next(parameter for parameter in params if parameter.name == "game")
-    assert [item.value for item in game.shell_complete(click.Context(command), "")] == list(GAMES)
-    assert {parameter.name for parameter in params} >= parameter_owners().keys()
-    for name in GAMES:
-        option = {"where": "y <= x"} if name == "inequalities" else {}
-        assert len(solve(name, 3, **option).p_positions) > 0
 
 
 def test_solutions_compare_by_what_was_found(tmp_path) -> None:

@@ -22,7 +22,6 @@ from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.columns import COLUMNS, Column, Newborns, parse_section
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.table import Table
-from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.catalogues import COLUMN_NAMES
 from gpu_nim.model.errors import UsageError
@@ -262,25 +261,6 @@ def test_a_snapshot_measures_on(rule: Rule, generations: int, data: st.DataObjec
     assert resumed.growth().digest == whole.digest
     assert resumed.growth().births.tolist() == whole.births.tolist()
     assert resumed.growth().table == whole.table
-
-
-def test_a_snapshot_is_one_growth_s_own(backend: Backend) -> None:
-    growing = GrowthProcess("nim", 40, backend, every=20)
-    snapshot = next(growing.snapshot() for batch in growing if growing.generation == 20)
-    with pytest.raises(UsageError, match="the one that is resumed, nim, got edge"):
-        GrowthProcess("edge", 40, NumpyBackend(), resume=snapshot)
-    with pytest.raises(UsageError, match="at least 20, where this resumes, got 19"):
-        GrowthProcess("nim", 19, NumpyBackend(), resume=snapshot)
-    with pytest.raises(UsageError, match="'boxes 2' must be measured from the start"):
-        GrowthProcess("nim", 40, NumpyBackend(), resume=snapshot, columns=("boxes 2",))
-    with pytest.raises(UsageError, match="a growth that has begun"):
-        GrowthProcess("nim", 40, backend).snapshot()
-    with pytest.raises(UsageError, match="at least 1, got 0"):
-        GrowthProcess("nim", 40, backend, every=0)
-    resumed = GrowthProcess("nim", 60, NumpyBackend(), resume=snapshot, columns=("density",))
-    firsts = [batch.first for batch in resumed]
-    assert firsts[0] == 21
-    assert resumed.growth().digest == grow("nim", 60, backend="numpy").digest
 
 
 def test_the_general_engine_resumes_itself() -> None:
