@@ -7,9 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -277,29 +275,3 @@ def test_a_file_that_is_too_large(tmp_path: Path, name: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert os.listdir(tmp_path) == []
     assert (done.returncode, done.stderr) == (1, f"gpunim: cannot write {tmp_path / name}: File too large\n")
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 256 KiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    if os.geteuid() or mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder]).returncode:
-        pytest.skip("only root may mount a small disk, and not everywhere")
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
-
-
-def test_a_full_disk(small: Path, capfd: Any) -> None:
-    from click.testing import CliRunner
-
-    from gpu_nim.cli import main
-
-    write(small / "a.csv")
-    before = (small / "a.csv").read_text()
-    for name in ("a.zarr", "a.npz"):
-        result = CliRunner().invoke(main, ["grow", "edge", "--gen", "120", "--out", str(small / name)])
-        assert (result.exit_code, result.stderr) == (1, f"gpunim: cannot write {small / name}: No space left on device\n")
-    assert os.listdir(small) == ["a.csv"]
-    assert (small / "a.csv").read_text() == before

@@ -12,9 +12,6 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.jobs import CountJob
 from tests import helpers
 
-OEIS = Path(__file__).parent / "oeis"
-
-
 _COUNT = ("count", *helpers.ON_NUMPY)
 run, printed, refused = (partial(function, *_COUNT) for function in (helpers.run, helpers.printed, helpers.refused))
 
@@ -23,13 +20,6 @@ def test_each_option_is_one_of_the_library() -> None:
     taken = {param.name for param in main.get_command(None, "count").params}
     of_the_command = {"at", "span", "form", "as_json", "plan", "quiet", "memory", "color"}
     assert taken - of_the_command == inspect.signature(CountJob).parameters.keys() - {"n", "device"}
-
-
-@pytest.mark.parametrize("name", ["A237711", "A241717", "A000027", "A048833", "A372967"])
-def test_a_b_file_as_published(name: str) -> None:
-    text = (OEIS / f"{name}.txt").read_text()
-    first, last = (int(text.splitlines()[i].split()[0]) for i in (0, -1))
-    assert printed(name, "--range", f"{first}:{last + 1}", "--format", "bfile") == text
 
 
 @pytest.mark.parametrize("words", [("A048883",), ("D", "--piles", "3"), ("D", "--piles", "3", "--method", "enumerate")])

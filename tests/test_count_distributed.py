@@ -21,9 +21,7 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 import distributed
 import psutil  # which distributed needs
 
-from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.ranges import Range
-from gpu_nim.counting.reductions import Reduction, ValueScan, residue_counts
 from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.jobs.count import do_chunk
 from tests.helpers import facts, gpunim, printed, refused
@@ -123,27 +121,6 @@ def test_a_lost_scheduler_is_one_sentence() -> None:
 
 def _double(number: int) -> int:
     return 2 * number
-
-
-def test_the_answer_does_not_depend_on_the_split(workers: Cluster) -> None:
-    counts, stop = find_family("D", 6), 5000
-    expected = residue_counts(counts, 7, stop, 12)
-    for size in (5000, 900, 1):
-        step = max(size, 250)
-        jobs = [
-            (ValueScan, (counts, 7, stop, Reduction("residues", 12)), "numpy", (first, min(first + step, stop)))
-            for first in range(7, stop, step)
-        ]
-        totals = sum(workers.map(do_chunk, jobs))
-        assert {r: int(n) for r, n in enumerate(totals) if n} == expected
-
-
-def test_trying_is_shared(workers: Cluster) -> None:
-    from gpu_nim.backends.host_counting import NumpyCounting
-
-    trial = Enumeration(find_family("d", 4), 40, NumpyCounting())
-    jobs = [(Enumeration, (trial.family, 40), "numpy", (first, first + 1)) for first in range(41)]
-    assert trial.combine(list(workers.map(do_chunk, jobs))).tolist() == [find_family("d", 4).value(n) for n in range(41)]
 
 
 def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

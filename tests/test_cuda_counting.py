@@ -20,7 +20,6 @@ from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
-from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts, residue_counts
 from gpu_nim.jobs.count import count
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -284,17 +283,6 @@ def test_steps_take_outer_rows_to_inner_rows(counts, bits, inner, limbs):
     assert steps.shape == (1 << bits, blocks.dimension, blocks.dimension)
     made = np.concatenate([outer[h] @ steps[j : j + 1] for h in range(3) for j in range(1 << bits)])
     assert np.array_equal(made, blocks.rows(0, 3 << bits, inner, limbs))
-
-
-def test_slow_reductions_agree_with_digits(launcher):
-    engine = CudaCounting(launcher)
-    counts, start, stop = find_family("D", 3), 2**33 - 700, 2**33 + 900
-    for reduction, by_digits in (
-        (Reduction("histogram"), length_counts(counts, start, stop)),
-        (Reduction("residues", 12), residue_counts(counts, start, stop, 12)),
-    ):
-        job = ValueScan(counts, start, stop, reduction, engine)
-        assert job.combine(map(job.do, job.chunks(512))) == by_digits
 
 
 def test_three_limbs_are_counted_on_the_host(launcher):

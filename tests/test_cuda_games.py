@@ -128,20 +128,6 @@ def test_boxes_equal_numpy(cuda, game, limits):
     assert_solved_as_by_numpy(cuda, "inequality", game.bounds(limits), np.array(limits))
 
 
-@pytest.mark.parametrize(
-    "game",
-    [chocolate(3), *(pytest.param(game, marks=pytest.mark.larger) for game in (bar(2), *map(chocolate, (1, "1/3", "7/2"))))],
-    ids=lambda game: game.describe(),
-)
-def test_chocolates_and_bars_equal_numpy(cuda, game):
-    """Beyond one word of 64 z, and of 64 Grundy values."""
-    ours, numpys = (solve(game, 44, grundy=True, backend=name) for name in ("cuda", "numpy"))
-    assert ours.backend == "cuda"
-    assert_same(ours.grundy, numpys.grundy)
-    ours, numpys = (solve(game, 70, backend=name) for name in ("cuda", "numpy"))
-    assert_same(ours.p_positions, numpys.p_positions)
-
-
 def test_more_coordinates_than_a_byte_has_flags(cuda):
     """Nine piles of one: a P-position has evenly many; its value is otherwise 1."""
     game = InequalityGame("nim", tuple("abcdefghi"), ())

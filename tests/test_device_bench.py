@@ -18,7 +18,7 @@ from gpu_nim.bench import device_works
 from gpu_nim.bench.count import doubling
 from gpu_nim.bench.device_works import works
 from gpu_nim.bench.floors import Floor, Rates, exactly_one_floor, measured_rates, nim_floor, range_floor
-from gpu_nim.bench.harness import HEADER, Clock, Contender, Row, Work, race
+from gpu_nim.bench.harness import HEADER, Clock, Contender, Work, race
 from gpu_nim.bench.peers import convolve, python_set
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
@@ -218,11 +218,3 @@ def test_the_cold_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "click.py").write_text("raise RuntimeError('a module of the working directory was run')\n")
     monkeypatch.chdir(tmp_path)
     assert device_works._cold().contenders[0].run() == 256
-
-
-def test_figures_are_short() -> None:
-    row = Row("w", "k", "c", 3, (1234.5, 1234.5), 0.000123456, 1.5e11, 1.0, "", "", 2e-6, "launches", 1.62, "")
-    assert row.cells() == [
-        *("w", "k", "c", "2", "1234", "1234", "1234", "0.000123", "1.5e+11", "1.00", "", "", "2e-06", "launches", "1.6", "")
-    ]
-    assert Row("w", "k", "c").cells() == ["w", "k", "c", *[""] * 13]

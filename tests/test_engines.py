@@ -229,48 +229,7 @@ def test_edge_to_63(backend, slow):
         assert np.cumsum(births)[[7, 15, 63]].tolist() == [130, 826, 43102]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("rule", "populations"),
-    [
-        (EDGE, {7: 130, 15: 826, 63: 43102, 127: 344062, 512: 22447861}),
-        (FCC, {64: 340777, 128: 2742193, 512: 178638361}),
-    ],
-    ids=["edge", "fcc"],
-)
-def test_to_512(rule, populations):
-    population = np.cumsum(ExactlyOneEngine(rule, 512).advance(512).births)
-    assert {n: int(population[n]) for n in populations} == populations
-
-
-# D_3(n) = 3^wt(n) [NF Theorem 19]; D_6 as in the digit matrices' own table.
-@pytest.mark.parametrize(
-    ("piles", "births"),
-    [
-        (2, [1, 1, 1, 1, 1, 1, 1, 1]),
-        (3, [1, 3, 3, 9, 3, 9, 9, 27]),
-        (4, [1, 6, 7, 36, 13, 42, 43, 216]),
-        (6, [1, 15, 30, 226, 255, 465, 676, 3420]),
-        (8, [1, 28]),  # C(8, 2)
-    ],
-)
-def test_children_of_nim_positions(backend, piles, births):
-    births = births[: None if backend.name == "numpy" else 4]
-    batch = backend.automaton(nim(piles), len(births)).advance(len(births) - 1, cells=True)
-    assert batch.births.tolist() == births
-    assert not np.bitwise_xor.reduce(batch.cells, axis=1).any()
-    assert (batch.cells.sum(axis=1) == np.repeat(2 * np.arange(len(births)), births)).all()
-
-
 # NumPy's engines
-
-
-def test_touched_cells_may_be_born_later():
-    # (1) is touched by (0) at once, and by (3) only when that is born: births on exactly two touches.
-    rule = Rule(1, ((1,), (-2,), (2,)), frozenset({2}), ((0,), (1,)))
-    batch = GeneralEngine(rule, 6).advance(6, cells=True)
-    assert generations_of(batch) == literal(rule, 6)
-    assert batch.births.sum() > 3
 
 
 @settings(deadline=None)
@@ -317,14 +276,6 @@ def test_what_keys_and_counts_do_not_hold_is_refused():
     line = Rule(1, tuple((o,) for o in range(1, 2**15 + 1)), ONE, ((0,),))
     with pytest.raises(UsageError, match="fewer than 32768"):
         GeneralEngine(line, 1)
-
-
-def test_the_digest_folds_cells_by_the_rules_symmetry():
-    plain = Rule(3, EDGE.offsets, EDGE.births, EDGE.seeds, octant=True)
-    folded, unfolded = (GeneralEngine(rule, 5).advance(5, cells=True) for rule in (EDGE, plain))
-    assert folded.cells.tolist() == unfolded.cells.tolist()
-    assert folded.checksums[1:].tolist() != unfolded.checksums[1:].tolist()
-    assert Symmetry.PERMUTATIONS.representative(folded.cells[1:4]).tolist() == [[1, 1, 0]] * 3
 
 
 def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
@@ -376,15 +327,6 @@ def test_memory_is_what_is_planned_for(rule):
 
 
 # CUDA's engines
-
-
-@pytest.mark.parametrize("rule", [EDGE, FCC], ids=["edge", "fcc"])
-@pytest.mark.parametrize("specialise", [False, True], ids=["any rule", "this rule"])
-@pytest.mark.thorough
-def test_equals_numpy_over_many_bricks(rule, specialise):
-    launcher = HostLauncher("shuffle", 5, "fast", specialise=specialise)
-    engines = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 140), ExactlyOneEngine(rule, 140)
-    same_batches(*(engine.advance(140, section=(0, 64)) for engine in engines))
 
 
 @pytest.mark.parametrize(

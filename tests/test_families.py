@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from math import comb
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 import pytest
 
-import gpu_nim
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
@@ -155,42 +152,9 @@ def test_extremes_of_every_range(made_up: type[Family]) -> None:
             assert family.bound(start, stop) >= max(part)
 
 
-@pytest.mark.parametrize("name", ["t.npy", "t.zarr", "t.csv", "t.txt"])
-def test_files_that_are_written_in_chunks(words: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / name
-    monkeypatch.setattr("gpu_nim.counting.ranges.Range.chunks.__defaults__", (16,))
-    printed(*words, "--range", f"0:{STOP}", "--out", path)
-    if name == "t.npy":
-        found = np.load(path).tolist()
-    elif name == "t.zarr":
-        import zarr
-
-        array: Any = zarr.open_array(path, mode="r")
-        found = array[:].tolist()
-    else:
-        lines = path.read_text().splitlines()[name == "t.csv" :]
-        found = [int(line.replace(",", " ").split()[1]) for line in lines]
-    assert found == expected(words[1])
-
-
 def test_trying_tuples_is_refused(words: list[str]) -> None:
     sentence = f"gpunim: {words[1]}_3 is no count of P-positions by total or by largest pile: it cannot be enumerated\n"
     assert refused(*words, "--range", "0:9", "--method", "enumerate") == sentence
-
-
-def test_the_library(words: list[str], engine: Backend) -> None:
-    found = gpu_nim.count(words[1], range(STOP), piles=3, backend=engine)
-    assert isinstance(found, np.ndarray)
-    assert found.tolist() == expected(words[1])
-    assert gpu_nim.count(words[1], 39, piles=3) == expected(words[1])[39]
-
-
-def test_b_files(made_up: type[Family], tmp_path: Path) -> None:
-    path = tmp_path / "b.txt"
-    path.write_text("".join(f"{n} {value}\n" for n, value in enumerate(expected(made_up.name))))
-    assert f"40 terms, n = 0 to 39, all those of {made_up.name}" in printed("verify", path, "--as", made_up.name, "--piles", 3)
-    path.write_text("0 1\n1 77\n")
-    assert run("verify", path, "--as", made_up.name, "--piles", 3).exit_code == 1
 
 
 def test_help_and_messages_know_it(made_up: type[Family]) -> None:

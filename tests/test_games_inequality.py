@@ -135,23 +135,6 @@ def test_the_wedge_path_equals_the_general_path(target, first, second, constant,
     assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
 
 
-def test_many_words_of_grundy_values():
-    game = chocolate(1)
-    solution = solve(game, 44, grundy=True)
-    assert solution.largest_grundy > 128
-    assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
-
-
-@pytest.mark.slow
-def test_six_coordinate_chocolate_beyond_what_is_solved_literally():
-    game = six_coordinate_chocolate()
-    solution = solve(game, 9)
-    small = solve(game, 5, grundy=True)
-    inside = solution.p_positions[(solution.p_positions <= 5).all(axis=1)]
-    assert np.array_equal(inside, small.p_positions)
-    assert solution.positions == 404_173
-
-
 def test_feedback_lowers_the_coordinate_itself():
     game = parse_game("x <= 2y; 2y <= x")
     assert game.greatest_below((1, 1)) == (0, 0)

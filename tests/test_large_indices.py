@@ -70,14 +70,6 @@ def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, ba
         assert np.array_equal(batch.cells, wanted.cells)
 
 
-def test_ranks_with_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule, last = find("fcc").rule, 18
-    expected = NumpyBackend().automaton(rule, last).advance(last)
-    based(monkeypatch, 2**31 - 3)
-    for batch in on_ranks(2, lambda ranks: ExactlyOneEngine(VastLauncher(), rule, last, None, ranks).advance(last)):
-        assert batch.checksums.tolist() == expected.checksums.tolist()
-
-
 def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     based(monkeypatch, 2**32 - 2)
     with pytest.raises(InsufficientMemoryError, match="more than the 4,294,967,294 that can be numbered"):

@@ -18,7 +18,7 @@ from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.cli import main
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
-from tests.lattices import literal, published
+from tests.lattices import literal
 
 TAKEN = [name for name, automaton in CATALOGUE.items() if automaton.rule.dimension in (2, 3) and automaton.rule.touches is None]
 REPEATING = [name for name in TAKEN if CATALOGUE.find(name).repeats]
@@ -70,15 +70,6 @@ def test_later_generations_have_the_populations_that_the_engines_grow(name):
 )
 def test_golly_counts_the_same(name, generation, population):
     assert at(name, generation).population() == population
-
-
-@pytest.mark.parametrize("entry", ["A151725", "A151723", "A161644", "A319018", "A169707", "A151781", "A151793"])
-def test_published_terms(entry):
-    automaton, column = next((a, column) for a in CATALOGUE.values() for column in a.oeis if column.number == entry)
-    terms = published(entry)[: 200 if automaton.rule.dimension == 2 else 40]
-    last = column.offset + len(terms) - 1 - column.shift
-    found = column.terms(MacroGrowth(automaton).populations(0, last + 1))
-    assert [term for _, term in found] == terms
 
 
 @st.composite

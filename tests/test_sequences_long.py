@@ -11,7 +11,7 @@ from gpu_nim import count
 from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.cli.output import digits
 from gpu_nim.counting import closed_forms, digit_matrices, long_integers
-from gpu_nim.counting.families import FAMILIES, find_family
+from gpu_nim.counting.families import find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, seconds_for
 from gpu_nim.counting.reductions import record_values
@@ -81,20 +81,6 @@ def test_decimal_digits(number: int) -> None:
         sys.set_int_max_str_digits(limit)
 
 
-@pytest.mark.parametrize("name", [*FAMILIES])
-@pytest.mark.parametrize("piles", [1, 3, 4])
-@pytest.mark.parametrize("start", [0, 5, 1000])
-def test_records_are_those_of_the_values(name: str, piles: int, start: int) -> None:
-    counts = find_family(name, piles)
-    expected: list[tuple[int, int]] = []
-    for n in range(start, start + 700):
-        value = counts.value(n)
-        if not expected or value > expected[-1][1]:
-            expected.append((n, value))
-    assert record_values(counts, start, start + 700, 10**6) == expected
-    assert record_values(counts, start, start + 700, 7) == expected[:7]
-
-
 @pytest.mark.parametrize("name", ["a", "d", "A"])
 def test_many_records_are_looked_for_together(name: str, monkeypatch) -> None:
     asked = []
@@ -111,11 +97,6 @@ def test_ranges_of_any_size() -> None:
     assert next(values.chunks(size=4))[1].tolist()[:2] == [[1, 0, 0], [3, 0, 0]]
     with pytest.raises(InsufficientMemoryError, match="values of D_3 needs"):
         values.values()
-
-
-@pytest.mark.parametrize("sequence", ["A048833", "A372967"])
-def test_entries_without_a_formula_end_somewhere(sequence: str) -> None:
-    assert count(sequence, 3) > 1
 
 
 def test_integers_of_numpy() -> None:

@@ -7,7 +7,7 @@ import pytest
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import FileError
-from gpu_nim.oeis.b_files import compare, format_lines
+from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import entries, find, resolve
 from gpu_nim.oeis.entry import OeisEntry
 from tests.lattices import published
@@ -66,12 +66,6 @@ def test_terms_from_anywhere_and_without_end(name: str) -> None:
 def write(path: Path, text: str) -> Path:
     path.write_bytes(text.encode())
     return path
-
-
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    entry = find("A000027")
-    path = write(tmp_path / "b.txt", "".join(format_lines(enumerate(entry.terms(1, 50), 1))))
-    assert compare(path, entry).terms == 49
 
 
 def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:

@@ -25,13 +25,6 @@ def test_all_totals_and_all_maxima(name: str, piles: int) -> None:
         assert tried(counts, limit) == [counts.value(n) for n in range(limit + 1)]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("name", "piles", "limit"), [("D", 4, 360), ("d", 5, 80)])
-def test_tuples_in_several_chunks(name: str, piles: int, limit: int) -> None:
-    assert len(Enumeration(find_family(name, piles), limit, ENGINE).chunks()) > 1
-    assert len(tried(find_family(name, piles), limit)) == limit + 1
-
-
 @pytest.mark.parametrize(("piles", "limit"), [(3, 40), (4, 20), (5, 9)])
 def test_pieces_add_up(piles: int, limit: int) -> None:
     for attempt in (ENGINE.try_totals, ENGINE.try_maxima):

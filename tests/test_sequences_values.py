@@ -10,11 +10,9 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.families import find_family
-from gpu_nim.jobs.count import count
 from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
 from gpu_nim.papers.nim_fractals.section_5_5_more_piles import by_recursion
 
-N = 10**18 + 12345
 PILES = st.integers(1, 40)
 INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2**200))
 
@@ -81,15 +79,6 @@ def test_dyadic_blocks_tile_a_range(start: int, size: int) -> None:
 def test_a_thousand_piles() -> None:
     assert find_family("D", 1000).value(1) == 499500
     assert find_family("a", 1000).value(2**64 - 1) == 2 ** (64 * 999)
-
-
-def test_count_is_the_way_in() -> None:
-    assert count("D", N, piles=3) == 205891132094649
-    assert count("A000027", 5) == 5
-    assert count("d", range(3, 8), piles=3).tolist() == [9, 3, 9, 15, 21]
-    wide = count("a", range(2**40, 2**40 + 2), piles=3, backend="numpy")
-    assert wide.tolist() == [2**80 + 3, 2**80 + 12]
-    assert count("A016945", range(3)).tolist() == [3, 9, 15]
 
 
 @pytest.mark.parametrize("piles", [6, 7, 60, 61])

@@ -172,13 +172,6 @@ def test_voxels_are_replaced_and_nothing_else(tmp_path: Path) -> None:
 # VTK
 
 
-def test_what_vtk_cannot_hold(tmp_path: Path) -> None:
-    far = Rule(2, ((2**24, 1),), ONE, ((0, 0),))
-    with pytest.raises(UsageError, match="coordinates up to 16,777,216, and generation 2 has 33,554,432"):
-        save(grow(far, 2, backend="numpy"), tmp_path / "a.vtp")
-    assert os.listdir(tmp_path) == []
-
-
 # Golly
 
 
@@ -295,16 +288,3 @@ def test_bfiles(tmp_path: Path) -> None:
         assert pairs[0][0] == min(terms)
         assert len(pairs) > 50
     assert (tmp_path / "edge.txt").read_text().splitlines() == ["0 1", "1 4", "2 7", "3 22", "4 25", "5 40", "6 67", "7 130"]
-
-
-def test_tables(tmp_path: Path) -> None:
-    columns = "births,section z=0,density,dimension"
-    printed(*GROW, "edge", "--gen", 4, "--columns", columns, "--out", tmp_path / "a.csv")
-    lines = (tmp_path / "a.csv").read_text().splitlines()
-    assert lines[:3] == ["generation,births,section z=0,density,dimension", "0,1,1,1.0,", "1,3,2,1.0,2.0"]
-    found = facts(*GROW, "edge", "--gen", 4, "--columns", columns)["columns"]
-    assert found["section z=0"] == [1, 2, 3, 6, 7]
-    assert found["dimension"][0] is None
-    shown = printed(*GROW, "edge", "--gen", 4, "--section", "z=0").splitlines()
-    assert shown[0].split("  ") == ["generation", "births", "population", "section z=0"]
-    assert shown[-1].split() == ["4", "3", "25", "7"]
