@@ -112,5 +112,4 @@ def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames(engine):
     renderer = motion_of(movie)
     frames = [np.asarray(renderer.frame(number), float) for number in range(4)]
     growing = [np.abs(frame - frames[0]).mean() for frame in frames]
-    assert growing == sorted(growing)
-    assert growing[-1] > 5
+    assert min(growing[1:]) > 5

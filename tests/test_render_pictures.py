@@ -178,7 +178,7 @@ def test_the_plane_through_the_seed_is_among_the_sections(source, most):
 
 def test_a_volume_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
     blocks = blocks_of("fcc:8")
-    volume = volume_of(blocks, np.ones((len(blocks), 3), np.float32))
+    volume = volume_of(blocks, np.ones((len(blocks), 3), np.float32), THEMES["dark"])
     assert 254 <= volume.colours[..., 3].max() <= 255
     # Along an axis through the seed as much is absorbed as by the cells there.
     through = volume.colours[volume.colours.shape[0] // 2, volume.colours.shape[1] // 2, :, 3] / 255.5

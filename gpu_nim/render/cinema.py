@@ -19,9 +19,9 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.raster import background, unmultiplied
-from gpu_nim.render.shading import COOL, WARM, Lamps, tone_map
+from gpu_nim.render.shading import COOL, WARM, Depths, Lamps, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.trace import Linear, Traced, ahead, cubes_hit, depths_of, eye_of, primary_rays
+from gpu_nim.render.trace import Linear, Traced, ahead, cubes_hit, eye_of, primary_rays
 from gpu_nim.render.views import Camera
 
 SAMPLES = 16
@@ -222,7 +222,7 @@ class _Stage:
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(lamps.key[:, None])
         low, high = (part.astype(np.float64) for part in self._body.bounds())
-        self._depths = depths_of(self._body, camera)
+        self._depths = Depths.of(self._body, camera)
         self._focus = self._seen_depth() if camera.place is not None else 0.0
         if not self._focus:
             self._focus = self._depths.near + _FOCUS * (self._depths.far - self._depths.near)

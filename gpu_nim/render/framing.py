@@ -13,7 +13,6 @@ from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE
-from gpu_nim.render.styles import style_of
 from gpu_nim.render.traced_body import TracedBody, opened
 from gpu_nim.render.views import (
     DEFAULT_VIEW,
@@ -116,8 +115,6 @@ def _within(corners: list[tuple[Fraction, Fraction]], parts: Place) -> Place:
 def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:
     """Return points that frame what the look shows of the blocks, its axes included."""
     points = hull(blocks)
-    if not isinstance(blocks, TracedBody):
-        points = style_of(look).framed(points, blocks, look.quality)
     return np.concatenate([points, box_of(blocks).corners().astype(np.float32)]) if look.axes else points
 
 

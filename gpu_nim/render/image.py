@@ -171,12 +171,8 @@ def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, 
 
 def is_traced(source: Source, look: Look) -> bool:
     """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
-    return choose_engine(look)[0] == "trace" or (may_trace(look) and has_many_cells(source))
-
-
-def may_trace(look: Look) -> bool:
-    """Return whether a picture in a look is traced where the cells would otherwise be merged."""
-    return look.engine == "auto" and "trace" in style_of(look).costs and look.colour in BY_GENERATION
+    able = look.engine == "auto" and "trace" in style_of(look).costs and look.colour in BY_GENERATION
+    return choose_engine(look)[0] == "trace" or (able and has_many_cells(source))
 
 
 def require_traceable(look: Look) -> None:
@@ -244,15 +240,14 @@ class DrawnBody:
         self.look = look
         self.engine = engine
         style = style_of(look)
-        if not issubclass(style, CameraStyle):
-            raise UsageError(f"a movie cannot be made of {look.style_name}")
+        assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
         if isinstance(body, TracedBody):
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else style.traced or Traced)(body, look)
             self.annotations = annotations(body, look, running)
             return
         base = look.colours_of(body) if base is None else base
         self.annotations = annotations(body, look, running, base)
-        require_picture_memory(look, engine, body.name, len(body), before=style.bytes_before(body, look.quality))
+        require_picture_memory(look, engine, body.name, len(body))
         self._style = style(body, base, look, engine)
 
     @property

@@ -88,7 +88,6 @@ class Style(ABC):
     - costs: the engines that draw it, and the memory that each takes, measured, a little above the peak.
     - refuses: the options of a look that would have no effect.
     - draws_flat: whether it draws flat bodies.
-    - has_edges: whether its pictures have edges that supersampling smooths.
     """
 
     name: ClassVar[str]
@@ -96,7 +95,6 @@ class Style(ABC):
     costs: ClassVar[Mapping[str, Cost]]
     refuses: ClassVar[frozenset[str]] = frozenset()
     draws_flat: ClassVar[bool] = True
-    has_edges: ClassVar[bool] = True
 
     @staticmethod
     def prepared(blocks: Blocks, quality: str) -> Blocks:
@@ -108,27 +106,6 @@ class Style(ABC):
         """
         return blocks
 
-    @staticmethod
-    def framed(hull: NDArray[np.float32], blocks: Blocks, quality: str) -> NDArray[np.float32]:
-        """Return points (M, 3) that frame the drawing.
-
-        Args:
-            hull: points (N, 3) that frame the blocks.
-            blocks: the blocks.
-            quality: draft or final.
-        """
-        return hull
-
-    @staticmethod
-    def bytes_before(blocks: Blocks, quality: str) -> int:
-        """Return the bytes of memory that are taken for these blocks before they are drawn, and then given back.
-
-        Args:
-            blocks: the blocks.
-            quality: draft or final.
-        """
-        return 0
-
     @classmethod
     def supersampling(cls, look: "Look") -> int:
         """Return how many times finer than the picture is drawn, before it is reduced.
@@ -136,7 +113,7 @@ class Style(ABC):
         Args:
             look: the appearance of the picture.
         """
-        return 2 if look.quality == "final" and cls.has_edges and max(look.resolution) * 2 <= LARGEST_SIDE else 1
+        return 2 if look.quality == "final" and max(look.resolution) * 2 <= LARGEST_SIDE else 1
 
 
 #: The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look.

@@ -19,6 +19,7 @@ from gpu_nim.model.errors import MissingDependency, missing
 from gpu_nim.render.geometry import Quads, VolumeGrid
 from gpu_nim.render.views import Camera
 
+_STEPS, _STEPS_THROUGH = 4, 512  # in a point of a volume, and through all of it, at least
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 HELP = (
     "no OpenGL library was found: on Debian or Ubuntu, apt-get install --no-install-recommends libegl1 libgl1-mesa-dri"
@@ -101,7 +102,7 @@ class Canvas:
             self._plotter.add_mesh(mesh, scalars="colour", rgb=True, lighting=False, render=False, reset_camera=False)
         return self._picture(camera)
 
-    def draw_volume(self, volume: VolumeGrid, camera: Camera, steps_a_point: float = 2.5) -> NDArray[np.uint8]:
+    def draw_volume(self, volume: VolumeGrid, camera: Camera) -> NDArray[np.uint8]:
         """Return the picture of a volume, premultiplied, uint8 (height, width, 4)."""
         import pyvista as pv
 
@@ -115,7 +116,8 @@ class Canvas:
         for component in range(4):  # the mapper reads the last, PyVista sets the first
             actor.prop.SetScalarOpacityUnitDistance(component, volume.reach)
         actor.mapper.SetAutoAdjustSampleDistances(0)
-        actor.mapper.SetSampleDistance(volume.spacing / steps_a_point)
+        actor.mapper.SetSampleDistance(volume.spacing / max(_STEPS, _STEPS_THROUGH / max(volume.colours.shape)))
+        actor.prop.SetInterpolationTypeToNearest()
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:

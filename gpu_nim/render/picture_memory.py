@@ -31,9 +31,7 @@ def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     return cost.fixed + loops + max(cost.pixel * drawn, _FINISHED * pixels + kept) + body
 
 
-def require_picture_memory(
-    look: Look, engine: str, name: str, blocks: int = 0, *, before: int = 0, at_once: int = 1, spare: bool = False
-) -> None:
+def require_picture_memory(look: Look, engine: str, name: str, blocks: int = 0, *, at_once: int = 1, spare: bool = False) -> None:
     """Raise InsufficientMemoryError where pictures do not fit in memory.
 
     Args:
@@ -41,7 +39,6 @@ def require_picture_memory(
         engine: what draws them.
         name: that of their source, for the message.
         blocks: the number of blocks of each.
-        before: bytes that each takes and gives back before it is drawn.
         at_once: how many are drawn at a time.
         spare: whether to leave a margin for the work before they are drawn.
     """
@@ -49,7 +46,7 @@ def require_picture_memory(
     work = f"drawing {name} at {width}x{height}"
     fewer = "an earlier generation, " if blocks else ""
     less = f"{fewer}a smaller --resolution" + (" or --quality draft" if style_of(look).supersampling(look) > 1 else "")
-    needed = max(picture_bytes(look, engine, blocks), before)
+    needed = picture_bytes(look, engine, blocks)
     needed += (_SPARE + needed // 8) * spare
     if at_once > 1:
         require_memory(needed * at_once, host_memory(), f"{work} in {at_once} processes", f"fewer --workers or {less} takes less")

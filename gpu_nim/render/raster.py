@@ -180,7 +180,7 @@ def bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
     for channel in range(3):
         halo = np.zeros((height, width), np.float32)
         for level, part in enumerate(soft, 1):
-            halo += enlarge(part[..., channel, None], height, width)[..., 0] * np.float32(0.62**level)
+            halo += enlarged(part[..., channel], height, width) * np.float32(0.62**level)
         picture[..., channel] += halo * np.float32(glow * 0.35)
     return picture
 
@@ -191,12 +191,11 @@ def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray((rows[:, :-2] + 2 * rows[:, 1:-1] + rows[:, 2:]) / 4)
 
 
-def enlarge(picture: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
-    """Return the picture at that size, linearly interpolated."""
+def enlarged(channel: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+    """Return a channel of a picture at that size, linearly interpolated."""
     from PIL import Image
 
-    channels = [Image.fromarray(np.ascontiguousarray(part)) for part in np.moveaxis(picture, 2, 0)]
-    return np.stack([np.asarray(part.resize((width, height), Image.Resampling.BILINEAR)) for part in channels], axis=2)
+    return np.asarray(Image.fromarray(np.ascontiguousarray(channel)).resize((width, height), Image.Resampling.BILINEAR))
 
 
 def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:

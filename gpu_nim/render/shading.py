@@ -183,8 +183,9 @@ class Depths:
     far: float
 
     @classmethod
-    def of(cls, distances: NDArray[np.floating]) -> "Depths":
-        """Return the depths of a body from the distances of its corners before the eye."""
+    def of(cls, body: Blocks, camera: Camera) -> "Depths":
+        """Return where a body begins and ends before the eye of a camera."""
+        distances = (corners_between(*body.bounds()) - camera.eye) @ -camera.basis[2]
         return cls(max(float(distances.min()), 0.0), float(distances.max()))
 
     def part(self, distances: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -222,7 +223,7 @@ class LitFrame:
         self._shadow = Shadow(blocks, self._lamps.key)
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
-        self._depths = Depths.of(camera.distance(corners_between(low, high)))
+        self._depths = Depths.of(blocks, camera)
 
     def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""

@@ -11,7 +11,7 @@ exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n 
 hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim again.
 
 A picture whose cells would be merged is traced instead, cell by cell, if its style can be, its colours are generation or rank, and
-no engine is requested (`gpu_nim.render.image.may_trace`). nim, and games of one inequality with Nim's P-positions, are then
+no engine is requested (`gpu_nim.render.image.is_traced`). nim, and games of one inequality with Nim's P-positions, are then
 recognised by their text (`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any
 other growth are counted first (`has_many_cells`), and then grown as bits. The page draws nim from its text, too.
 

@@ -19,11 +19,10 @@ from gpu_nim.backends.interface import Tracer
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.open_cubes import exponent
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, NimScene, Rays, surface
+from gpu_nim.model.tracing import CONE_CUBES, MISS, START, Cones, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
-from gpu_nim.render.defined_scenes import generations_of
-from gpu_nim.render.geometry import SIDES, Box, corners_between
+from gpu_nim.render.geometry import SIDES, Box
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
 from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about
@@ -79,11 +78,6 @@ def primary_rays(
     return Rays(*starts, directions, np.zeros(len(pixels), np.int8), spread)
 
 
-def depths_of(body: TracedBody, camera: Camera) -> Depths:
-    """Return where a body begins and ends before the eye of a camera."""
-    return Depths.of((corners_between(*body.bounds()) - camera.eye) @ -camera.basis[2])
-
-
 def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
     """Return how far before the eye rays meet what they hit, (m,).
 
@@ -97,25 +91,25 @@ def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
 
 
 def coloured_in_view(body: TracedBody, look: Look, camera: Camera) -> TracedBody:
-    """Return Nim in colours by the generations that an eye sees, whose range is narrow before cells of a body of 2^60.
+    """Return a body in colours by the generations that an eye sees, whose range is narrow before cells of a body of 2^60.
 
     They are those of a few pixels, in which the body is coloured as if it were all that there is.
     """
-    if not isinstance(body.scene, NimScene) or look.colour not in BY_GENERATION:
+    if look.colour not in BY_GENERATION:
         return body
     width, height = look.resolution
     x, y = (((np.arange(_PROBES) + 0.5) * side / _PROBES).astype(np.int64) for side in (width, height))
     hits = select().tracer(body.scene).trace(primary_rays(camera, look.resolution, (y[:, None] * width + x).ravel(), (0.5, 0.5)))
-    seen, counts = np.unique(generations_of(hits.cells[:, hits.met].T), return_counts=True)
+    seen, counts = np.unique(body.born(hits.cells[:, hits.met], hits.levels[hits.met]), return_counts=True)
     if not len(seen):
         return body
     palette = COLOURINGS[look.colour or DEFAULT].colours(seen, counts.astype(np.float64), look.drawn_theme)
 
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
-        generations = generations_of((cells >> levels << levels).T)
-        return np.asarray(palette[np.minimum(np.searchsorted(seen, generations), len(seen) - 1)])
+        return np.asarray(palette[np.minimum(np.searchsorted(seen, body.born(cells, levels)), len(seen) - 1)])
 
-    return replace(body, colours=colours, legend=Bar("generation", tuple(seen.tolist()), palette))
+    title = body.legend.title  # generation, or what stands for it
+    return replace(body, colours=colours, legend=Bar(title, tuple(seen.tolist()), palette))
 
 
 class CutTracer:
@@ -271,7 +265,7 @@ class TracedFrame:
         above = np.cross(right, lamps.key)
         sun = lamps.key[:, None] + radii * (np.cos(turns) * right[:, None] + np.sin(turns) * above[:, None])
         self._suns = sun / np.linalg.norm(sun, axis=0)
-        self._depths = depths_of(drawing.body, camera)
+        self._depths = Depths.of(drawing.body, camera)
 
     def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:
         """Return the light that comes along some rays from what they hit, linear (m, 3)."""

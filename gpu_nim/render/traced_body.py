@@ -47,8 +47,7 @@ from gpu_nim.storage.save_load import load
 
 Colours = NDArray[np.float32]
 CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
-#: Returns when cells (3, n) of levels (n,) were born, from 0 for the first to 1 for the last generation, (n,).
-CellTimes = Callable[[NDArray[np.int64], NDArray[np.int8]], NDArray[np.float32]]
+Generations = Callable[[NDArray[np.int64], NDArray[np.int8]], NDArray[np.integer]]
 
 _OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
 _PALETTE = 10  # bits of a generation that has a colour of its own
@@ -75,7 +74,7 @@ class TracedBody(Blocks):
         scene: its cells.
         ends: the first and the last generation that has cells.
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
-        times: returns when each was born, likewise, float32 (n,) from 0 for the first to 1 for the last generation.
+        born: returns the generation of each, likewise, (n,): of trees the least in which it can have been born.
         legend: what the colours stand for.
         earlier: returns the body without the generations after one, as a growth that is told by light
             (`gpu_nim.render.colourings.told_by_light`); the blocks then have the generations of their earliest cells. Only of
@@ -86,7 +85,7 @@ class TracedBody(Blocks):
     scene: Scene
     ends: tuple[int, int]
     colours: CellColours
-    times: CellTimes
+    born: Generations
     legend: Legend
     earlier: "Callable[[int], TracedBody] | None" = None
     removed: Box | None = None
@@ -181,12 +180,8 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
         colours, legend = _coloured(name, look, part, growing=generation is not None)
         held = cubes << level, 1 << level, generations_of(cubes) << level
         outline = _outline(name, coordinates, held, count(part.last), note=note, population_until=count)
-
-        def times(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
-            return np.asarray(generations_of((cells >> levels << levels).T) / max(part.last, 1), np.float32)
-
         ends = scene.first, part.last
-        return TracedBody(**outline, scene=part, ends=ends, colours=colours, times=times, legend=legend, earlier=until)
+        return TracedBody(**outline, scene=part, ends=ends, colours=colours, born=_nims, legend=legend, earlier=until)
 
     return until()
 
@@ -198,11 +193,12 @@ def _coloured(name: str, look: Look, scene: NimScene, growing: bool) -> tuple[Ce
         return _by_coordinates(name, look, cubes)
     births = np.bincount(generations_of(cubes))
     palette = generation_palette(look, births, growing=growing)
+    return lambda *cubes: np.asarray(palette[_nims(*cubes) >> level]), generation_bar(births, palette, level, scene.last)
 
-    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-        return np.asarray(palette[generations_of((cells >> levels << levels).T) >> level])
 
-    return colours, generation_bar(births, palette, level, scene.last)
+def _nims(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return the generations of cubes of Nim."""
+    return generations_of((cells >> levels << levels).T)
 
 
 def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[CellColours, Legend]:
@@ -406,17 +402,11 @@ class _Packing:
         def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
             return self.scene.numbers(part.first_cells(hit, levels))
 
-        def colours(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-            return of_numbers(numbers(hit, levels))
-
-        def times(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
-            return np.asarray(self.generations[numbers(hit, levels)] / max(last, 1), np.float32)
-
         count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
         outline = _outline(self.name, self.coordinates, cubes, count(last), note=self.note, population_until=count)
-        ends = int(born[0]), int(born[-1])
-        return TracedBody(**outline, scene=part, ends=ends, colours=colours, times=times, legend=legend)
+        outline |= {"colours": lambda *cubes: of_numbers(numbers(*cubes)), "born": lambda *cubes: self.generations[numbers(*cubes)]}
+        return TracedBody(**outline, scene=part, ends=(int(born[0]), int(born[-1])), legend=legend)
 
 
 def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
@@ -429,14 +419,14 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
     bits = max(farthest.bit_length() - _PALETTE, 0)
     palette = generation_palette(look, np.ones((farthest >> bits) + 1, np.int64))
 
-    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
-        return np.asarray(palette[np.abs(cells >> levels << levels).max(axis=0) >> bits])
+    def born(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
+        return np.asarray(np.abs(cells >> levels << levels).max(axis=0))
 
-    def times(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
-        return np.asarray(np.abs(cells >> levels << levels).max(axis=0) / max(farthest, 1), np.float32)
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return np.asarray(palette[born(cells, levels) >> bits])
 
     legend = Bar("largest coordinate", tuple(range(0, farthest + 1, 1 << bits)), palette)
-    return TracedBody(**vars(outline), scene=scene, ends=outline.span, colours=colours, times=times, legend=legend)
+    return TracedBody(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
 
 
 def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:

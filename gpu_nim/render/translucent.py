@@ -11,26 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.tracing import START, Cones, Hits, Rays, surface
+from gpu_nim.model.tracing import START, Cones, Doubles, Hits, Rays, surface
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.raster import bloom
 from gpu_nim.render.shading import COOL, STEP, WARM, tone_map
-from gpu_nim.render.themes import to_linear, to_srgb
+from gpu_nim.render.themes import Theme, to_linear, to_srgb
 from gpu_nim.render.trace import Linear, Traced, TracedFrame, beyond, cubes_hit
+from gpu_nim.render.traced_body import TracedBody
 
 #: Of a cell: the radius of its point, drawn in ink.
 DOT = 0.36
 #: The mean light of a cell's area, drawn as a point of light.
 BRIGHTNESS = np.float32(0.55)
-#: How brightly the oldest cells of glass shine.
-SHINE = 1.5
 
 _LAYERS = 32  # of cells that a ray goes through
 _DARK = 0.02  # the part of its light at which a ray ends
-_OLDEST, _NEWEST = 0.7, 0.08  # opacities of cells of the first and the last generation, where a ray meets so many:
+_OLDEST, _NEWEST = 0.85, 0.12  # opacities of cells of the first and the last generation, where a ray meets so many:
 _USUAL = 16
 _POWERS = 0.25, 4  # by which they are less or more opaque in bodies of more or fewer
 _SUN_PASSES = np.float32(0.8) ** np.arange(16, dtype=np.float32)  # what so many cubes that are not empty leave of the sun's light
+_SHINE = 1.5  # how brightly the oldest cells of glass shine
 _BALL = 0.2  # of a cell: the standard deviation of its ball of light
 
 
@@ -48,45 +48,68 @@ class Translucent(Traced):
         for _ in range(_LAYERS):
             which = hits.met
             pixels = pixels[which]
-            layer = self.layer(frame, rays, hits, which)
+            low, side = cubes_hit(self.body, hits, which)
+            further, way, axis = beyond(rays, which, low, low + side)
+            layer = self.layer(frame, rays, hits, which, (way - hits.distances[which]) / side)
             seen[pixels] += passed[pixels, None] * layer
             if self.absorbs:
                 passed[pixels] *= 1 - layer[:, 3]
-            onwards = passed[pixels] > _DARK
-            pixels, which = pixels[onwards], which[onwards]
-            if not len(pixels):
+            onwards = np.flatnonzero(passed[pixels] > _DARK)
+            if not len(onwards):
                 break
-            low, side = cubes_hit(self.body, hits, which)
-            rays, _, axis = beyond(rays, which, low, low + side)
+            pixels, axis = pixels[onwards], axis[onwards]
+            rays = further.take(onwards)
             hits = self.tracer.trace(rays)
             hits.faces[:] = np.where(hits.faces == START, axis, hits.faces)
         return seen
 
     @abstractmethod
-    def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints) -> NDArray[np.float32]:
-        """Return the light that cells send along rays that meet them, linear, and their alpha, float32 (m, 4)."""
+    def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints, ways: Doubles) -> NDArray[np.float32]:
+        """Return the light that cells send along rays that meet them, linear, times alpha, and alpha, float32 (m, 4).
+
+        Args:
+            frame: the light.
+            rays: the rays.
+            hits: the cells.
+            which: the rays that meet one, (m,).
+            ways: how long each is in its cell, in sides of it, (m,).
+        """
 
 
 def opacities(body: Blocks, ages: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the opacities of cells of a body as glass, by their ages, from 0 for the newest to 1 for the oldest."""
+    """Return the opacities of cells of a body as glass, straight through, by their ages: 0 for the newest, 1 for the oldest."""
     a, b, c = np.subtract(*body.bounds()[::-1]).tolist()
-    met = 4.5 * body.population / (a * b + b * c + c * a)  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
+    faces = body.population if isinstance(body, TracedBody) else int((body.sizes.astype(np.int64) ** 2).sum())
+    met = 4.5 * faces / (a * b + b * c + c * a)  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
     return np.asarray(1 - (1 - _NEWEST - (_OLDEST - _NEWEST) * ages**2) ** min(max(_USUAL / met, _POWERS[0]), _POWERS[1]))
+
+
+def glass_light(base: Linear, ages: Doubles, blocked: Ints, facing: Doubles | float, theme: Theme) -> Linear:
+    """Return the light that cells of glass send to the eye, linear (n, 3).
+
+    Args:
+        base: their colours, linear (n, 3).
+        ages: as for `opacities`, (n,).
+        blocked: how many cubes that are not empty dim the sun before them, (n,).
+        facing: how much they face the sun, 0 to 1.
+        theme: the light.
+    """
+    warm = (theme.key * _SUN_PASSES[np.minimum(blocked, len(_SUN_PASSES) - 1)] * facing)[:, None] * WARM
+    return tone_map((base * (0.5 * theme.ambient * COOL + warm + (_SHINE * ages)[:, None])).astype(np.float32))
 
 
 class Glass(Translucent):
     """Older cells are more opaque and shine; the sun's light is dimmed by the cells that it goes through."""
 
-    def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints) -> NDArray[np.float32]:
+    def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints, ways: Doubles) -> NDArray[np.float32]:
         """See `Translucent.layer`."""
         cells, levels, axis = hits.cells[:, which], hits.levels[which], hits.faces[which].astype(np.intp)
-        age, sun = 1 - self.body.times(cells, levels), frame.lamps.key
+        age, sun = 1 - self.body.born(cells, levels) / max(self.body.span[1], 1), frame.lamps.key
         blocked = self.tracer.blocked(Cones(*surface(rays, hits, which), levels, np.float64(STEP) * sun[None]))[0]
         facing = 0.5 - 0.5 * np.sign(rays.directions[:, which][axis, np.arange(len(which))]) * sun[axis]
-        warm = (self.theme.key * _SUN_PASSES[blocked] * facing)[:, None] * WARM
-        light = to_linear(self.body.colours(cells, levels)) * (0.5 * self.theme.ambient * COOL + warm + (SHINE * age)[:, None])
-        opacity = opacities(self.body, age)[:, None]
-        return np.concatenate([tone_map(light.astype(np.float32)) * opacity, opacity], axis=1).astype(np.float32)
+        light = glass_light(to_linear(self.body.colours(cells, levels)), age, blocked, facing, self.theme)
+        opacity = 1 - (1 - opacities(self.body, age)[:, None]) ** ways[:, None]
+        return np.concatenate([light * opacity, opacity], axis=1).astype(np.float32)
 
 
 class Lights(Translucent):
@@ -94,7 +117,7 @@ class Lights(Translucent):
 
     absorbs = False
 
-    def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints) -> NDArray[np.float32]:
+    def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints, ways: Doubles) -> NDArray[np.float32]:
         """See `Translucent.layer`."""
         low, side = cubes_hit(self.body, hits, which)
         middle = (low - rays.cells[:, which] - rays.fractions[:, which]) / side + 0.5

@@ -22,11 +22,7 @@ class Cubes(CameraStyle):
 
     name = "cubes"
     summary = "lit cubes; the cells of flat bodies as tiles"
-    costs: ClassVar = {
-        "numpy": Cost(16 << 20, 28, 700, 300),
-        "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000),
-        "trace": TRACED_COST,
-    }
+    costs: ClassVar = {"numpy": Cost(16 << 20, 28, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000), "trace": TRACED_COST}
     traced = Traced
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
