@@ -293,6 +293,17 @@ def test_fingers_on_the_glass(browser, view):
     assert browser.body().mean() == pytest.approx(share, rel=0.03)
 
 
+def test_the_slider_is_the_legend_of_generations(browser):
+    for source, last in (("edge:7", 7), ("nim:2^40", 2**40)):
+        browser.open(browser.page(source))
+        stops = re.findall(r"rgb\(([0-9 ]+)\)", browser.do("return slider.style.getPropertyValue('--colours')"))
+        blocks = blocks_of("edge:7" if last == 7 else "nim:1023")
+        shown = Look().colours_of(blocks)[[0, -1]] * 255
+        assert np.allclose([[*map(int, stop.split())] for stop in (stops[0], stops[-1])], shown, atol=12)
+    browser.open(browser.page("edge:7", colour="nim-p"))
+    assert browser.do("return slider.style.getPropertyValue('--colours')") == "none"
+
+
 def test_every_key_does_what_the_page_says(browser):
     browser.open(browser.page("nim:7"))
     opened, home = browser.picture(), browser.camera()
@@ -425,7 +436,7 @@ def test_a_screen_reader_is_told_what_everything_is(browser):
     nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     told = {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]}
     assert {("image", "nim:15 in three dimensions"), ("heading", "nim:15"), ("slider", "generation"), ("combobox", "view")} <= told
-    assert {name for role, name in told if role == "button"} == {"Play", "Parallel", "Spin", "Link", "Save"}
+    assert {name for role, name in told if role == "button"} == {"Play", "Parallel", "Spin", "full screen", "Link", "Save"}
     assert browser.do("return slider.ariaValueText") == "generation 15 of 15: 256 cells"
     browser.key("tab")
     assert browser.do("return document.activeElement.id") == "view"
@@ -440,7 +451,7 @@ def test_all_controls_are_reached_and_do_what_they_say_by_keyboard(browser):
     browser.open(browser.page("nim:15"))
     opened, home = browser.picture(), browser.camera()
     reached = []
-    for _ in range(9):
+    for _ in range(10):
         browser.key("tab")
         name, ring = browser.do("""const here = document.activeElement, style = getComputedStyle(here);
             return [here.id || here.tagName, style.outlineStyle !== 'none' || style.boxShadow !== 'none']""")
@@ -471,11 +482,18 @@ def test_all_controls_are_reached_and_do_what_they_say_by_keyboard(browser):
                 browser.key("space")
                 pressed = [parallel, str(parallel).lower()]
                 assert browser.do("return [gpunim.camera.parallel, document.activeElement.ariaPressed]") == pressed
+        if name == "full":
+            for full in (True, False):
+                browser.key("space" if full else "f")
+                wait_for(
+                    lambda full=full: browser.do("return full.ariaPressed") == str(full).lower(), "the full screen, or its end"
+                )
+                assert browser.do("return Boolean(document.fullscreenElement)") is full
         if name == "spin":
             browser.key("space")
             wait_for(lambda: browser.camera() != home, "the body to spin")
             browser.key("space")
-    assert reached == ["view", "SUMMARY", "play", "slider", "views", "lens", "spin", "link", "save"]
+    assert reached == ["view", "SUMMARY", "play", "slider", "views", "lens", "spin", "full", "link", "save"]
 
 
 def test_a_link_leads_to_the_same_view(browser):

@@ -1,13 +1,16 @@
 // What the mouse, fingers, keys and buttons do.
 
+const LEGEND = 48;  // parts of the slider that have a colour each
+
 class Controls {
   constructor(body, camera, picture, tracer, board) {  // board: of a page to play on, else null
     Object.assign(this, { body, camera, picture, tracer, board, generation: body.last, view: data.views[0], touched: false });
     Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
-    for (const name of ["play", "slider", "count", "views", "lens", "spin", "link", "save", "label", "said", "mark"]) {
+    for (const name of ["play", "slider", "count", "views", "lens", "spin", "full", "link", "save", "label", "said", "mark"]) {
       this[name] = document.getElementById(name);
     }
     this.link.hidden = !HAS_ADDRESS;
+    this.full.hidden = !document.fullscreenEnabled;
     this.lens.hidden = this.spin.hidden = Boolean(body.flat);
     if (board) board.controls = this;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -22,7 +25,15 @@ class Controls {
     this.steps = Number(last - first > MOST_STEPS ? MOST_STEPS : last - first);
     this.slider.max = this.steps;
     this.slider.disabled = this.play.disabled = !this.steps;
+    this.slider.style.setProperty("--colours", this.legend());
     this.reserve();
+  }
+
+  legend() {  // the colours of generations, along the slider; none where colours are of something else
+    const { body } = this, stops = Array.from({ length: LEGEND + 1 }, (_, k) => this.atStep(Math.round(this.steps * k / LEGEND)));
+    if (data.kind === "tree" || data.inked) return "none";
+    const index = generation => body.index ? body.index(Number(generation)) : Number(generation >> BigInt(body.bucket));
+    return `linear-gradient(90deg, ${stops.map(stop => `rgb(${body.colours.subarray(3 * index(stop), 3 * index(stop) + 3).join(" ")})`).join(", ")})`;
   }
 
   rescale(bits) {  // after the body became so many powers of two larger: the same view of it
@@ -207,6 +218,8 @@ class Controls {
     this.spin.setAttribute("aria-pressed", this.spinning);
     this.tick();
   }
+
+  fill() { if (document.fullscreenElement) document.exitFullscreen(); else document.documentElement.requestFullscreen().catch(() => {}) }
 
   tick() {  // of what moves by itself
     if (this.ticking || !(this.spinning || this.flight || this.growing !== null)) return;

@@ -11,6 +11,8 @@ Controls.prototype.listen = function () {
   this.lens.addEventListener("click", () => this.swapLens());
   this.save.addEventListener("click", () => this.savePicture());
   this.link.addEventListener("click", () => this.copyLink());
+  this.full.addEventListener("click", () => this.fill());
+  document.addEventListener("fullscreenchange", () => this.full.setAttribute("aria-pressed", Boolean(document.fullscreenElement)));
   for (const [k, { name }] of data.views.entries()) this.views.add(new Option(name, k));
   this.views.addEventListener("change", () => { this.face(this.views.value); this.views.value = "" });
   // Space spins after a click on a button too; who came to it by the keyboard presses it with space.
@@ -82,7 +84,7 @@ Controls.prototype.listenToKeys = function () {
   const middle = act => { const { width, middle } = this.room(); act(width / 2, middle) }, at = () => +this.slider.value;
   const keys = {
     " ": () => this.rotate(!this.spinning), p: () => this.grow(this.growing === null), o: () => this.swapLens(),
-    c: () => middle((x, y) => this.point(x, y, true)), s: () => this.savePicture(), l: () => this.copyLink(),
+    c: () => middle((x, y) => this.point(x, y, true)), f: () => this.fill(), s: () => this.savePicture(), l: () => this.copyLink(),
     "+": () => middle((x, y) => this.zoom(1.25, x, y)), "-": () => middle((x, y) => this.zoom(.8, x, y)),
     ArrowLeft: () => this.step(at() - 1), ArrowRight: () => this.step(at() + 1), Home: () => this.step(0), End: () => this.step(this.steps),
   };
