@@ -49,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_shows_what_is_printed(site: Path) -> None:
     shown = [command for language, text in blocks(PAGE) if language == "console" for command in written(language, text)]
-    assert len(shown) == 6
+    assert len(shown) == 7
     for (line, expected), (status, stdout, stderr) in zip(shown, answers(site, *(line for line, _ in shown)), strict=True):
         assert status == 0, (line, stderr)
         if expected:

@@ -92,10 +92,6 @@ def other_program(file: Path) -> tuple[str, str]:
         at = data.index(b"_name") + 5
         software, _, command = data[at + 4 : at + 4 + int.from_bytes(data[at : at + 4], "little")].decode().partition(": ")
         return software, command
-    if file.suffix in (".ply", ".obj", ".stl"):
-        comment = {".ply": rb"\ncomment (.*)\nelement", ".obj": rb"\A# (.*)", ".stl": rb"\A([^\0]{,80})"}[file.suffix]
-        software, _, command = re.search(comment, data)[1].decode().partition(": ")
-        return software, command
     if file.suffix == ".html":
         metas = dict(re.findall(r'<meta name="(\w+)" content="(.*)">', data.decode()))
         return unescape(metas["generator"]), unescape(metas["description"])
@@ -103,9 +99,13 @@ def other_program(file: Path) -> tuple[str, str]:
         start = data.index(b"/Subject (") + 10
         text = data[start : data.index(b")\n", start)].replace(b"\\(", b"(").replace(b"\\)", b")").replace(b"\\\\", b"\\")
         return re.search(rb"/Creator \((.*?)\)", data)[1].decode(), text.decode("utf-16")
-    told = subprocess.run([ffmpeg(), "-i", file], capture_output=True, text=True, check=False).stderr
-    tags = dict(re.findall(r"^    (\w+) +: (.*)$", told, re.MULTILINE))
-    return tags["encoder"], tags["comment"]
+    if file.suffix == ".mp4":
+        told = subprocess.run([ffmpeg(), "-i", file], capture_output=True, text=True, check=False).stderr
+        tags = dict(re.findall(r"^    (\w+) +: (.*)$", told, re.MULTILINE))
+        return tags["encoder"], tags["comment"]
+    patterns = {".ply": rb"\ncomment (.*)\nelement", ".stl": rb"\A([^\0]{,80})"}
+    software, _, command = re.search(patterns.get(file.suffix, rb"\A# (.*)"), data)[1].decode().partition(": ")
+    return software, command
 
 
 @cache

@@ -12,6 +12,7 @@
     .usdc                    comment of the layer
     .vox                     name of the scene
     .ply, .obj, .stl         a comment; .stl has only 80 bytes of it, which may cut the command off
+    other exports            a line with "gpunim VERSION: COMMAND", which is `str` of the provenance
 
 Other programs show them, and `gpunim info FILE`.
 """
@@ -122,7 +123,10 @@ def read_provenance(path: str | Path) -> Provenance:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in (*_FIELDS, *IMAGE_SUFFIXES):
-        raise wrong_ending("a file that says what made it ends in", path, (*IMAGE_SUFFIXES, *_FIELDS))
+        from gpu_nim.render.exports import EXPORTS  # here, for its start-up time
+
+        if suffix not in EXPORTS:
+            raise wrong_ending("a file that says what made it ends in", path, dict.fromkeys((*IMAGE_SUFFIXES, *_FIELDS, *EXPORTS)))
     try:
         with open_regular(path) as file:
             software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, path, suffix), suffix)
@@ -176,7 +180,7 @@ def _content(file: IO[bytes], path: Path, suffix: str) -> bytes:
 
 def _fields(content: bytes, suffix: str) -> list[str]:
     """Return the software and the command."""
-    decode, *patterns = _FIELDS[suffix]
+    decode, *patterns = _FIELDS.get(suffix, _COMMENT)
     found = [re.search(pattern, content, re.DOTALL) for pattern in patterns]
     return [decode(match[1]) for match in found if match] if all(found) else []
 
@@ -199,10 +203,12 @@ def _line(text: bytes) -> str:
 
 
 _PDF_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+_Fields = tuple[Callable[[bytes], str], bytes, bytes]
+_COMMENT: _Fields = (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")
 #: How a field of each format is read, and the patterns of the fields with the software and the command.
-_FIELDS: dict[str, tuple[Callable[[bytes], str], bytes, bytes]] = {
+_FIELDS: dict[str, _Fields] = {
     ".vox": (bytes.decode, rb"_name.{4}(gpunim [\w.+-]+): ", rb"_name.{4}gpunim [\w.+-]+: ([^\0-\x1f]*)"),
-    **dict.fromkeys((".ply", ".obj", ".stl", ".gif", ".usdc"), (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")),
+    **dict.fromkeys((".ply", ".obj", ".stl", ".gif", ".usdc"), _COMMENT),
     ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]*)<", rb"<dc:description>([^<]*)<"),
     ".pdf": (_pdf, rb"/Creator\s*\(((?:\\.|[^\\()])*)\)", rb"/Subject\s*\(((?:\\.|[^\\()])*)\)"),
     ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]+)", rb"\xa9cmt.{4}data.{8}([^\0]+)"),
