@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from dataclasses import asdict
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from gpu_nim.automata.macro_cells import Scale
     from gpu_nim.bench.harness import Row
 
+# Each but `device` has the name of its module.
 _BENCHMARKS = {
     "grow": "Growths on each backend, with a Python set of cells, and by scipy's convolution",
     "count": "Ranges on each backend, by the plain formula in NumPy, and with PARI/GP where it is installed",
@@ -65,7 +67,7 @@ def _race(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     """Print a row for each contender of the works, without columns that are empty, and the ceilings."""
     from gpu_nim.backends.availability import cuda_obstacle
     from gpu_nim.backends.selection import select
-    from gpu_nim.bench import count, device_works, grow, macro_cells
+    from gpu_nim.bench import device_works, macro_cells
     from gpu_nim.bench.floors import measured_rates
     from gpu_nim.bench.harness import DEVICE_PATIENCE, HEADER, PATIENCE, Clock, race
 
@@ -73,7 +75,7 @@ def _race(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     cuda = select("cuda") if on_device or cuda_obstacle() is None else None
     ceilings = {} if on_device else {select("numpy").device: measured_rates()}
     clock, rates, patience = macro_cells.CpuClock() if what == "macro-cells" else Clock(), None, PATIENCE
-    works = {"count": count, "macro-cells": macro_cells}.get(what, grow).works(cuda)
+    works = () if on_device else import_module(f"gpu_nim.bench.{what.replace('-', '_')}").works(cuda)
     if cuda is not None:
         import cupy
 
