@@ -18,8 +18,8 @@ class Woodcut(Cubes):
     summary = "lit cubes in four shades"
     costs: ClassVar = {"numpy": Cost(16 << 20, 28, 800, 400)}
 
-    def draw(self, camera: Camera, shown: NDArray[np.bool_] | None, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """Return the body, premultiplied, float32 (height, width, 4)."""
-        picture = super().draw(camera, shown, on_step)
+        picture = super().draw(camera, on_step)
         picture[..., :3] = np.floor(picture[..., :3] * 4) / 4
         return picture
