@@ -24,7 +24,7 @@ from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.beatty import Beatty, find_beatty
-from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
+from gpu_nim.guessing.equations import AlgebraicEquation, DifferentialEquation, PRecurrence, find_equation
 from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import needed_confirmations
 from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
@@ -412,6 +412,17 @@ def test_fibonacci_regular_sequences_of_large_numbers():
     """The lower Wythoff numbers, of which 200 are enough to tell the one at 10^40."""
     law = only(guess([n + isqrt(5 * n * n) >> 1 for n in range(200)], kinds=["fibonacci"]), Regular)
     assert law.term(10**40) == 10**40 + isqrt(5 * 10**80) >> 1
+
+
+def test_bernoulli_numbers():
+    """Fractions are multiplied by a number D: their series B = F / D has x B' = (1 - x) B - B^2."""
+    bernoulli: list[Fraction] = []
+    for n in range(40):
+        bernoulli.append(int(n == 0) - sum((comb(n, k) * b / (n + 1 - k) for k, b in enumerate(bernoulli)), Fraction(0)))
+    found = guess(bernoulli, kinds=["ade"])
+    scale = found.terms[0]
+    assert found.source == f"fractions, times {scale}"
+    assert only(found, DifferentialEquation).rows[0][1] == f"F^2 + {scale} x F' + ({scale} x - {scale}) F = 0"
 
 
 @pytest.mark.parametrize("name", LAWS)

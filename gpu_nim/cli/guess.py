@@ -47,18 +47,19 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Guess laws of a sequence: recurrences, digit matrices, generating functions, known sequences.
 
     SOURCE is a family with --piles, an OEIS entry, an automaton, a file, numbers separated by commas or space, or - to read these
-    from stdin. Numbers that begin with a negative one come after --.
+    from stdin. Numbers that begin with a negative one come after --. Fractions p/q are multiplied by their least common
+    denominator.
 
     A law that is printed holds for all terms, exactly. With it are printed how many equations hold beyond the numbers that were
     chosen to fit, and what is proved: no number of terms proves the rest. Laws of too few such equations are marked WEAK. In
     formulas, f(0) is the first term.
     """
     from gpu_nim.jobs.terms import guess as search
-    from gpu_nim.storage.save_load import parse_terms
+    from gpu_nim.storage.save_load import parse_fractions
 
     name = sys.stdin.read() if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:
-        parse_terms(name)  # several words are numbers
+        parse_fractions(name)  # several words are numbers
     found = search(name, **options)
     emit_json(found.facts()) if as_json else _print(found)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
+from math import lcm
 from pathlib import Path
+from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
@@ -13,17 +16,17 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.limits import COUNTED, GROWN
 from gpu_nim.guessing.search import Guess, search
-from gpu_nim.model.arguments import Whole, argument, shown
+from gpu_nim.model.arguments import Whole, argument, integer, items, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
+from gpu_nim.storage.save_load import TermList, parse_fractions, read_terms, readable
 from gpu_nim.storage.tables import MAIN
 
-_NUMBERS = re.compile(r"[\s\d,;\[\](){}-]*")
+_NUMBERS = re.compile(r"[\s\d/,;\[\](){}-]*")
 
 
 def guess(
-    terms: str | Path | Iterable[Whole],
+    terms: str | Path | Iterable[Whole | Fraction],
     *,
     piles: Whole | None = None,
     column: str | None = None,
@@ -38,7 +41,8 @@ def guess(
     `Law.certainty` what is proved: a guess that further terms could refute is not a theorem.
 
     Args:
-        terms: f(0), f(1), ..., 4 to 10 million integers; or the name of what has them, as for `gpu_nim.jobs.find_terms`: an OEIS
+        terms: f(0), f(1), ..., 4 to 10 million integers, or fractions, whose least common denominator they are multiplied with; or
+            the name of what has them, as for `gpu_nim.jobs.find_terms`: an OEIS
             entry, a family, an automaton or a file.
         piles: the number of piles of a family.
         column: the column of an automaton or of a file, by default births or the only one.
@@ -65,7 +69,12 @@ def guess(
     """
     if not isinstance(terms, str | Path):
         _check_absent("integers", piles=piles, column=column, most=most)
-        return search(terms, base=base, confirm=confirm, kinds=kinds)
+        numbers: list[Any] = items("terms", terms, "integers or fractions")
+        scale = _common_denominator(numbers)
+        if any(isinstance(each, Fraction) for each in numbers):
+            numbers = [int(each * scale) if isinstance(each, Fraction) else integer("terms", each) * scale for each in numbers]
+        found = search(numbers, base=base, confirm=confirm, kinds=kinds)
+        return found if scale == 1 else replace(found, source=_scaled("fractions", scale))
     given = find_terms(str(terms), piles=piles, column=column, most=most)
     return replace(search(given.values, base=base, confirm=confirm, kinds=kinds), source=given.name, first=given.first)
 
@@ -90,7 +99,9 @@ def find_terms(source: str, *, piles: Whole | None = None, column: str | None = 
     """
     if _NUMBERS.fullmatch(source):
         _check_absent("numbers", piles=piles, column=column)
-        return TermList("numbers", 0, parse_terms(source)[:most])
+        numbers = parse_fractions(source)[:most]
+        scale = _common_denominator(numbers)
+        return TermList(_scaled("numbers", scale), 0, tuple(int(each * scale) for each in numbers))
     if source in CATALOGUE:
         _check_absent(source, piles=piles)
         return _grown(source, column or MAIN, GROWN if most is None else most)
@@ -99,6 +110,14 @@ def find_terms(source: str, *, piles: Whole | None = None, column: str | None = 
         return read_terms(Path(source), column, most)
     _check_absent(source, column=column)
     return _counted(source, piles, COUNTED if most is None else most)
+
+
+def _common_denominator(numbers: Iterable[object]) -> int:
+    return lcm(*(each.denominator for each in numbers if isinstance(each, Fraction)))
+
+
+def _scaled(name: str, scale: int) -> str:
+    return name if scale == 1 else f"{name}, times {scale}"
 
 
 def _grown(name: str, column: str, most: int) -> TermList:

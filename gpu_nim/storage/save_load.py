@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, overload
@@ -23,6 +24,7 @@ from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, 
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
+_FRACTION = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
 _BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of integers
 
@@ -265,11 +267,30 @@ def parse_terms(text: str) -> tuple[int, ...]:
     >>> parse_terms("1, 4, 4, 12,\n4 12 12 36")
     (1, 4, 4, 12, 4, 12, 12, 36)
     """
+    return tuple(map(int, _numbers(text, _INTEGER, "integers")))
+
+
+def parse_fractions(text: str) -> tuple[Fraction, ...]:
+    """Return the integers and fractions p/q of a text, separated by commas or space.
+
+    Args:
+        text: the numbers.
+
+    Raises:
+        UsageError: something else is among them.
+
+    >>> parse_fractions("1, -1/2 3")
+    (Fraction(1, 1), Fraction(-1, 2), Fraction(3, 1))
+    """
+    return _numbers(text, _FRACTION, "integers or fractions p/q")
+
+
+def _numbers(text: str, pattern: re.Pattern[str], what: str) -> tuple[Fraction, ...]:
     words = re.split(r"[\s,;]+", text.strip().strip("[](){},")) if text.strip() else []
     for word in words:
-        if not _INTEGER.fullmatch(word):
-            raise UsageError(f"terms must be integers separated by commas or space, got {printable(word, 40)!r}")
+        if not pattern.fullmatch(word):
+            raise UsageError(f"terms must be {what} separated by commas or space, got {printable(word, 40)!r}")
     try:
-        return tuple(map(int, words))
+        return tuple(map(Fraction, words))
     except ValueError as error:
         raise UsageError(f"terms must have fewer digits than Python reads: {error}") from error
