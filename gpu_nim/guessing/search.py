@@ -304,7 +304,7 @@ def _mahler(question: Question, found: list[Law]) -> Answer:
     return _implied(found, Regular) or _equations(MahlerEquation, question, found)
 
 
-@_kind("euler", "Euler transforms, products of (1 - x^n)^-g(n), and eta products: g has a linear recurrence or is k-regular")
+@_kind("euler", "Euler transforms, also eta products: infinite products whose exponents have a linear recurrence or are k-regular")
 def _euler(question: Question, found: list[Law]) -> Answer:
     return _transformed((EULER,), question, found)
 
