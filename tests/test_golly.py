@@ -1,5 +1,6 @@
 """Patterns of Golly are read as seeds, and as growths that are checked; what gpunim writes is read back as the same growth."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,10 @@ def test_what_is_written_is_read_back(tmp_path: Path, name: str, last: int, file
     found = load(tmp_path / file, Growth)
     assert found == growth
     assert np.array_equal(found.cells(), growth.cells())
+    if file == "a.rle3":  # 3D.lua asks for the pattern to lie within its grid
+        corner = re.match(r"3D version=1 size=100 pos=(\d+),(\d+),(\d+) gen=", (tmp_path / file).read_text())
+        assert corner is not None
+        assert max(map(int, corner.groups())) + np.ptp(growth.cells(), axis=0).max() < 100
     assert facts("verify", tmp_path / file)["digest"] == growth.digest
 
 

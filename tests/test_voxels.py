@@ -11,15 +11,13 @@ import numpy as np
 import pytest
 
 from gpu_nim import Growth, grow, save
-from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.cell_sources import Newborns
-from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.growth_formats import VOXELS
 from gpu_nim.storage.voxels import Slabs
-from tests.helpers import ON_NUMPY, facts, printed
-from tests.lattices import ONE, literal, terms_of
+from tests.lattices import ONE, literal
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -158,41 +156,33 @@ def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert os.listdir(tmp_path) == []
 
 
-def test_voxels_are_replaced_and_nothing_else(tmp_path: Path) -> None:
-    VOXELS.save(grown("edge", 3), tmp_path / "v.zarr")
-    VOXELS.save(grown("edge", 9), tmp_path / "v.zarr")
-    assert zarr.open_array(tmp_path / "v.zarr", mode="r").shape == (10, 10, 10)
-    save(grown("edge", 3), tmp_path / "growth.zarr")
-    with pytest.raises(FileError, match="a folder that gpunim did not make"):
-        VOXELS.save(grown("edge", 3), tmp_path / "growth.zarr")
-    with pytest.raises(UsageError, match=r"must end in \.zarr, got 'v.vti'"):
-        VOXELS.save(grown("edge", 3), Path("v.vti"))
-
-
-# VTK
+def test_parents_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(grown("edge", 20), tmp_path / "a.zarr", parents=True)
+    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 64)
+    save(grown("edge", 20), tmp_path / "b.zarr", parents=True)
+    first, second = (zarr.open_group(tmp_path / name, mode="r")["parents"][:] for name in ("a.zarr", "b.zarr"))
+    assert np.array_equal(first, second)
 
 
 # Golly
 
 
-def decoded(text: str) -> tuple[str, set[tuple[int, int, int]]]:
-    """A pattern's rule and cells (column, row, layer), counted from its corner: runs of b, o, $ and / to the first !."""
-    lines = [line for line in text.splitlines() if not line.startswith(("#", "3D "))]
+def decoded(text: str) -> tuple[str, set[tuple[int, int]]]:
+    """A pattern's rule and cells (column, row), counted from its corner: runs of b, o and $ to the first !."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert all(len(line) <= 71 for line in lines)
-    sizes = [int(number) for number in re.findall(r"[xyz] ?= ?(\d+)", lines[0])]
-    x = y = z = 0
+    sizes = [int(number) for number in re.findall(r"[xy] ?= ?(\d+)", lines[0])]
+    x = y = 0
     cells = set()
-    for count, letter in re.findall(r"(\d*)([bo$/!])", "".join(lines[1:])):
+    for count, letter in re.findall(r"(\d*)([bo$!])", "".join(lines[1:])):
         run = int(count or 1)
         if letter == "b":
             x += run
         elif letter == "o":
-            cells |= {(x + i, y, z) for i in range(run)}
+            cells |= {(x + i, y) for i in range(run)}
             x += run
         elif letter == "$":
             x, y = 0, y + run
-        elif letter == "/":
-            x, y, z = 0, 0, z + run
     assert "".join(lines[1:]).count("!") == 1
     assert [max(cell[axis] for cell in cells) + 1 for axis in range(len(sizes))] == sizes
     return lines[0].split("rule")[1].lstrip(" ="), cells
@@ -206,7 +196,7 @@ def test_rle(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None
     text = (tmp_path / "a.rle").read_text()
     left, top = map(int, re.match(r"#CXRLE Pos=(-?\d+),(-?\d+) Gen=30\n", text).groups())  # type: ignore[union-attr]
     rule, cells = decoded(text)
-    assert {(x + left, -(y + top)) for x, y, _ in cells} == set(births_of(growth))
+    assert {(x + left, -(y + top)) for x, y in cells} == set(births_of(growth))
     if name == "knight":
         assert rule == "B/S012345678"
 
@@ -225,24 +215,9 @@ def test_golly_grows_it_on(tmp_path: Path, name: str) -> None:
     births, survivals, letter = re.fullmatch(r"B(\d*)/S(\d*)([VH]?)", rule).groups()  # type: ignore[union-attr]
     assert len(survivals) == len(NEIGHBOURS[letter]) + 1
     offsets = tuple(NEIGHBOURS[letter])
-    alive = tuple((x, y) for x, y, _ in cells)
+    alive = tuple(cells)
     born = literal(Rule(2, offsets, frozenset(map(int, births)), alive), 1)[1]
     assert len(born) == grown(name, 10).births[10]
-
-
-@pytest.mark.parametrize("name", ["edge", "fcc", "nim", "cubic6"])
-def test_rle3(tmp_path: Path, name: str) -> None:
-    growth = grown(name, 20)
-    save(growth, tmp_path / "a.rle3")
-    text = (tmp_path / "a.rle3").read_text()
-    heading = re.match(r"3D version=1 size=100 pos=(\d+),(\d+),(\d+) gen=20\n#C gpunim", text)
-    assert heading is not None
-    _, cells = decoded(text)
-    lower = growth.cells().min(axis=0)
-    assert {tuple(np.array(cell) + lower) for cell in cells} == set(births_of(growth))
-    # 3D.lua asks for the pattern to lie within its grid.
-    size = growth.cells().max(axis=0) - lower + 1
-    assert (np.array(list(map(int, heading.groups()))) + size <= 100).all()
 
 
 def test_patterns_that_do_not_fit(tmp_path: Path) -> None:
@@ -250,41 +225,3 @@ def test_patterns_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"100 cells a side, and generation 50 has 101"):
         save(grown("cubic6", 50), tmp_path / "b.rle3")
     assert os.listdir(tmp_path) == ["a.rle3"]
-
-
-# The command line
-
-
-GROW = ("grow", *ON_NUMPY)
-
-
-def test_all_files_of_one_growth(tmp_path: Path) -> None:
-    out, dense = tmp_path / "a.zarr", tmp_path / "v.zarr"
-    population = facts(*GROW, "edge", "--gen", 20, "--out", out, "--voxels", dense, "--parents")["population"]
-    group = zarr.open_group(out, mode="r")
-    cells, tree = group["cells"][:].astype(int), group["parents"][:]
-    assert np.count_nonzero(zarr.open_array(dense, mode="r")[:]) == population == len(tree)
-    assert tree[0] == -1
-    assert set(map(tuple, (cells - cells[tree])[1:].tolist())) <= set(find("edge").rule.offsets)
-
-
-def test_parents_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save(grown("edge", 20), tmp_path / "a.zarr", parents=True)
-    monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 64)
-    save(grown("edge", 20), tmp_path / "b.zarr", parents=True)
-    first, second = (zarr.open_group(tmp_path / name, mode="r")["parents"][:] for name in ("a.zarr", "b.zarr"))
-    assert np.array_equal(first, second)
-
-
-def test_bfiles(tmp_path: Path) -> None:
-    printed(*GROW, "fcc", "--gen", 68, "--bfile", tmp_path / "b151776.txt")
-    printed(*GROW, "fcc", "--gen", 68, "--columns", "births", "--bfile", tmp_path / "births.txt")
-    printed(*GROW, "fcc", "--gen", 49, "--bfile", tmp_path / "b147552.txt", "--columns", "births,section z=0")
-    printed(*GROW, "edge", "--gen", 7, "--bfile", tmp_path / "edge.txt", "--columns", "population")
-    for file, number in (("b151776", "A151776"), ("births", "A151777"), ("b147552", "A147552")):
-        pairs = [tuple(map(int, line.split())) for line in (tmp_path / f"{file}.txt").read_text().splitlines()]
-        terms = terms_of(number)
-        assert dict(pairs[: len(terms)]) == {n: terms[n] for n, _ in pairs[: len(terms)]}
-        assert pairs[0][0] == min(terms)
-        assert len(pairs) > 50
-    assert (tmp_path / "edge.txt").read_text().splitlines() == ["0 1", "1 4", "2 7", "3 22", "4 25", "5 40", "6 67", "7 130"]
