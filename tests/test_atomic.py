@@ -248,9 +248,6 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert {*os.listdir(tmp_path)} == {"a.csv", left.name}
 
 
-# Disks that are full
-
-
 # gpunim, no file of which may have more than 4 KiB.
 LIMITED = """
 import resource, signal

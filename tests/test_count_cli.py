@@ -38,11 +38,6 @@ def test_enumeration() -> None:
     assert result.stderr == "8,000 tuples to check\nevery value of A_4 up to n = 19 agrees with the formula\n"
 
 
-def test_entries_without_formula_are_written_as_text(tmp_path: Path) -> None:
-    assert printed("A048833", "--range", "0:9", "--out", str(tmp_path / "b.txt")) == ""
-    assert (tmp_path / "b.txt").read_text().splitlines()[-1] == "8 43"
-
-
 def test_the_cost_is_said_before_the_values_are_visited() -> None:
     assert run("D", "--piles", "4", "--range", "0:2000", "--reduce", "histogram").stderr.startswith("2,000 values to visit")
 
@@ -56,10 +51,6 @@ def test_the_cost_of_a_long_value_is_said_before_it() -> None:
     assert not CountJob("A", 10**1000, piles=3).is_long
     assert "needs" in helpers.refused("count", "D", "--piles", 1000, "--at", "10^100000", "--memory", "1GB")
     assert helpers.facts("count", "a", "--piles", 3, "--at", 10**6, "--plan")["plan"] == {"digits": 13, "seconds": 0}
-
-
-def test_a_value_of_thousands_of_digits() -> None:
-    assert printed("d", "--piles", "3", "--at", "10^3000+1") == f"{6 * (10**3000 + 2 - 2 ** ((10**3000).bit_length() - 1)) - 3}\n"
 
 
 def test_a_wrong_value_ends_with_status_1(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpu_nim import count
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting.families import find_family
 from gpu_nim.model.errors import BackendError, UsageError, installing
@@ -50,15 +49,6 @@ def test_workers_are_reached_from_this_machine_alone(workers: Cluster) -> None:
     found = listening()
     assert len(found) >= 3  # this process, with the scheduler, and two workers
     assert set.union(*found.values()) <= {"127.0.0.1", "::1"}  # IPv6's, too, where a browser was driven before
-
-
-def test_python_counts_on_workers(workers: Cluster) -> None:
-    address = workers._client.scheduler.address
-    n = range(10**5, 10**5 + 5000)
-    assert count("D", n, piles=4, backend="numpy", scheduler=address).tolist() == count("D", n, piles=4, backend="numpy").tolist()
-    reductions = ["sum", "histogram"]
-    found = count("A237711", n, reduce=reductions, backend="numpy", scheduler=address)
-    assert found == count("A237711", n, reduce=reductions, backend="numpy")
 
 
 def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:

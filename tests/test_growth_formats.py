@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_nim import Growth, grow, load, save
+from gpu_nim import Growth, grow, load
 from gpu_nim.automata.catalogue import find
 from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, describe_formats
@@ -47,15 +47,6 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("made_up")
-def test_a_made_up_format_is_saved_and_loaded(tmp_path: Path) -> None:
-    growth = grow("edge", 15)
-    save(growth, tmp_path / "edge.made")
-    found = load(tmp_path / "edge.made")
-    assert isinstance(found, Growth)
-    assert (found.digest, found.newborns(3).tolist()) == (growth.digest, growth.newborns(3).tolist())
-
-
-@pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("more", [(), ("--checkpoint", "run", "--every", "4")], ids=["at once", "from checkpoints"])
 def test_a_made_up_format_is_grown_into_and_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
@@ -80,17 +71,6 @@ def test_a_made_up_format_takes_parents(tmp_path: Path, monkeypatch: pytest.Monk
     assert saved.parents is not None
     parents = [parent for _, found in saved.parents(0, 10) for parent in found.tolist()]
     assert json.loads(Path("nim.made").read_text())["parents"] == parents
-
-
-@pytest.mark.usefixtures("made_up", "no_command")
-def test_a_made_up_format_is_drawn_and_exported(tmp_path: Path) -> None:
-    growth = grow("nim", 7)
-    looks = ("--resolution", "32x32", "--engine", "numpy", "--quality", "draft")
-    for name in ("nim.made", "nim.npz"):
-        save(growth, tmp_path / name)
-        assert facts("render", tmp_path / name, "-o", tmp_path / f"{name}.png", *looks)["population"] == growth.population
-        assert facts("export", tmp_path / name, "-o", tmp_path / f"{name}.3mf")["population"] == growth.population
-    assert (tmp_path / "nim.made.3mf").read_bytes() == (tmp_path / "nim.npz.3mf").read_bytes()
 
 
 @pytest.mark.usefixtures("made_up")

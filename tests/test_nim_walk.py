@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_nim import grow
-from gpu_nim.games.nim import arrays, walk
+from gpu_nim.games.nim import walk
 from gpu_nim.model.errors import UsageError
 
 
@@ -37,8 +37,3 @@ def test_cells_that_are_never_born_are_refused():
                 continue
             with pytest.raises(UsageError, match="ever gives birth"):
                 walk.position_of((x, y))
-
-
-def test_empty_arrays():
-    assert walk.cells_of(np.empty((0, 3), np.int64)).shape == (0, 2)
-    assert arrays.generations(np.empty((0, 3), np.int64)).shape == (0,)

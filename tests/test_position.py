@@ -88,16 +88,6 @@ def test_misere_play_of_heaps_and_inequalities():
         assert (found.by, found.grundy) == (None, None)
 
 
-def test_parents_and_generations_of_nim_are_those_of_its_theorems():
-    from gpu_nim.games.nim import positions as nim
-
-    for piles in ((14, 11, 5), (3, 5, 6), (1, 2, 2, 1)):
-        found = explain("nim", piles)
-        assert found.generation == nim.generation(piles)
-        assert found.parents == tuple(sorted(parent.position for parent in nim.parents(piles)))
-        assert found.parameters == {"piles": len(piles)}
-
-
 def test_misere_nim_is_as_bouton_says():
     """With a pile of 2 or more the P-positions are those of normal play; without, an odd number of piles is one."""
     for piles in combinations_with_replacement(range(5), 3):

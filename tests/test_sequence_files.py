@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -188,15 +187,3 @@ def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.Monke
 def _require(ending: str) -> None:
     if ending == ".parquet":
         pytest.importorskip("pyarrow")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("ending", [".csv", ".json"])
-def test_a_table_is_not_all_in_pythons_numbers_at_once(tmp_path: Path, ending: str) -> None:
-    column = np.arange(10**5)
-    tracemalloc.start()
-    try:
-        save_table({"x": column, "y": column}, tmp_path / f"t{ending}")
-        assert tracemalloc.get_traced_memory()[1] < 4 << 20  # of 10^5 rows at once 8 MB
-    finally:
-        tracemalloc.stop()
