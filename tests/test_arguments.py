@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gpu_nim import count, grow, render, solve
 from gpu_nim.automata.user_defined import define
@@ -114,11 +112,3 @@ def test_any_one_argument(name: str, argument: str, tmp_path, monkeypatch) -> No
         except Exception as error:
             wrong.append(f"{told(value)}: {type(error).__name__}: {error!s:.120}")
     assert not wrong, "\n".join(wrong)
-
-
-@settings(deadline=None, max_examples=150)
-@given(data=st.data())
-def test_any_several_arguments(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
-    name = data.draw(st.sampled_from(sorted(set(CALLS) - {"save", "load", "render"})))
-    chosen = data.draw(st.sets(st.sampled_from(sorted(CALLS[name][1])), min_size=1))
-    call(name, {argument: FOREIGN[data.draw(st.integers(0, len(FOREIGN) - 1))] for argument in sorted(chosen)})

@@ -50,8 +50,8 @@ def test_words_of_other_programs_are_understood(tmp_path: Path) -> None:
     assert run("help").output == run("--help").output
     assert run("help", "grow").output == run("grow", "--help").output
     drawn = "-o", tmp_path / "nim.png", "--resolution", "32x32"
-    assert facts("draw", "nim:3", *drawn)["population"] == 4**2
-    assert facts("plot", "nim", *drawn)["population"] == 4**10 + 3  # births sum up to 4^10 below generation 1024
+    for word in ("draw", "plot"):
+        assert facts(word, "nim:3", *drawn)["population"] == 4**2
 
 
 def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,18 +399,11 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-@pytest.mark.usefixtures("wide")
-def test_the_bar_shows_on_a_terminal() -> None:
-    stdout, shown = on_terminal("grow", "--gen", "3000", "--backend", "numpy", "--json")
-    assert json.loads(stdout)["generations"] == 3000
-    for word in (b"generation", b"of 3,000", b"births", b"cells/s"):
-        assert word in shown
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("args", "words"),
     [
+        (("grow", "--gen", "3000", "--backend", "numpy"), (b"generation", b"of 3,000", b"births", b"cells/s")),
         (("render", "edge:60", "-o", "a.png", "--resolution", "32x32", "--engine", "numpy"), (b"generation", b"of 60", b"side")),
         (("evolution", "--gen", "60"), (b"P-position", b"of 2,881")),
         (("evolution", "--gen", "60", "--out", "g.dot"), (b"node and edge", b"of 5,761")),

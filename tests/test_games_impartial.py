@@ -19,7 +19,6 @@ from gpu_nim.games.heaps import (
     extended_values,
     find_period,
     grundy_values,
-    repeated_from,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -182,20 +181,6 @@ def test_periods_that_are_proved_hold(code, period):
     assert values.tolist() == rule.extended(values[:100], 400).tolist()
     n = np.arange(found.preperiod, 400 - found.length)
     assert (values[n + found.length] == values[n] + found.saltus).all()
-
-
-@pytest.mark.thorough
-def test_proved_periods_of_many_hexadecimal_games_hold():
-    kinds = set()
-    for number in range(8, 256, 11):
-        rule = OctalCode(f"0.{number:02X}")
-        values = rule.extended(np.empty(0, dtype=np.int64), 120)
-        period = find_period(rule, values)
-        if period is not None:
-            kinds.add(period.saltus > 0)
-            longer = rule.extended(values, 300)
-            assert repeated_from(longer, period.length, period.saltus) == period.preperiod
-    assert kinds == {True, False}
 
 
 def test_what_the_values_do_not_prove_is_no_period():

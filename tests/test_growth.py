@@ -13,12 +13,11 @@ from gpu_nim.automata.catalogue import CATALOGUE, Automaton, find
 from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.model.digest import COEFFICIENTS, checksum, finalize, mix, nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.rule import Rule
 from tests.helpers import p_positions
 
 
@@ -57,45 +56,6 @@ def test_a_population_beyond_64_bits_is_exact() -> None:
     births = np.array([1 << 63, 1 << 63], np.uint64)
     growth = Growth("huge", births, births, CellsInMemory(0), verified=None, backend="numpy", device="", seconds=0)
     assert growth.table["population"].tolist() == [1 << 63, 1 << 64]
-
-
-class _Wrong(NumpyBackend):
-    """A backend with one wrong cell: an extra birth at generation 5, or another cell at 6."""
-
-    def __init__(self, births: bool) -> None:
-        super().__init__()
-        self._births = births
-
-    def automaton(self, rule: Rule, last: int, state: object = None, *, general: bool = False) -> "_WrongEngine":  # type: ignore[override]
-        return _WrongEngine(super().automaton(rule, last, general=general), self._births)
-
-
-class _WrongEngine:
-    def __init__(self, engine: object, births: bool) -> None:
-        self._engine, self._births = engine, births
-
-    @property
-    def generation(self) -> int:
-        return self._engine.generation  # type: ignore[attr-defined,no-any-return]
-
-    def advance(self, to: int, *, cells: bool = False, section: object = None) -> Batch:
-        batch: Batch = self._engine.advance(to, cells=cells)  # type: ignore[attr-defined]
-        for index, generation in enumerate(range(batch.first, to + 1)):
-            if self._births and generation == 5:
-                batch.births[index] += 1
-            if not self._births and generation == 6:
-                assert batch.cells is not None
-                batch.cells[int(batch.births[:index].sum())] += 1
-        return batch
-
-
-@pytest.mark.parametrize(("births", "where"), [(True, 5), (False, 6)])
-def test_a_wrong_growth_is_found_out(births: bool, where: int) -> None:
-    growing = GrowthProcess("nim", 9, _Wrong(births), cells=not births)
-    for _ in growing:
-        pass
-    assert growing.mismatch == where
-    assert growing.growth().verified is False
 
 
 def _doubled(name: str) -> Automaton:
@@ -140,17 +100,6 @@ def test_verification_can_be_left_out() -> None:
     assert grow("nim", 9, backend="numpy", verify=False).verified is None
     bare = Automaton("bare", "no theorem", "octant", "none", CATALOGUE["nim"].rule)
     assert grow(bare, 9, backend="numpy").verified is None
-
-
-def test_progress_sees_every_generation_once() -> None:
-    seen: list[int] = []
-
-    def see(batch: Batch) -> None:
-        seen.extend(range(batch.first, batch.first + len(batch.births)))
-
-    growth = grow("nim", 300, backend="numpy", on_batch=see)
-    assert seen == list(range(301))
-    assert growth.seconds > 0
 
 
 # The digest

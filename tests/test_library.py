@@ -1,6 +1,5 @@
 """The library's public functions: their arguments, results, and errors of one sentence."""
 
-import ast
 import json
 import pickle
 import re
@@ -23,7 +22,6 @@ from gpu_nim import Growth, Solution, grow, load, render, save, solve
 from gpu_nim.automata import cell_sources, formulas, neighbourhoods
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.engines import GrowthEngine
@@ -185,15 +183,6 @@ def test_saved_growths_and_solutions_are_datasets_of_named_dimensions(tmp_path) 
         path.write_text(json.dumps(metadata))
     assert load(tmp_path / "edge.zarr", Growth).cells().tolist() == growth.cells().tolist()
     assert load(tmp_path / "chocolate.zarr", Solution) == solution
-
-
-@pytest.mark.parametrize("path", sorted((CHECKOUT / "examples").glob("*.py")), ids=lambda path: path.stem)
-def test_examples_are_pages_of_the_gallery(path: Path) -> None:
-    """The build of the documents runs them; mypy checks their types."""
-    text = path.read_text(encoding="utf-8")
-    title, line, *_ = (ast.get_docstring(ast.parse(text)) or "").splitlines()
-    assert line == "=" * len(title)
-    assert path.name.startswith("plot_")
 
 
 def test_what_type_checkers_are_told_is_true() -> None:
@@ -395,10 +384,3 @@ def test_growths_and_solutions_are_drawn_as_they_are() -> None:
     for source in (None, 5, [growth], b"nim:7"):
         with pytest.raises(UsageError, match="source must be a text such as nim:256, a growth or a solved game, got "):
             render.render(source, **look)
-
-
-def test_rules_take_lists_and_arrays() -> None:
-    rule = Rule(np.int64(2), np.array([[1, 0], [0, 1]]), [1], [[0, 0]])  # type: ignore[arg-type]
-    assert rule == Rule(2, ((1, 0), (0, 1)), frozenset({1}), ((0, 0),))
-    assert grow(rule, 3, backend="numpy").births.tolist() == [1, 2, 2, 4]
-    assert define([[1, 0], [0, 1]], np.array([1]), [[0, 0]]).rule.births == {1}

@@ -10,42 +10,14 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow, load, save
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.automata.growth_process import GrowthProcess, most_touched
+from gpu_nim.automata.growth_process import most_touched
 from gpu_nim.automata.user_defined import define, describe, from_description
-from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth_job import Planned
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests import helpers
 from tests.lattices import ONE, literal, rules, steps
 
 _GROW = ("grow", *helpers.ON_NUMPY)
 run, facts = partial(helpers.run, *_GROW), partial(helpers.facts, *_GROW)
-
-
-def test_offsets_of_a_catalogue_entry_are_that_entry() -> None:
-    mine = facts("--offsets", "0,1,1;1,0,1;1,1,0", "--birth", "1", "--seed", "0,0,0", "--octant", "--gen", "40")
-    assert mine["digest"] == grow("nim", 40, backend="numpy").digest
-
-
-@pytest.mark.parametrize(
-    ("options", "rule"),
-    [
-        (
-            ("--offsets", "1,0;0,2;3,-1", "--birth", "1,2", "--seed", "0,0;5,0"),
-            Rule(2, ((1, 0), (0, 2), (3, -1)), frozenset({1, 2}), ((0, 0), (5, 0))),
-        ),
-        (
-            ("--offsets", "1,1;-1,1;2,-1", "--seed", "1,1", "--octant"),
-            Rule(2, ((1, 1), (-1, 1), (2, -1)), ONE, ((1, 1),), octant=True),
-        ),
-    ],
-)
-def test_offsets_of_no_entry_grow_by_the_definition(options: tuple[str, ...], rule: Rule) -> None:
-    mine = facts(*options, "--gen", "7")
-    assert (mine["automaton"], mine["verified"]) == ("own", None)
-    assert mine["births"] == [len(cells) for cells in literal(rule, 7)]
-    assert mine["digest"] == grow(rule, 7, backend="numpy").digest
 
 
 @pytest.mark.parametrize(
@@ -70,12 +42,6 @@ def test_far_and_few_offsets_need_no_place_for_every_cell_of_the_box() -> None:
     assert near["births"] == far["births"]
     said = run("--offsets", f"{2**24},0,0;-1,{2**24},0;0,0,7;1,2,{2**20}", "--gen", "2000").stderr
     assert "a growth to generation 2000 needs" in said
-
-
-def test_a_table_of_cells_is_not_on_several_ranks() -> None:
-    rule = define([(2**24, 1), (-1, 2**24)], [1], [(0, 0)])
-    with pytest.raises(UsageError, match="with short offsets"):
-        list(GrowthProcess(rule, 30, NumpyBackend(Planned(2))))
 
 
 @given(rules(most=3), st.integers(0, 4))

@@ -76,13 +76,6 @@ def test_a_name_has_one_writer(held: tuple[Path, int], name: str) -> None:
     assert [path.name for path in folder.iterdir() if path.name.lstrip(".").startswith(name)] == [f".{name}.gpunim-lock"]
 
 
-def test_other_names_are_free(held: tuple[Path, int]) -> None:
-    folder, _ = held
-    other = folder / "other.csv"
-    assert run("grow", "nim", "--gen", "3", "--out", other).exit_code == 0
-    other.unlink()
-
-
 class Stopped:
     """A command that is stopped just before its first file is renamed."""
 
