@@ -10,7 +10,7 @@ import os
 import resource
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from gpu_nim.model.arguments import parse_size
@@ -61,9 +61,16 @@ def address_space() -> int:
 
 
 def _left_of_cap(root: Path) -> Iterator[int]:
-    """What is left of the user's cap after the memory of this process: resident on Linux, its maximum so far elsewhere."""
+    """What is left of the user's cap after the memory of this process: resident on Linux, its maximum so far elsewhere.
+
+    What glibc keeps of freed memory is given back first.
+    """
     cap = memory_cap()
     if cap is not None:
+        import ctypes  # here, for its start-up time
+
+        with suppress(AttributeError):  # of other C libraries
+            ctypes.CDLL(None).malloc_trim(0)
         pages = _pages(root)
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         yield cap - (pages[1] * os.sysconf("SC_PAGE_SIZE") if pages else most)

@@ -46,7 +46,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
+from gpu_nim.storage.arrays import EVERY_CHUNK, Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
 from gpu_nim.storage.atomic import check_output, make_folder, replacing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -355,7 +355,7 @@ def _read_json(path: Path, most: int | None) -> Columns:
 
 
 # Bytes in memory of libraries: at its first list, pyarrow loads pandas where that is installed.
-_LIBRARIES = {"zarr": {"zarr": 18 << 20}, "pyarrow": {"pyarrow": 36 << 20, "pandas": 60 << 20}}
+_LIBRARIES = {"zarr": {"zarr": 32 << 20}, "pyarrow": {"pyarrow": 36 << 20, "pandas": 60 << 20}}
 
 
 def _require_library(name: str) -> None:
@@ -365,7 +365,9 @@ def _require_library(name: str) -> None:
 
 def _zarr() -> None:
     _require_library("zarr")
-    import zarr  # noqa: F401
+    import zarr
+
+    zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
 
 
 def _pyarrow() -> tuple[Any, Any]:
