@@ -272,7 +272,8 @@ def _beatty(question: Question, found: list[Law]) -> Answer:
 def _windows(question: Question, found: list[Law]) -> Answer:
     if known := _implied(found, Recurrence, Regular, Beatty):
         return known
-    return Answer("K from 0 to 3 on", [law for law in find_windows(question.terms) if question.accepts(law)])
+    laws: list[Law] = [law for law in find_windows(question.terms) if question.accepts(law)]
+    return Answer(f"{'' if laws else 'none with '}16 windows, K from 0 to 3 on", laws)
 
 
 @_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
@@ -316,7 +317,8 @@ def _divisors(question: Question, found: list[Law]) -> Answer:
 
 @_kind("multiplicative", "multiplicative and additive functions of n, from n = 1 or 0 on")
 def _multiplicative(question: Question, found: list[Law]) -> Answer:
-    return _implied(found, Recurrence) or _answer(question, "coprime factors", [find_multiplicative(question.terms)], None)
+    law = find_multiplicative(question.terms)
+    return _implied(found, Recurrence) or _answer(question, "coprime factors" if law else "neither", [law], None)
 
 
 @_kind("fibonacci", "Fibonacci-regular sequences: the same by digits 0 and 1 of Zeckendorf's sums of Fibonacci numbers")
@@ -361,7 +363,7 @@ def _transformed(transforms: Sequence[Transform], question: Question, found: lis
             answers = (search(inner, []) for search in (_recurrence, _regular))
             law = next((law for answer in answers for law in answer.laws), None)
             laws += [Transformed(transform, law, inner.terms)] if law is not None else []
-    return Answer(", ".join(transform.name for transform in transforms), laws)
+    return Answer(("" if laws else "none by the ") + ", ".join(dict.fromkeys(each.name for each in transforms)), laws)
 
 
 def _implied(found: list[Law], *kinds: type[Law]) -> Answer | None:
