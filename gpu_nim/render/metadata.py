@@ -122,19 +122,17 @@ def read_provenance(path: str | Path) -> Provenance:
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in (*_FIELDS, *IMAGE_SUFFIXES):
-        from gpu_nim.render.exports import EXPORTS  # here, for its start-up time
-
-        if suffix not in EXPORTS:
-            raise wrong_ending("a file that says what made it ends in", path, dict.fromkeys((*IMAGE_SUFFIXES, *_FIELDS, *EXPORTS)))
     try:
         with open_regular(path) as file:
             software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, path, suffix), suffix)
             return Provenance(one_line(command), one_line(software))
-    except (LookupError, SyntaxError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise FileError(f"cannot read {path}: it does not say which version of gpunim and which command made it") from error
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or 'it is damaged'}") from error
+    except (LookupError, OSError, SyntaxError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        if suffix not in (known := dict.fromkeys((*IMAGE_SUFFIXES, *_FIELDS))):
+            raise wrong_ending("a file that says what made it ends in", path, known) from error
+        why = "it does not say which version of gpunim and which command made it"
+        if isinstance(error, OSError):
+            why = error.strerror or "it is damaged"
+        raise FileError(f"cannot read {path}: {why}") from error
 
 
 def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
