@@ -137,7 +137,7 @@ def test_their_positions_are_explained():
 def test_those_of_inequalities_are_played_on_a_page(tmp_path):
     file = tmp_path / "steep.html"
     printed("play", STEEP.name, 2, 3, 5, "--slope", "3/2", "--out", file)
-    assert "Lower one of x, y, z; the others drop where 2y \\u003c= 3x forces them." in file.read_text()
+    assert "Lower one of x, y, z; the others drop where 2y \\u2264 3x forces them." in file.read_text()
     assert "got made-up-bounded" in refused("play", BOUNDED.name, 1, 2, "--out", file)
 
 
