@@ -135,6 +135,13 @@ def test_the_wedge_path_equals_the_general_path(target, first, second, constant,
     assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
 
 
+def test_many_words_of_grundy_values(every_backend):
+    game = chocolate(1)
+    solution = solve(game, 44, grundy=True, backend=every_backend)
+    assert solution.largest_grundy > 128
+    assert np.array_equal(solution.grundy, general(game, solution.limits, "inequality_grundy"))
+
+
 def test_feedback_lowers_the_coordinate_itself():
     game = parse_game("x <= 2y; 2y <= x")
     assert game.greatest_below((1, 1)) == (0, 0)
