@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_nim import Growth, grow, load
+from gpu_nim import Growth, grow
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.numpy import NumpyBackend
@@ -29,7 +29,6 @@ from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage import growth_files
 from tests import strict_cupy as xp
 from tests.test_communicators import check_communicator
 
@@ -139,37 +138,6 @@ def whole(automaton: str, generations: int) -> Growth:
     return grow(automaton, generations, backend=NUMPY, cells=True)
 
 
-def _same(ranks: MpiCommunicator, automaton: str, generations: int, **more: object) -> None:
-    cells = []
-    job = GrowthJob(automaton, generations, backend=NumpyBackend(ranks), **more)  # type: ignore[arg-type]
-    growth = job.grow(lambda batch: cells.append(batch.cells))
-    alone = whole(automaton, generations)
-    assert (growth.digest, growth.births.tolist()) == (alone.digest, alone.births.tolist()), automaton
-    assert growth.verified == alone.verified
-    if job.out is not None:
-        found = np.concatenate(share(ranks, np.concatenate(cells)))
-        assert sorted(found.tolist()) == sorted(alone.cells().tolist()), automaton
-
-
-@case
-def every_automaton_has_the_digest_of_one_process(ranks: MpiCommunicator, folder: Path) -> None:
-    for automaton in ("nim", "edge", "fcc", "ulam-warburton", "hexagonal", "cubic26", "square8"):
-        _same(ranks, automaton, 33)
-
-
-@case
-def files_have_every_cell(ranks: MpiCommunicator, folder: Path) -> None:
-    size, growth_files._CHUNK = growth_files._CHUNK, 1000  # stores have chunks of all ranks
-    try:
-        for automaton, name in (("nim", "a.npz"), ("edge", "a.zarr"), ("fcc", "b.zarr"), ("ulam-warburton", "b.npz")):
-            _same(ranks, automaton, 40, out=folder / name)
-            share(ranks, 0)
-            if ranks.rank == 0:
-                assert np.array_equal(load(folder / name).cells(), whole(automaton, 40).cells())
-    finally:
-        growth_files._CHUNK = size
-
-
 @case
 def columns_are_of_the_whole_growth(ranks: MpiCommunicator, folder: Path) -> None:
     columns = ("births", "section z=0", "p-positions", "delay 1", "boxes 2", "dimension", "density")
@@ -194,20 +162,9 @@ def _interrupted(ranks: MpiCommunicator, folder: Path, automaton: str, generatio
 
 
 @case
-def one_process_begins_and_all_resume(ranks: MpiCommunicator, folder: Path) -> None:
-    if ranks.rank == 0:
-        GrowthJob("edge", 30, backend=NUMPY, checkpoint=folder / "run", every=10, out=folder / "a.zarr").grow()
-    share(ranks, 0)
-    _ = GrowthJob(generations=45, backend=NumpyBackend(ranks), resume=folder / "run", out=folder / "b.zarr").grow()
-    share(ranks, 0)
-    assert np.array_equal(load(folder / "b.zarr").cells(), whole("edge", 45).cells())
-
-
-@case
 def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path) -> None:
     damages: dict[str, Callable[[Path], object]] = {
         "missing": Path.unlink,
-        "truncated": lambda part: part.write_bytes(part.read_bytes()[:200]),
         "of another checkpoint": lambda part: part.write_bytes(Path(str(part).replace("30-rank", "20-rank")).read_bytes()),
     }
     for name, damage in damages.items():
@@ -233,7 +190,7 @@ def parts_of_removed_checkpoints_are_removed(ranks: MpiCommunicator, folder: Pat
 
 @case
 def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> None:
-    for failing in range(ranks.size):
+    for failing in (0, ranks.size - 1):
         place = folder / str(failing)
         _interrupted(ranks, place, "edge", 20, 10)
         share(ranks, 0)

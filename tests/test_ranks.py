@@ -17,7 +17,7 @@ from gpu_nim.backends.shared.owners import owners
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
-from tests.lattices import CUBIC26, EDGE, FCC, ONE, POPULATIONS, RULE750, half_space, rules
+from tests.lattices import CUBIC26, EDGE, ONE, POPULATIONS, RULE750, half_space, rules
 from tests.threads import on_ranks
 
 FAST = rules(least=2, most=3, births=ONE)
@@ -63,17 +63,6 @@ def test_any_number_of_ranks_grows_the_same(backend, rule, ranks, last, more, va
     assert_same_growth(grown(rule, last + more, ranks, last, backend=backend, cells=True, section=(0, value)), expected)
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [EDGE, FCC, pytest.param(replace(FCC, symmetry=Symmetry.NONE), marks=pytest.mark.larger), CUBIC26, POPULATIONS["A130665"]],
-)
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_the_lattices_of_the_literature(backend, rule, ranks):
-    last = 40 if backend.name == "numpy" else 20
-    expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, 2))
-    assert_same_growth(grown(rule, last, ranks, last, backend=backend, cells=True, section=(0, 2)), expected)
-
-
 @some
 @given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
 @example(rule=DIAGONAL, before=1, after=1, stop=0, more=1, planned=0)
@@ -115,14 +104,6 @@ def test_ranks_of_a_host_share_what_is_free(monkeypatch):
     assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).automaton(EDGE, 64).generation) == [-1]
     with pytest.raises(InsufficientMemoryError, match="growth to generation 128 needs"):
         on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).automaton(EDGE, 128))
-
-
-def test_ranks_divide_the_memory():
-    whole = required_bytes(FCC, 1024)
-    for ranks in (2, 4, 8):
-        assert required_bytes(FCC, 1024, ranks) < 1.5 * whole / ranks
-    held = [Bricks(EDGE, 512, rank, 4).count for rank in range(4)]
-    assert max(held) < 1.1 * sum(held) / 4
 
 
 @given(ranks=st.integers(1, 9), layers=st.integers(1, 3000), reach=st.integers(1, 5))
