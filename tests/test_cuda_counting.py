@@ -285,17 +285,6 @@ def test_steps_take_outer_rows_to_inner_rows(counts, bits, inner, limbs):
     assert np.array_equal(made, blocks.rows(0, 3 << bits, inner, limbs))
 
 
-def test_three_limbs_are_counted_on_the_host(launcher):
-    counts, start = find_family("D", 7), 10**30
-    values = Range(counts, start, start + 40, CudaCounting(launcher))
-    assert values.limbs > 2
-    assert to_integers(values.values()) == [counts.value(n) for n in range(start, start + 40)]
-    assert values.engine.chunk_size(values.limbs) == HOST.chunk_size(values.limbs)  # and not a device's worth of them
-    assert values.lengths(start, start + 40).total == counts.sum(start, start + 40)
-    remainders = [counts.value(n) % 5 for n in range(start, start + 40)]
-    assert values.residues(start, start + 40, 5).tolist() == np.bincount(remainders, minlength=5).tolist()
-
-
 @examples
 @given(data=st.data())
 def test_trying_equals_numpy(launcher, data):

@@ -29,8 +29,6 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
 from gpu_nim.model.files import Damaged, parse_json
-from gpu_nim.oeis.b_files import compare
-from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.growth_check import check_cells
 from gpu_nim.storage.arrays import opened_npz, sizes_of_blosc, sizes_of_zstd
 from gpu_nim.storage.save_load import read_terms
@@ -137,20 +135,6 @@ def _read(read: Callable[[Path], Any], place: Path) -> tuple[str | None, Any]:
 
 
 # What is no file
-
-
-@pytest.mark.parametrize("name", ["a.npz", "a.zarr", "b.txt"])
-@pytest.mark.parametrize("kind", ["device", "pipe", "folder"])
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path, name: str, kind: str) -> None:
-    path = tmp_path / name
-    if kind == "device":
-        path.symlink_to("/dev/zero")
-    elif kind == "pipe":
-        os.mkfifo(path)
-    else:
-        path.mkdir()
-    with pytest.raises(FileError, match=r"not a regular file|is no folder|has no zarr\.json|Is a directory"):
-        compare(path, resolve("D", 3)) if name == "b.txt" else load(path)
 
 
 def test_pipes_and_links_within_a_store(tmp_path: Path) -> None:

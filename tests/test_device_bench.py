@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.bench import device_works
@@ -19,12 +18,11 @@ from gpu_nim.bench.count import doubling
 from gpu_nim.bench.device_works import works
 from gpu_nim.bench.floors import Floor, Rates, exactly_one_floor, measured_rates, nim_floor, range_floor
 from gpu_nim.bench.harness import HEADER, Clock, Contender, Work, race
-from gpu_nim.bench.peers import convolve, python_set
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import find_family
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.rule import Symmetry
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
 
@@ -98,15 +96,6 @@ def _scipy() -> SimpleNamespace:
     """SciPy's convolution, on the arrays that stand in for CuPy's."""
     ndimage = pytest.importorskip("scipy.ndimage", reason="scipy is not installed")
     return SimpleNamespace(convolve=lambda a, k, mode: strict_cupy.asarray(ndimage.convolve(a.get(), k.get(), mode=mode)))
-
-
-FAR = Rule(2, ((2, 1), (-1, 0), (0, -2)), frozenset({1}), ((0, 0), (3, 1)))
-
-
-@pytest.mark.parametrize("rule", [find("nim").rule, find("edge").rule, find("fcc").rule, find("ulam-warburton").rule, FAR])
-def test_convolution_grows_what_a_set_of_cells_grows(rule: Rule) -> None:
-    pytest.importorskip("scipy.ndimage", reason="scipy is not installed")
-    assert convolve(rule, 6) == python_set(rule, 6)
 
 
 @pytest.mark.parametrize("piles", [3, 4, 7])

@@ -1,9 +1,7 @@
 """The growth engines of every backend: against the definition, each other, published terms, and what they saved."""
 
-import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,7 +23,7 @@ from gpu_nim.backends.shared.cells import coordinate_dtype
 from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.rule import Rule
 from tests.cuda_host import HostLauncher
 from tests.helpers import same_batches, same_rest
 from tests.lattices import (
@@ -33,7 +31,6 @@ from tests.lattices import (
     EDGE,
     FCC,
     HEXAGON,
-    NO_SOUTH,
     ONE,
     POPULATIONS,
     RULE750,
@@ -309,21 +306,6 @@ def test_a_step_past_the_memory_is_refused_and_goes_on_with_more(monkeypatch, en
     assert 2 <= done < 31
     monkeypatch.undo()
     assert growing.advance(40).births.tolist() == expected[done + 1 :].tolist()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, replace(FCC, symmetry=Symmetry.NONE), NO_SOUTH])
-def test_memory_is_what_is_planned_for(rule):
-    last = 100 if rule.dimension == 3 else 800
-    ExactlyOneEngine(rule, 9).advance(9)  # what is imported and cached on the first call is not the growth's
-    newborns = GeneralEngine(rule, last).advance(last).births.max() // rule.symmetry.order(rule.dimension)
-    tracemalloc.start()
-    try:
-        ExactlyOneEngine(rule, last).advance(last)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak <= CELLS * Bricks(rule, last).count + exactly_one._NEWBORN_BYTES * max(newborns, 5000)
 
 
 # CUDA's engines

@@ -97,9 +97,3 @@ def test_the_first_page_has_every_command_by_theme_and_loads_none() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "gpu_nim.cli" in done.stderr.split()
     assert not {"numpy", "gpu_nim.cli.grow"} & set(done.stderr.split())
-
-
-def test_nothing_is_coloured() -> None:
-    for arguments in ((), ("automata",), ("gorw",), ("grow", "--help")):
-        result = run(*arguments)
-        assert "\x1b" not in result.output + result.stderr

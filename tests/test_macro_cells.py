@@ -49,17 +49,6 @@ def test_each_generation_has_the_population_that_the_engines_grow(name):
     assert at(name, generations).certificate == whole.certificate
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", REPEATING)
-def test_later_generations_have_the_populations_that_the_engines_grow(name):
-    last = 1500 if CATALOGUE.find(name).rule.dimension == 2 else 128
-    populations = np.cumsum(grow(name, last, verify=False).births).tolist()
-    growth = MacroGrowth(name)
-    for generation in sorted(np.random.default_rng(7).choice(last, 40, replace=False).tolist()):
-        growth.advance(generation)
-        assert growth.population() == populations[generation]
-
-
 @pytest.mark.parametrize(
     ("name", "generation", "population"),  # Golly 3.3, bgolly -h; the last is also A147562(2^40 + 1)
     [

@@ -143,15 +143,3 @@ def test_a_broken_plugin_is_named_once_and_left_out(broken: Path) -> None:
         assert any(line.startswith(told) for line in warned), (name, warned)
     quiet = python(broken, "gpu_nim", *shlex.split("nim 1 2 3 --json"))
     assert (quiet.returncode, quiet.stderr) == (0, "")
-
-
-def test_the_library_warns(broken: Path) -> None:
-    program = """
-import warnings, gpu_nim
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    gpu_nim.grow("nim", 3), gpu_nim.grow("camel", 3)
-print([each.category.__name__ for each in caught])
-"""
-    done = python(broken, program)
-    assert done.stdout == f"{['PluginWarning'] * len(BROKEN)}\n", done.stderr

@@ -90,8 +90,7 @@ def test_lengths_of_the_largest_words() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("piles", [20, 64, 65, 90, 129])
-@pytest.mark.parametrize("engine", [ENGINE, SmallBlocks(threads=2)], ids=["large", "small"])
+@pytest.mark.parametrize(("piles", "engine"), [(20, ENGINE), (65, SmallBlocks(threads=2)), (129, ENGINE)])
 def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
     for name in FAMILIES:
         counts = find_family(name, piles)

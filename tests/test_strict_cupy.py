@@ -31,32 +31,6 @@ HOST = np.array([[5, 3, 1], [2, 2, 4]], np.uint32)
 WORDS = HOST.reshape(-1)
 
 
-def scattered(xp: Any) -> Any:
-    array = xp.asarray(WORDS)
-    array[xp.asarray(np.array([4, 0]))] = xp.asarray(np.array([8, 9], np.uint32))
-    array[array == 1] = 6
-    return array
-
-
-def assigned(xp: Any) -> Any:
-    array = xp.zeros((2, 3), np.uint32)
-    array[0], array[1], array[:, 2] = np.uint32(7), xp.asarray(np.arange(3, dtype=np.uint32)), np.array(9)
-    return array
-
-
-def set_in_parts(xp: Any) -> Any:
-    array = xp.zeros((2, 3), np.uint32)
-    array.set(HOST)
-    array[:1].set(HOST[1:])
-    return array
-
-
-def sorted_in_part(xp: Any) -> Any:
-    array = xp.asarray(np.array([3, 1, 2, 0], np.uint64))
-    array[:3].sort()
-    return array
-
-
 @pytest.mark.parametrize(
     ("work", "value"),
     [
@@ -75,10 +49,6 @@ def sorted_in_part(xp: Any) -> Any:
         (lambda xp: np.ones_like(xp.asarray(HOST)[:, 0], dtype=np.bool_), [True, True]),
         (lambda xp: np.stack([xp.asarray(HOST)[:, 0], xp.asarray(HOST)[:, 1]], axis=1), [[5, 3], [2, 2]]),
         (lambda xp: np.concatenate([xp.asarray(WORDS), xp.asarray(WORDS)]), [*WORDS, *WORDS]),
-        (scattered, [9, 3, 6, 2, 8, 4]),
-        (assigned, [[7, 7, 9], [0, 1, 9]]),
-        (set_in_parts, [[2, 2, 4], [2, 2, 4]]),
-        (sorted_in_part, [1, 2, 3, 0]),
     ],
 )
 def test_what_arrays_do(xp: ModuleType, work: Any, value: Any) -> None:
