@@ -164,7 +164,7 @@ def test_guess_finds_the_laws_of_the_published_table(name, law):
 
 
 def test_the_published_table_of_powers_of_two_is_what_grows():
-    rows = [row for row in powers_of_two() if int(row["m"]) <= 9]
+    rows = [row for row in powers_of_two() if int(row["m"]) <= 8]
     assert {row["automaton"] for row in rows} == {*REPEATING}
     for row in rows:
         growth = at(row["automaton"], 2 ** int(row["m"]))
