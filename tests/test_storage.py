@@ -15,7 +15,7 @@ from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.storage.arrays import Declared
 from gpu_nim.storage.growth_files import _checksum_of
 
@@ -51,15 +51,6 @@ def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: st
     else:
         assert load(tmp_path / name).digest == growth.digest
         assert np.array_equal(load(tmp_path / name).cells(), growth.cells())
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a", "a.zarr.zip"])
-def test_other_endings_are_refused(growth: Growth, tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=r"must end in \.zarr, \.npz, \.csv"):
-        save(growth, tmp_path / name)
-    (tmp_path / name).touch()
-    with pytest.raises(UsageError, match=r"ends in \.zarr, \.npz"):
-        load(tmp_path / name)
 
 
 def test_a_name_that_is_too_long(growth: Growth, tmp_path: Path) -> None:
