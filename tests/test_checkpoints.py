@@ -182,13 +182,6 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[
         assert run.grow().digest == grow("edge", 40, backend="numpy").digest
 
 
-def test_a_pipe_among_checkpoints_is_passed_over(tmp_path: Path) -> None:
-    saved(tmp_path / "run")
-    os.mkfifo(tmp_path / "run" / "checkpoint-0000000035.npz")
-    with GrowthJob(backend=NUMPY, resume=tmp_path / "run").open() as run:
-        assert (run.growing.generation, "not a regular file" in run.passed_over[0]) == (30, True)
-
-
 def _flip(path: Path, member: bytes) -> None:
     """Change one bit of an array's data, well behind the member's name and header."""
     content = bytearray(path.read_bytes())

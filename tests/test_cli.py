@@ -38,10 +38,6 @@ def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr("gpu_nim.jobs.growth_job.OpenGrowth.grow", grow)
 
 
-def test_help_has_defaults() -> None:
-    assert "default: 1024" in run("grow", "--help").output
-
-
 def test_version() -> None:
     assert run("--version").output == run("version").output == f"gpunim, version {__version__}\n"
 

@@ -147,13 +147,6 @@ def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
     assert "No such file" in refused("info", file, status=1)
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz"])
-@pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\0v\0{'descr'", b"PK\x03\x04" + bytes(40)])
-def test_arrays_say_nothing_of_it_damaged_or_whole(suffix, content, tmp_path):
-    (tmp_path / f"a{suffix}").write_bytes(content)
-    assert "a file that says what made it ends in" in refused("info", tmp_path / f"a{suffix}")
-
-
 _MADE = """
 import json, sys
 from click.testing import CliRunner
