@@ -53,6 +53,13 @@ def test_a_text_is_read_as_stdin_is(place: Path, text: str) -> None:
     assert run("guess", "-", text=text).stdout.startswith("numbers: 6 terms")
 
 
+@pytest.mark.parametrize("text", ["0;1\n1;3\n", "0, 1\n1, 3\n", "0 1\r\n1 3 5\r\n"])
+def test_indices_beside_values_are_no_terms(place: Path, text: str) -> None:
+    (place / "l.txt").write_text(text)
+    with pytest.raises(FileError, match=r"line [12]: expected two integers"):
+        read_terms(Path("l.txt"))
+
+
 def test_long_values_are_read_exactly(place: Path) -> None:
     printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.npy")
     printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.txt")

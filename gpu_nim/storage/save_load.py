@@ -210,9 +210,9 @@ def _columns_of(path: Path, most: int | None) -> Columns:
 
 
 def _holds_list(path: Path) -> bool:
-    """Whether a text begins with an integer, but not with two on a line, as a b-file does."""
+    """Whether a text begins with an integer, but not with two on a line, as a b-file and other tables do."""
     with open_regular(path) as file:
-        return re.match(rb"[\s\[({]*-?[0-9]+\b(?![ \t]+-?[0-9]+[ \t]*[\r\n])", file.read(_BEGINNING)) is not None
+        return re.match(rb"[\s\[({]*-?[0-9]+\b(?![ \t]*[ \t,;][ \t]*-?[0-9]+[ \t]*[\r\n])", file.read(_BEGINNING)) is not None
 
 
 def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
