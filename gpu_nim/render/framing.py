@@ -36,7 +36,7 @@ _STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fract
 
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
-    usual = FLAT_VIEW if blocks.flat else TELLING_VIEWS.get(blocks.name.partition(":")[0], DEFAULT_VIEW)
+    usual = FLAT_VIEW if blocks.flat else TELLING_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
     wanted = look.view if look.view is not None else usual
     view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:

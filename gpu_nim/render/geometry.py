@@ -78,6 +78,7 @@ class Blocks:
             projections; else None.
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
         population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
+        automaton: the name of the automaton whose growth it is, or "".
         steps: the steps from a parent to its children, where each cell but the seeds has one parent; else none.
         colouring: what colours show unless others are asked for; density where generations are not known.
     """
@@ -95,6 +96,7 @@ class Blocks:
     cells: NDArray[np.int32] | None = None
     unit: int = 1
     population_until: Callable[[int], int] | None = None
+    automaton: str = ""
     steps: tuple[tuple[int, ...], ...] = ()
     colouring: str = "rank"
 

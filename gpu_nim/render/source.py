@@ -135,7 +135,7 @@ def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, colour: str | None 
         blocks = _nim(name, generation, nims_level(generation, limit))
     else:
         blocks = _gather(name, automaton.lattice, newborns(growth_of(automaton.name, generation), on_step), None, limit)
-    return _by_rule(blocks, colouring, automaton.rule)
+    return _grown(blocks, colouring, automaton.name, automaton.rule)
 
 
 def has_many_cells(source: "Source") -> bool:
@@ -263,8 +263,9 @@ def _require_few(source: str, births: list[int]) -> None:
         raise InsufficientMemoryError(f"{source} is too large to draw: {passed}; draw it to an earlier generation")
 
 
-def _by_rule(blocks: Blocks, colouring: Colouring, rule: "Rule | None") -> Blocks:
-    """Add the names of the coordinates, the steps from parents, and what a colouring reads to the blocks of a growth."""
+def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: "Rule | None") -> Blocks:
+    """Add the names of the automaton and the coordinates, the steps from parents, and what a colouring reads to a growth."""
+    blocks = replace(blocks, automaton=automaton)
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
         blocks = replace(blocks, coordinates=PILES[: rule.dimension])
     if rule is not None and rule.exactly_one and rule.touches is None:
@@ -329,7 +330,7 @@ def _of_found(name: str, saved: "Growth | Solution", limit: int, colour: str | N
     colouring = find_colouring(colour, name, game=isinstance(saved, Solution))
     if isinstance(saved, Growth):
         found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
-        return _by_rule(found, colouring, saved.rule)
+        return _grown(found, colouring, saved.automaton, saved.rule)
     if not colouring.of_game:
         return _solved(name, saved, 0)
     if saved.largest_grundy is None:

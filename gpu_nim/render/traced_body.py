@@ -305,7 +305,7 @@ def _growth(source: Source, on_step: OnStep) -> "_Cells | None":
     if not 0 <= last <= _LATEST:
         raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {source!r}")
     growth = growth_of(name, last)
-    return _Cells(newborns(growth, on_step), *rule.box(last), rule.symmetry, growth.planned_memory() or 0)
+    return _Cells(name, newborns(growth, on_step), *rule.box(last), rule.symmetry, growth.planned_memory() or 0)
 
 
 def _saved(growth: Growth) -> "_Cells":
@@ -313,13 +313,14 @@ def _saved(growth: Growth) -> "_Cells":
         raise UsageError(f"a growth can be traced to generation {_LATEST}, got {growth.automaton} to {growth.generations}")
     bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
-    return _Cells(growth, tuple(low.tolist()), tuple(high.tolist()), growth.symmetry)
+    return _Cells(growth.automaton, growth, tuple(low.tolist()), tuple(high.tolist()), growth.symmetry)
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """Newborns, the corners of a box round them, a group that maps each generation to itself, and the memory of growing them."""
+    """Newborns of an automaton, the corners of a box round them, a group that keeps each generation, and the memory of growing."""
 
+    automaton: str
     newborns: Iterable[Newborns]
     low: tuple[int, ...]
     high: tuple[int, ...]
@@ -367,7 +368,7 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
         palette = generation_palette(look, births[: last + 1], growing=growing)
         return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
 
-    body = _Packing(name, scene, births, generations, cells.coordinates, coloured, note)
+    body = _Packing(name, cells.automaton, scene, births, generations, cells.coordinates, coloured, note)
     return body.growing(np.concatenate(list(keys.values()))) if growing else body.whole()
 
 
@@ -376,6 +377,7 @@ class _Packing:
     """A packed body whose cells have generations and colours by their numbers in its scene, and by its last generation."""
 
     name: str
+    automaton: str
     scene: BrickScene
     births: NDArray[np.int64]
     generations: NDArray[np.integer]
@@ -404,7 +406,8 @@ class _Packing:
 
         count = counted(self.births)
         born = np.flatnonzero(self.births[: last + 1])
-        outline = _outline(self.name, self.coordinates, cubes, count(last), note=self.note, population_until=count)
+        facts = {"note": self.note, "population_until": count, "automaton": self.automaton}
+        outline = _outline(self.name, self.coordinates, cubes, count(last), **facts)
         outline |= {"colours": lambda *cubes: of_numbers(numbers(*cubes)), "born": lambda *cubes: self.generations[numbers(*cubes)]}
         return TracedBody(**outline, scene=part, ends=(int(born[0]), int(born[-1])), legend=legend)
 
@@ -450,7 +453,9 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
         table = told_by_light(shown, blocks.generations, last, look.drawn_theme) if growing else shown
         return lambda numbers: table[order[numbers]], legend
 
-    body = _Packing(blocks.name, scene, births, blocks.generations[order], blocks.coordinates, coloured, blocks.note)
+    body = _Packing(
+        blocks.name, blocks.automaton, scene, births, blocks.generations[order], blocks.coordinates, coloured, blocks.note
+    )
     return body.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else body.whole()
 
 
