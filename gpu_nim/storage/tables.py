@@ -367,7 +367,8 @@ def _zarr() -> None:
     _require_library("zarr")
     import zarr
 
-    zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
+    with interrupts_deferred():
+        zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -345,7 +345,14 @@ def gasket() -> Cases:
     V,
     "Remark 4.1",
     name="v-remark-4.1-questions",
-    also=("v-remark-4.1", "chocolate-nim", "chocolate-first-difference", "chocolate-integers", "nim-gasket"),
+    also=(
+        "v-remark-4.1",
+        "chocolate-nim",
+        "chocolate-shifted-nim",
+        "chocolate-first-difference",
+        "chocolate-integers",
+        "nim-gasket",
+    ),
     command="gpunim solve chocolate --a 1:9 --size 63",
 )
 def remark_4_1() -> Cases:
