@@ -25,6 +25,7 @@ import pytest
 from gpu_nim import Growth
 from gpu_nim.automata import formulas
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.table import ColumnRecorder
 from gpu_nim.backends.interface import Batch
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
@@ -33,7 +34,7 @@ from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.games import breaking, game_graph, heaps, inequality, laws, solvers
 from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, run_checks, statements
-from gpu_nim.papers.catalogue import EDGE, ENTRIES, MORE_PILES
+from gpu_nim.papers.catalogue import EDGE, ENTRIES, MORE_PILES, SCALES
 from gpu_nim.papers.nim_fractals import section_5_5_more_piles
 from tests.threads import one_at_a_time
 
@@ -58,7 +59,7 @@ MORE = (
     DigitProduct.value,
     inequality.InequalityGame.greatest_below,
 )
-_UPTO = {EDGE: 16, MORE_PILES: 16}
+_UPTO = {EDGE: 16, MORE_PILES: 16, SCALES: 64}
 """How far statements are tried, by their source; others to 6."""
 _SECONDS = 20
 """Of computing, after which a check is taken to be endless."""
@@ -139,7 +140,7 @@ FORMULAS = [*dict.fromkeys(function for room in ROOMS for function in _functions
 BROKEN = [function for function in FORMULAS if _name(function) not in LEFT_OUT]
 PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for each in statements()})]
 HELPERS = [function for room in (by_definition, inequality, solvers, game_graph, *PAPERS) for function in _functions(room)]
-HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__]
+HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__, ColumnRecorder.table]
 """What statements use beside formulas; not every fault of it can be noticed."""
 
 Unbroken = dict[Entry, set[Callable[..., Any]]]
