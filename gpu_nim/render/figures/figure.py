@@ -12,7 +12,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES, Theme
 
 _BYTES_A_PIXEL = 20
-_BYTES = 60 << 20  # of the largest figure's game, and of its drawing
+_BYTES = 74 << 20  # of matplotlib, the largest figure's game, and its drawing
 
 
 @dataclass(frozen=True)
