@@ -6,6 +6,7 @@ plan says and the user's cap is compared with.
 """
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -199,6 +200,15 @@ def test_the_library_of_a_file_is_loaded_before_its_memory_is_planned(job: str) 
     program = f"import sys; from gpu_nim.jobs import *; {job}.plan(); print('zarr' in sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
+
+
+@pytest.mark.parametrize(("cap", "loaded"), [("300MB", False), ("2GB", True)])
+def test_macro_cells_grow_without_loops_that_do_not_fit(cap: str, loaded: bool) -> None:
+    pytest.importorskip("numba", reason="numba is not installed")
+    program = "import sys; from gpu_nim.automata import MacroGrowth; MacroGrowth('nim').advance(9); print('numba' in sys.modules)"
+    environment = os.environ | {"GPUNIM_MEMORY": cap}
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == f"{loaded}\n"
 
 
 @pytest.mark.parametrize(

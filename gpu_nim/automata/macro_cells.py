@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata.catalogue import Automaton, as_automaton
 from gpu_nim.automata.domains import Box, domain_of
 from gpu_nim.automata.trees import certificate, tree_of_rows
-from gpu_nim.backends.numpy.compilation import installed
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
 from gpu_nim.model.arguments import Whole, argument, integer, shown, vectors
@@ -54,7 +54,7 @@ class MacroGrowth:
         automaton: a name of the catalogue, an automaton, or a rule in two or three dimensions, whose universe is all of the
             lattice, an octant, or one of the catalogue's.
         whole: hold all cells, where those between mirrors would do.
-        loops: use loops that numba compiles; None where it is installed.
+        loops: use loops that numba compiles; None where it is installed and fits.
         on_step: called with how many doublings of the generation are done, on the way from the beginning.
 
     Attributes:
@@ -78,8 +78,9 @@ class MacroGrowth:
         self._rule, self._domain = rule, domain_of(rule, whole=whole)
         self._plane = rule.dimension == 2
         offsets = [self._ordered(offset) for offset in rule.offsets]
-        self._free = host_memory()
-        loops = installed() if loops is None else loops
+        free = host_memory()
+        loops = installed() and free > 2 * LOADED_BYTES if loops is None else loops  # numba, and blocks beside it
+        self._free = free - LOADED_BYTES * loops
         self._cells = MacroCells(rule.dimension, offsets, rule.births, self._domain.fold, loops, self._free)
         self._blocks: dict[tuple[int, Cell], int] = {}
         self._halves = cube(rule.dimension, 2)
