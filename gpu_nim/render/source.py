@@ -23,6 +23,7 @@ Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,7 +142,7 @@ def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, colour: str | None 
 def has_many_cells(source: "Source") -> bool:
     """Return whether a source is a body in space of more cells than are drawn as blocks, which can be traced cell by cell.
 
-    Those of a growth are counted, up to the limit.
+    Those of a growth whose box holds more are counted, up to the limit.
 
     >>> has_many_cells("nim:2^11"), has_many_cells("nim:2^10"), has_many_cells("edge:31")
     (True, False, False)
@@ -156,6 +157,9 @@ def has_many_cells(source: "Source") -> bool:
     if isinstance(found, Growth):
         return found.newborns(0).shape[1] == 3 and int(found.births.sum()) > CELLS_LIMIT
     if not isinstance(found, NamedGrowth) or found.automaton.rule.dimension != 3 or not 0 <= found.generation <= _GENERATION_LIMIT:
+        return False
+    low, high = found.automaton.rule.box(found.generation)
+    if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
         return False
     totals = accumulate(int(batch.births.sum()) for batch in growth_of(found.automaton.name, found.generation))
     return any(total > CELLS_LIMIT for total in totals)

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from importlib.util import find_spec
 from io import StringIO, TextIOWrapper
 from itertools import chain, islice
@@ -363,6 +364,7 @@ def _require_library(name: str) -> None:
     require_memory(needed, host_memory(), f"loading {name}", "text takes less")
 
 
+@cache
 def _zarr() -> None:
     _require_library("zarr")
     import zarr
