@@ -1,12 +1,12 @@
 """Save and load growths, solved games and graphs, and read the terms of sequences, by the suffix of the file."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
@@ -25,6 +25,7 @@ from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _FRACTION = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
+N = TypeVar("N", int, Fraction)
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
 _BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of integers
 
@@ -267,7 +268,7 @@ def parse_terms(text: str) -> tuple[int, ...]:
     >>> parse_terms("1, 4, 4, 12,\n4 12 12 36")
     (1, 4, 4, 12, 4, 12, 12, 36)
     """
-    return tuple(map(int, _numbers(text, _INTEGER, "integers")))
+    return _numbers(text, int, _INTEGER, "integers")
 
 
 def parse_fractions(text: str) -> tuple[Fraction, ...]:
@@ -282,15 +283,15 @@ def parse_fractions(text: str) -> tuple[Fraction, ...]:
     >>> parse_fractions("1, -1/2 3")
     (Fraction(1, 1), Fraction(-1, 2), Fraction(3, 1))
     """
-    return _numbers(text, _FRACTION, "integers or fractions p/q")
+    return _numbers(text, Fraction, _FRACTION, "integers or fractions p/q")
 
 
-def _numbers(text: str, pattern: re.Pattern[str], what: str) -> tuple[Fraction, ...]:
+def _numbers(text: str, read: Callable[[str], N], pattern: re.Pattern[str], what: str) -> tuple[N, ...]:
     words = re.split(r"[\s,;]+", text.strip().strip("[](){},")) if text.strip() else []
     for word in words:
         if not pattern.fullmatch(word):
             raise UsageError(f"terms must be {what} separated by commas or space, got {printable(word, 40)!r}")
     try:
-        return tuple(map(Fraction, words))
+        return tuple(map(read, words))
     except ValueError as error:
         raise UsageError(f"terms must have fewer digits than Python reads: {error}") from error
