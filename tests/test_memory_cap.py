@@ -101,8 +101,11 @@ def test_a_growth_s_plan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_count_s_plan() -> None:
-    plan = json.loads(invoke("count", "D", "--piles", "4", "--range", "0:10^12", "--plan", "--format", "json").stdout)["plan"]
+    words = ("count", "D", "--piles", "4", "--range", "0:10^12", "--plan", "--format", "json")
+    plan = json.loads(invoke(*words).stdout)["plan"]
     assert 8 * 2**22 < plan["memory"] < 10**8 < plan["bytes"]
+    plan = json.loads(invoke(*words, "--reduce", "residues:1000003,histogram,sum").stdout)["plan"]
+    assert 1.8e8 < plan["memory"] < 2.2e8  # a list of all classes, of which 184 MB were measured
 
 
 @pytest.mark.parametrize("name", ["nim", "edge"])

@@ -18,7 +18,7 @@ from gpu_nim.counting.reductions import (
     record_values,
     reduce_range,
     residue_counts,
-    scanned_values,
+    scans,
 )
 from gpu_nim.model.errors import VerificationError
 
@@ -76,7 +76,7 @@ def test_a_million_million_indices() -> None:
     assert histogram is not None
     assert histogram[(3**20).bit_length()] == 68923264410
     assert sum(histogram.values()) == 2**39
-    assert scanned_values(counts, 0, stop, Reduction("residues", 10)) == 0
+    assert scans(counts, 0, stop, [Reduction("residues", 10)], ENGINE) == []
     records = record_values(counts, 0, stop, 1000)
     assert records == [(2**m - 1, 3**m) for m in range(40)]
 
@@ -89,10 +89,14 @@ def test_residues_past_every_machine_word() -> None:
 
 def test_what_must_be_visited_is_said_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reductions, "_MAX_STATES", 1 << 10)
-    assert scanned_values(find_family("D", 4), 0, 10**12, Reduction("histogram")) == 10**12
-    assert scanned_values(find_family("D", 7), 0, 10**12, Reduction("residues", 10**6)) == 10**12
-    assert scanned_values(find_family("a", 4), 0, 10**12, Reduction("histogram")) == 0
-    assert scanned_values(find_family("D", 4), 0, 10**12, Reduction("max")) == 0
+
+    def visiting(name: str, piles: int, *wanted: Reduction) -> list[Reduction]:
+        return [scan.reduction for scan in scans(find_family(name, piles), 0, 10**12, wanted, ENGINE)]
+
+    histogram, residues = Reduction("histogram"), Reduction("residues", 10**6)
+    assert visiting("D", 4, histogram, Reduction("max")) == [histogram]
+    assert visiting("D", 7, residues) == [residues]
+    assert visiting("a", 4, histogram) == []
 
 
 def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:

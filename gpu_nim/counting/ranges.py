@@ -100,8 +100,11 @@ class Range:
         >>> Range(ByTotal(4), 0, 10**12, NumpyCounting()).planned_memory() < 1e8
         True
         """
-        size, dimension = min(CHUNK, self.size), self._blocks.dimension
-        return 8 * self.limbs * (dimension * ((1 << self._bits) + (size >> self._bits) + 2) + size)
+        return self.table_memory() + 8 * self.limbs * min(CHUNK, self.size)
+
+    def table_memory(self) -> int:
+        """The bytes of the engine's memory for the table, and for the rows of a chunk, of which no values are kept."""
+        return 8 * self.limbs * self._blocks.dimension * ((1 << self._bits) + (min(CHUNK, self.size) >> self._bits) + 2)
 
     def lengths(self, first: int, stop: int) -> Lengths:
         """How many of the values at first, ..., stop - 1 have each length, one by one."""

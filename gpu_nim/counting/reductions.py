@@ -3,7 +3,7 @@
 All of them use aligned blocks of indices. Sums, extremes and records need a few hundred digit operations for any range. Residues
 and histograms read the index from its lowest digit up and count, for all 2^t strings of t digits at once, how many lead to each
 state of a small automaton; if there are too many states (exact histograms of D_k, k >= 4; residues of large moduli), every value of
-the range is visited, and `scanned_values` returns their number in advance.
+the range is visited, by a `ValueScan`, and `scans` returns these in advance.
 
 `REDUCTIONS` is the catalogue: a new reduction is one entry of it, which the command line takes, lists and prints.
 """
@@ -185,18 +185,6 @@ def reduce_range(
     return results
 
 
-def scanned_values(family: Family, start: int, stop: int, reduction: Reduction) -> int:
-    """How many values `reduce_range` will visit for this reduction: 0, or all of them.
-
-    >>> from gpu_nim.counting.families import ByTotal
-    >>> scanned_values(ByTotal(4), 0, 10**12, Reduction("histogram"))
-    1000000000000
-    """
-    entry = reduction.entry
-    found = entry.scan is None or entry.find(family, start, stop, Wanted(reduction.modulus)) is not None
-    return 0 if found else stop - start
-
-
 @dataclass(frozen=True)
 class ValueScan:
     """A histogram or residues by visiting every value: in chunks that any process can do, in any order, and repeat if lost."""
@@ -219,10 +207,20 @@ class ValueScan:
         assert scan is not None
         return scan(self.family, Range(self.family, *chunk, self.engine), chunk, self.reduction.modulus)
 
+    @property
+    def _counts_memory(self) -> int:
+        arrays = 2 if len(self.chunks()) == 1 else 3  # the counts of a chunk, of a part of it, and of all before
+        return 8 * arrays * self.reduction.modulus
+
+    @property
+    def most_memory(self) -> int:
+        """The bytes of memory for the counts and for a list of them, where no class is empty."""
+        modulus = self.reduction.modulus
+        return max(self._counts_memory, 8 * modulus + _CLASS_BYTES * min(modulus, self.stop - self.start))
+
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
         """The sum of the chunks' counts, without zeros; InsufficientMemoryError for too many classes."""
-        arrays = 2 if len(self.chunks()) == 1 else 3  # the counts of a chunk, of a part of it, and of all before
-        require_memory(8 * arrays * self.reduction.modulus, host_memory(), f"{self.reduction} of {self.family}")
+        require_memory(self._counts_memory, host_memory(), f"{self.reduction} of {self.family}")
         totals = np.zeros(0, np.int64)
         for part in parts:
             if len(totals) < len(part):  # of longer values
@@ -231,6 +229,21 @@ class ValueScan:
             del part  # before the next one
         classes = np.flatnonzero(totals)
         return _listed(classes, totals[classes])
+
+
+def scans(family: Family, start: int, stop: int, wanted: Iterable[Reduction], engine: NumpyCounting) -> list[ValueScan]:
+    """Return the scans of the reductions for which `reduce_range` visits every value.
+
+    >>> from gpu_nim.counting.families import ByTotal
+    >>> wanted = [Reduction("sum"), Reduction("histogram")]
+    >>> [str(scan.reduction) for scan in scans(ByTotal(4), 0, 10**12, wanted, NumpyCounting())]
+    ['histogram']
+    """
+    return [
+        ValueScan(family, start, stop, each, engine)
+        for each in wanted
+        if each.entry.scan is not None and each.entry.find(family, start, stop, Wanted(each.modulus)) is None
+    ]
 
 
 def _listed(classes: NDArray[np.int64], counts: Integers) -> dict[int, int]:

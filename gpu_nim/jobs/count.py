@@ -25,7 +25,7 @@ from gpu_nim.counting.families import FAMILIES
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.limits import MAX_RECORDS
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
-from gpu_nim.counting.reductions import Reduced, Reduction, Result, ValueScan, reduce_range, scanned_values
+from gpu_nim.counting.reductions import Reduced, Reduction, Result, ValueScan, reduce_range, scans
 from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.jobs.plan import Plan
 from gpu_nim.model.arguments import Apart, Whole, argument, check_together, given_fields, integer, items, shown
@@ -344,7 +344,11 @@ class CountJob:
     @property
     def visited(self) -> int:
         """How many values the reductions have to visit."""
-        return sum(scanned_values(*self._span, reduction) for reduction in self._wanted)
+        return self.size * len(self._scans)
+
+    @property
+    def _scans(self) -> list[ValueScan]:
+        return scans(*self._span, self._wanted, self._backend.counting())
 
     @property
     def is_long(self) -> bool:
@@ -379,8 +383,10 @@ class CountJob:
         seconds = seconds_for(self._range, scanned) if scanned else 0.0
         time = f"{duration(seconds)} of one process with {self._backend.counting().name}"
         if self.reduce is not None:
-            costs = {"values": scanned, "seconds": seconds}
-            return Plan(self.facts, costs, f"{scanned:,} values to visit, at least {time}")
+            memory = max((self._range.table_memory() + scan.most_memory for scan in self._scans), default=0)
+            costs = {"values": scanned, "seconds": seconds, "memory": memory}
+            words = f"{scanned:,} values to visit, at least {time}"
+            return Plan(self.facts, costs, f"{words}, at most {memory:,} bytes of memory" if memory else words)
         size, memory = 8 * self.limbs * scanned, self._planned_memory
         words = f"{scanned:,} values of {8 * self.limbs} bytes, {size:,} bytes in all, {time}, writing not counted"
         costs = {"values": scanned, "bytes": size, "seconds": seconds, "memory": memory}
