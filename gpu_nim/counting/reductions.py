@@ -209,8 +209,7 @@ class ValueScan:
 
     @property
     def _counts_memory(self) -> int:
-        arrays = 2 if len(self.chunks()) == 1 else 3  # the counts of a chunk, of a part of it, and of all before
-        return 8 * arrays * self.reduction.modulus
+        return 16 * self.reduction.modulus  # the counts of a chunk, and of all before
 
     @property
     def most_memory(self) -> int:
