@@ -83,22 +83,18 @@ def _by_runs(piles: int, *indices: int, on_step: OnStep) -> list[int]:
 
 
 def term(piles: int, b: int, c: int) -> int:
-    """g(b, c) of the module's docstring.
+    """g(b, c) of the module's docstring, for an odd number of piles.
 
     >>> term(3, 2, 1)
     19
     """
     if piles < _FEW_PILES:
-        # Even k sums such terms over all 1s of n, and powers of long integers would take longer.
         total, square = 0, c * c
-        for ones in range((piles - 1) // 2 * 2, -1, -2):
+        for ones in range(piles - 1, -1, -2):
             total = total * square + (comb(piles, ones) << b * (piles - ones - 1))
         return total
     high = 1 << b
-    numerator = long(high + c, piles) ** piles + long(high - c, piles) ** piles
-    if piles % 2 == 0:
-        numerator -= 2 * long(c, piles) ** piles
-    return int(numerator >> (b + 1))
+    return int((long(high + c, piles) ** piles + long(high - c, piles) ** piles) >> (b + 1))
 
 
 def _runs(digits: int, length: int) -> Iterator[tuple[int, int, int]]:
