@@ -26,7 +26,8 @@ _SUMS = {
 _FACTORS = 5
 _REPEATED = 40
 _APPLIED = 48  # matrices, so that ratios come close to an eigenvalue
-_TRIED = 40  # piles of conjectures
+_TRIED = 40  # piles of what is proved or conjectured for more
+_MULTIPLIED = 6  # factors of a product of polynomials
 
 
 def _digits(upto: int) -> int:
@@ -60,15 +61,21 @@ def records(upto: int) -> Cases:
 
 @Entry(MORE_PILES, "largest-counts", reach=Reach(None, 1024, 1))
 def largest(upto: int) -> Cases:
-    """D_k(n) <= rho^m for n < 2^m and k = 4, ..., 28, with rho the largest eigenvalue of a block of the digit matrices
+    """D_k(n) <= rho^m for n < 2^m, for even k and for odd k to 27, with rho the largest eigenvalue of a block of the digit matrices
 
-    For k = 2 mod 4 all rows of the digit matrices have the sum rho. The others have certificates, of up to 157 rows; those for more
-    than 25 piles take longer.
+    For k = 2 mod 4 all rows of the digit matrices have the sum rho. For k = 0 mod 4 the product of m factors W(x^(2^j)) has its
+    largest coefficient in the middle, a diagonal entry of the block's power. Odd k have certificates, of up to 157 rows.
     """
     certified = [k for k in CERTIFIED if k <= max(25, upto // 32)]
-    yield f"certificates for k = {', '.join(map(str, certified))}, n up to 2^{_digits(upto)} for k to 14"
+    products = min(upto // 4, _MULTIPLIED)
+    yield (
+        f"certificates for k = {', '.join(map(str, certified))}; products of {products} factors for k = 4, 8, ..., {_TRIED}; "
+        f"n up to 2^{_digits(upto)} for k to 14"
+    )
     for k in certified:
         yield f"what fails in the certificate for k = {k}", failures(k), []
+    for k in range(4, _TRIED + 1, 4):
+        yield from _largest_in_the_middle(k, products)
     for k in range(4, 15):
         excess = 2 ** (k - 2) + abs(_real_power(k)) // 2
         rows = [int(sum(row)) for matrix in digit_matrices(k) for row in matrix]
@@ -77,12 +84,31 @@ def largest(upto: int) -> Cases:
         yield from _at_most_powers(k, _digits(upto))
 
 
+def _largest_in_the_middle(k: int, factors: int) -> Iterator[Case]:
+    """The product of W(x^(2^j)), multiplied out."""
+    rho = root_bounds(k)[1]
+    product = np.array([1], object)
+    power = np.eye(k // 2 - 1, dtype=object)
+    for m in range(1, factors + 1):
+        spread = np.zeros(k // 2 * 2 ** (m - 1) + 1, object)
+        spread[:: 2 ** (m - 1)] = [comb(k, 2 * i) for i in range(k // 2 + 1)]
+        product = np.convolve(product, spread)
+        power = power @ block(k)
+        middle = power[k // 4 - 1, k // 4 - 1]
+        yield (
+            f"the largest coefficient of {m} factors for k = {k}, and the middle one",
+            (max(product), product[len(product) // 2]),
+            (middle,) * 2,
+        )
+        yield f"whether it is at most rho^{m}", middle * rho.denominator**m <= rho.numerator**m, True
+
+
 @Entry(MORE_PILES, "largest-counts-further", reach=Reach(None, 1024, 6), conjecture=True)
 def largest_further(upto: int) -> Cases:
     """D_k(n) <= rho^m for n < 2^m, and no product of m digit matrices has an eigenvalue above rho^m, for any k"""
-    first = CERTIFIED[-1] + 1
-    yield f"k from {first} to {_TRIED}, n up to 2^{_digits(upto)}, products of up to {min(upto // 8, _FACTORS)} matrices"
-    for k in range(first, _TRIED + 1):
+    first = CERTIFIED[-1] + 2
+    yield f"odd k from {first} to {_TRIED}, n up to 2^{_digits(upto)}, products of up to {min(upto // 8, _FACTORS)} matrices"
+    for k in range(first, _TRIED + 1, 2):
         yield from _at_most_powers(k, _digits(upto))
         for m in range(1, min(upto // 8, _FACTORS) + 1):
             most = root_bounds(k)[1] ** m
