@@ -411,6 +411,6 @@ def _read(words: dict[str, Any]) -> Paper:
     return paper
 
 
-F, NF, B, V, BARS, WYTHOFF, CHOCOLATES, EDGE, SCALES, MORE_PILES, GPUNIM = map(
+F, NF, B, V, BARS, WYTHOFF, CHOCOLATES, EDGE, SCALES, MORE_PILES, OCTAL, GPUNIM = map(
     _read, tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).values()
 )

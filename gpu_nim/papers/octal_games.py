@@ -1,0 +1,132 @@
+"""Octal games whose P-positions are found at the step of their generation; docs/open-problems/steps-and-generations.md: proofs.
+
+In them heaps have weights such that each P-position of weight 2n is found at step n and is of generation n.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.heaps import HeapGame, Heaps, OctalCode, grundy_values
+from gpu_nim.papers.catalogue import OCTAL, Cases, Entry, Reach
+
+_LONGER = ("0.0201", "0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
+_VALUES = 200
+_APART: dict[str, Heaps] = {
+    f"0.{digits}": tuple(map(int, heaps.split()))
+    for heaps, codes in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+    for digits in codes.split()
+}
+
+
+@dataclass(frozen=True)
+class _From:
+    """The positions that play from one of them reaches."""
+
+    rule: OctalCode
+    first: Heaps
+
+    def options(self, position: Heaps) -> set[Heaps]:
+        return HeapGame(self.rule, sum(position)).options(position)
+
+    def positions(self) -> set[Heaps]:
+        found: set[Heaps] = set()
+        new = {self.first}
+        while new:
+            found |= new
+            new = {option for position in new for option in self.options(position)} - found
+        return found
+
+
+def weights(code: str) -> Callable[[int], int] | None:
+    """Return the weight of a heap in a game that the theorem treats; None in another one.
+
+    >>> [weights(code) for code in ("0.77", "0.7")][0], [weights("0.57")(heap) for heap in range(1, 7)]
+    (None, [1, 1, 3, 3, 5, 5])
+    """
+    digits = [*map(int, code.partition(".")[2])]
+    if code in ("0.7", "0.71", "0.711", "0.72", "0.73", "0.731") or _has_values_1_and_2(*digits):
+        return lambda heap: heap
+    taken = len(digits)
+    if taken > 1 and digits == [1] * (taken - 2) + [5, 7]:
+        return lambda heap: 2 * -(-heap // taken) - 1
+    return _length(digits)
+
+
+def _has_values_1_and_2(first: int, second: int = 0, *others: int) -> bool:
+    odd, even = {*others[::2]}, {*others[1::2]}
+    ones = odd <= {0, 1, 4, 5} and (first == 7 or (first == 3 and others[:1] == (5,)))
+    return second == 5 and even <= {0, 1, 4, 5} and (ones or (first == 7 and odd <= {0, 2}))
+
+
+def _length(digits: list[int]) -> Callable[[int], int] | None:
+    """The number of moves of every play of a heap, where none is divided and at most one number may be taken from larger ones."""
+    leaving = [take for take, digit in enumerate(digits, 1) if digit & 2]
+    if max(digits) > 3 or len(leaving) > 1:
+        return None
+    whole = {take for take, digit in enumerate(digits, 1) if digit & 1}
+    if not leaving:
+        return lambda heap: int(heap in whole)
+    (take,) = leaving
+    if any(heap > 2 * take or heap - take in whole for heap in whole if heap > take):
+        return None
+    return lambda heap: (heap - 1) // take + int((heap - 1) % take + 1 in whole)
+
+
+def _codes(digits: int) -> Iterator[str]:
+    """The codes of up to so many digits, with one digit after the point at least, whose last digit is not 0."""
+    for number in range(1, 8**digits):
+        yield "0." + f"{number:0{digits}o}".rstrip("0")
+
+
+@Entry(OCTAL, "octal-steps", reach=Reach(12, 22, 35))
+def steps(upto: int) -> Cases:
+    """In 38 octal games of up to three digits each P-position is found at the step of its generation, in the other 473 not
+
+    The 38, and families with more digits, have weights: P-positions of weight 2n are found at step n and are of generation n.
+    """
+    known = {code: weight for code in _codes(3) if (weight := weights(code))}
+    yield f"38 games and {len(_LONGER)} of more digits with weights to {upto} counters, one position of each other game"
+    yield "the number of games with weights", len(known), 38
+    yield (
+        "the games without weights, and those with a position whose step is not its generation",
+        {*_codes(3)} - {*known},
+        {*_APART},
+    )
+    for code in (*known, *_LONGER):
+        weight = weights(code)
+        assert weight is not None
+        evolution = evolve(HeapGame(OctalCode(code), upto))
+        lost = np.flatnonzero(evolution.is_p).tolist()
+        half = [sum(map(weight, evolution.positions[place])) / 2 for place in lost]
+        yield f"the steps of P-positions of {code}, and half of their weights", evolution.step[lost].tolist(), half
+        yield f"the generations of P-positions of {code}", evolution.generation[lost].tolist(), half
+    for code, position in _APART.items():
+        if sum(position) <= 2 * upto:
+            evolution = evolve(_From(OctalCode(code), position))
+            place = evolution.index(position)
+            yield f"whether {position} of {code} is P", bool(evolution.is_p[place]), True
+            yield "whether its step is its generation", bool(evolution.step[place] == evolution.generation[place]), False
+
+
+@Entry(OCTAL, "octal-values", reach=Reach(_VALUES, 2000, 1))
+def values(upto: int) -> Cases:
+    """The Grundy values by which these games are proved: 1 and 2 by turns, of runs of heaps, or periodic of period 2 or 4"""
+    yield f"heaps up to {upto}"
+    heaps = np.arange(1, upto + 1)
+    for code, stated in (
+        *((code, 2 - heaps % 2) for code in [*_codes(3), *_LONGER] if _has_values_1_and_2(*map(int, code[2:]))),
+        *(("0." + "1" * (taken - 2) + "57", 2 - -(-heaps // taken) % 2) for taken in range(2, 6)),
+        ("0.71", np.where(heaps == 2, 2, heaps % 2)),
+        ("0.711", np.where(heaps == 2, 2, heaps % 2)),
+        ("0.72", np.array([3, 1, 0, 2])[heaps % 4]),
+        ("0.73", heaps % 4),
+        ("0.731", heaps % 4),
+    ):
+        yield f"the Grundy values of {code}", grundy_values(OctalCode(code), upto + 1)[1:].tolist(), stated.tolist()
