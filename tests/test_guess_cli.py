@@ -10,7 +10,7 @@ import pytest
 from gpu_nim import grow, save
 from gpu_nim.guessing import KINDS
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.storage.save_load import parse_terms, read_terms, readable
+from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
 from gpu_nim.storage.tables import endings
 from tests.helpers import facts, printed, run
 
@@ -51,6 +51,12 @@ def test_a_text_is_read_as_stdin_is(place: Path, text: str) -> None:
     (place / "l.txt").write_text(text)
     assert read_terms(Path("l.txt")).values == tuple(2**n for n in range(6))
     assert run("guess", "-", text=text).stdout.startswith("numbers: 6 terms")
+
+
+def test_fractions_in_a_file_are_multiplied_as_on_the_command_line(place: Path) -> None:
+    (place / "f.txt").write_text("1/2, 1, -1/3, 1/6")
+    assert read_terms(Path("f.txt"), most=3) == TermList("f.txt, times 6", 0, (3, 6, -2))
+    assert run("guess", "f.txt").stdout.startswith("f.txt, times 6: 4 terms")
 
 
 @pytest.mark.parametrize("text", ["0;1\n1;3\n", "0, 1\n1, 3\n", "0 1\r\n1 3 5\r\n"])

@@ -55,11 +55,11 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     formulas, f(0) is the first term.
     """
     from gpu_nim.jobs.terms import guess as search
-    from gpu_nim.storage.save_load import parse_fractions
+    from gpu_nim.storage.save_load import parse_terms
 
     name = sys.stdin.read() if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:
-        parse_fractions(name)  # several words are numbers
+        parse_terms(name)  # several words are numbers
     found = search(name, **options)
     emit_json(found.facts()) if as_json else _print(found)
 

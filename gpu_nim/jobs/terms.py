@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from math import lcm
 from pathlib import Path
-from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
@@ -19,7 +17,7 @@ from gpu_nim.guessing.search import Guess, search
 from gpu_nim.model.arguments import Whole, argument, integer, items, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.storage.save_load import TermList, parse_fractions, read_terms, readable
+from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
 from gpu_nim.storage.tables import MAIN
 
 _NUMBERS = re.compile(r"[\s\d/,;\[\](){}-]*")
@@ -67,15 +65,13 @@ def guess(
     >>> guess("A147582", kinds=["regular"])
     <Guess from 128 terms: 2-regular of rank 2>
     """
-    if not isinstance(terms, str | Path):
+    if isinstance(terms, str | Path):
+        given = find_terms(str(terms), piles=piles, column=column, most=most)
+    else:
         _check_absent("integers", piles=piles, column=column, most=most)
-        numbers: list[Any] = items("terms", terms, "integers or fractions")
-        scale = _common_denominator(numbers)
-        if any(isinstance(each, Fraction) for each in numbers):
-            numbers = [int(each * scale) if isinstance(each, Fraction) else integer("terms", each) * scale for each in numbers]
-        found = search(numbers, base=base, confirm=confirm, kinds=kinds)
-        return found if scale == 1 else replace(found, source=_scaled("fractions", scale))
-    given = find_terms(str(terms), piles=piles, column=column, most=most)
+        listed = items("terms", terms, "integers or fractions")
+        numbers = [each if isinstance(each, Fraction) else integer("terms", each) for each in listed]
+        given = TermList.of("fractions" if any(isinstance(each, Fraction) for each in numbers) else "integers", numbers)
     return replace(search(given.values, base=base, confirm=confirm, kinds=kinds), source=given.name, first=given.first)
 
 
@@ -99,9 +95,7 @@ def find_terms(source: str, *, piles: Whole | None = None, column: str | None = 
     """
     if _NUMBERS.fullmatch(source):
         _check_absent("numbers", piles=piles, column=column)
-        numbers = parse_fractions(source)[:most]
-        scale = _common_denominator(numbers)
-        return TermList(_scaled("numbers", scale), 0, tuple(int(each * scale) for each in numbers))
+        return TermList.of("numbers", parse_terms(source)[:most])
     if source in CATALOGUE:
         _check_absent(source, piles=piles)
         return _grown(source, column or MAIN, GROWN if most is None else most)
@@ -110,14 +104,6 @@ def find_terms(source: str, *, piles: Whole | None = None, column: str | None = 
         return read_terms(Path(source), column, most)
     _check_absent(source, column=column)
     return _counted(source, piles, COUNTED if most is None else most)
-
-
-def _common_denominator(numbers: Iterable[object]) -> int:
-    return lcm(*(each.denominator for each in numbers if isinstance(each, Fraction)))
-
-
-def _scaled(name: str, scale: int) -> str:
-    return name if scale == 1 else f"{name}, times {scale}"
 
 
 def _grown(name: str, column: str, most: int) -> TermList:

@@ -1,12 +1,13 @@
 """Save and load growths, solved games and graphs, and read the terms of sequences, by the suffix of the file."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, pairwise
+from math import lcm
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
@@ -24,10 +25,9 @@ from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, 
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
-_FRACTION = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
-N = TypeVar("N", int, Fraction)
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
-_BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of integers
+_NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
+_BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of numbers
 
 
 def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents: bool = False) -> None:
@@ -160,13 +160,27 @@ class TermList:
     first: int
     values: tuple[int, ...]
 
+    @classmethod
+    def of(cls, name: str, numbers: Sequence[int | Fraction]) -> "TermList":
+        """Return numbers as terms from index 0 on, fractions multiplied by their least common denominator, as the name then says.
+
+        Args:
+            name: what they are.
+            numbers: the numbers.
+
+        >>> TermList.of("numbers", [1, Fraction(1, 2)])
+        TermList(name='numbers, times 2', first=0, values=(2, 1))
+        """
+        scale = lcm(*(each.denominator for each in numbers))
+        return cls(name if scale == 1 else f"{name}, times {scale}", 0, tuple(int(each * scale) for each in numbers))
+
 
 def read_terms(path: Path, column: str | None = None, most: int | None = None) -> TermList:
     """Read the terms of a sequence from a file.
 
     Args:
-        path: a file of a table, an object that `count` or `grow` printed as .json, a growth, or integers as .txt, where two on the
-            first line are those of a b-file.
+        path: a file of a table, an object that `count` or `grow` printed as .json, a growth, or numbers as .txt, as for
+            `parse_terms`, where two on the first line are those of a b-file.
         column: which column of a table or a growth; by default the only one, or births.
         most: how many terms are read at most; None for all.
 
@@ -193,6 +207,8 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
         chosen = _choose(path, [name for name in names if name != counted], column)
         found = columns[chosen][:most]
         require_room_for(path, len(found))
+        if path.suffix == ".txt" and counted is None:  # a list of numbers
+            return TermList.of(path.name, [*found])
         values = tuple(_integer_of(value, chosen) for value in entries(found))
         first = _first_of_rows(columns[counted][: len(values)], counted) if counted is not None and values else 0
         return TermList(path.name if chosen == "value" else f"{chosen} of {path.name}", first, values)
@@ -256,8 +272,8 @@ def readable() -> list[str]:
     return list(dict.fromkeys([*TABLE_FORMATS, *readable_suffixes()]))
 
 
-def parse_terms(text: str) -> tuple[int, ...]:
-    r"""Return the integers of a text, separated by commas or space.
+def parse_terms(text: str) -> tuple[int | Fraction, ...]:
+    r"""Return the integers and fractions p/q of a text, separated by commas or space.
 
     Args:
         text: for example what the OEIS prints.
@@ -265,33 +281,15 @@ def parse_terms(text: str) -> tuple[int, ...]:
     Raises:
         UsageError: something else is among them.
 
-    >>> parse_terms("1, 4, 4, 12,\n4 12 12 36")
-    (1, 4, 4, 12, 4, 12, 12, 36)
+    >>> parse_terms("1, 4, 4, 12,\n4 -1/2 12 36")
+    (1, 4, 4, 12, 4, Fraction(-1, 2), 12, 36)
     """
-    return _numbers(text, int, _INTEGER, "integers")
-
-
-def parse_fractions(text: str) -> tuple[Fraction, ...]:
-    """Return the integers and fractions p/q of a text, separated by commas or space.
-
-    Args:
-        text: the numbers.
-
-    Raises:
-        UsageError: something else is among them.
-
-    >>> parse_fractions("1, -1/2 3")
-    (Fraction(1, 1), Fraction(-1, 2), Fraction(3, 1))
-    """
-    return _numbers(text, Fraction, _FRACTION, "integers or fractions p/q")
-
-
-def _numbers(text: str, read: Callable[[str], N], pattern: re.Pattern[str], what: str) -> tuple[N, ...]:
     words = re.split(r"[\s,;]+", text.strip().strip("[](){},")) if text.strip() else []
     for word in words:
-        if not pattern.fullmatch(word):
-            raise UsageError(f"terms must be {what} separated by commas or space, got {printable(word, 40)!r}")
+        if not _NUMBER.fullmatch(word):
+            wanted = "terms must be integers or fractions p/q separated by commas or space"
+            raise UsageError(f"{wanted}, got {printable(word, 40)!r}")
     try:
-        return tuple(map(read, words))
+        return tuple(Fraction(word) if "/" in word else int(word) for word in words)
     except ValueError as error:
         raise UsageError(f"terms must have fewer digits than Python reads: {error}") from error
