@@ -26,9 +26,8 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.jobs.mpi import MpiCommunicator, join
-from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.errors import FileError, RankFailed
-from gpu_nim.model.work import interrupts_deferred
+from gpu_nim.model.work import Outcome, interrupts_deferred, place
 from tests import strict_cupy as xp
 from tests.test_communicators import check_communicator
 

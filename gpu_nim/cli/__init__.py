@@ -21,10 +21,10 @@ import click
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import Helpful, color_option, coloured_by_environment, memory_option
 from gpu_nim.cli.output import report, say
-from gpu_nim.jobs.ranks import Outcome, place
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
 from gpu_nim.model.files import COMMAND
+from gpu_nim.model.work import Outcome, place
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -26,22 +26,29 @@ class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new r
     Args:
         name: the placeholder in help texts.
         described: returns the names with their summaries.
-        several: whether it may be several, separated by commas.
         or_file: whether it may be a file, too.
     """
 
-    def __init__(self, name: str, described: Callable[[], Described], *, several: bool = False, or_file: bool = False) -> None:
-        self.name, self.described, self._several, self._or_file = name, described, several, or_file
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name, or a tuple of several."""
-        return tuple(" ".join(name.split()) for name in value.split(",")) if self._several else value
+    def __init__(self, name: str, described: Callable[[], Described], *, or_file: bool = False) -> None:
+        self.name, self.described, self._or_file = name, described, or_file
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         """Return what `incomplete` may be the beginning of."""
-        head, comma, begun = incomplete.rpartition(",") if self._several else ("", "", incomplete)
-        items = _beginning(self.described(), begun, head + comma)
+        items = _beginning(self.described(), incomplete)
         return [*items, *_files()] if self._or_file else items
+
+
+class SeveralNames(Named):
+    """Names of a catalogue, separated by commas."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Return the names."""
+        return tuple(" ".join(name.split()) for name in value.split(","))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """Return what the last name may be."""
+        head, comma, begun = incomplete.rpartition(",")
+        return _beginning(self.described(), begun, head + comma)
 
 
 class Source(click.ParamType):  # type: ignore[type-arg]
@@ -157,9 +164,9 @@ SEQUENCE_NAME = Named("name", sequences)
 OEIS_NAME = Named("name", oeis_names)
 AUTOMATON_OR_SEQUENCE = Named("source", lambda: [*automata(), *sequences()], or_file=True)
 COLUMN_NAME = Named("name", partial(_summaries, "automata.columns", "COLUMNS"))
-COLUMN_NAMES = Named("names", COLUMN_NAME.described, several=True)
-REDUCTION_NAMES = Named("names", partial(_summaries, "counting.reductions", "REDUCTIONS"), several=True)
-KIND_NAMES = Named("names", partial(_summaries, "guessing.search", "KINDS"), several=True)
+COLUMN_NAMES = SeveralNames("names", COLUMN_NAME.described)
+REDUCTION_NAMES = SeveralNames("names", partial(_summaries, "counting.reductions", "REDUCTIONS"))
+KIND_NAMES = SeveralNames("names", partial(_summaries, "guessing.search", "KINDS"))
 PAPER_NAME = Named("paper", papers)
 STATEMENT_NAME = Named("statement", statements, or_file=True)
 SOURCE = Source()

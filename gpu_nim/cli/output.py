@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.globals import resolve_color_default
 
-from gpu_nim.jobs.ranks import Outcome
 from gpu_nim.model.arguments import escaped
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, Outcome, unreported
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Batch

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
-from gpu_nim.jobs.ranks import Outcome, Place
 from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, UsageError, message_of, missing
-from gpu_nim.model.work import interrupts_deferred
+from gpu_nim.model.work import Outcome, Place, interrupts_deferred
 
 if TYPE_CHECKING:
     from mpi4py import MPI
