@@ -34,7 +34,7 @@ from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.games import breaking, game_graph, heaps, inequality, laws, solvers
 from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, run_checks, statements
-from gpu_nim.papers.catalogue import EDGE, ENTRIES, MORE_PILES, SCALES
+from gpu_nim.papers.catalogue import ENTRIES
 from gpu_nim.papers.nim_fractals import section_5_5_more_piles
 from tests.threads import one_at_a_time
 
@@ -59,7 +59,7 @@ MORE = (
     DigitProduct.value,
     inequality.InequalityGame.greatest_below,
 )
-_UPTO = {EDGE: 16, MORE_PILES: 16, SCALES: 64}
+_UPTO = {"edge-growth": 16, "more-piles": 16, "scales": 64}
 """How far statements are tried, by their source; others to 6."""
 _SECONDS = 20
 """Of computing, after which a check is taken to be endless."""
@@ -199,7 +199,7 @@ def _checked(tried: Iterable[Entry]) -> Iterator[StatementResult]:
     try:
         for each in tried:
             signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
-            yield from run_checks([each], _UPTO.get(each.paper, 6))
+            yield from run_checks([each], _UPTO.get(each.paper.name, 6))
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)

@@ -140,8 +140,8 @@ class CheckResult(Summarised):
 
 @dataclass(frozen=True)
 class Paper:
-    """A source, or a subject of gpunim's own; a new one is a table of `sources.toml`, with a name below, and so are its items that
-    only point at statements.
+    """A source, or a subject of gpunim's own; a new one is a table of `sources.toml`, and so are its items that only point at
+    statements.
 
     Attributes:
         name: its name in `gpunim reproduce`.
@@ -402,15 +402,8 @@ def find_papers(names: Iterable[str] = ()) -> dict[str, Paper]:
     return {name: paper for name, paper in PAPERS.items() if ALL in wanted or name in wanted}
 
 
-def _read(words: dict[str, Any]) -> Paper:
-    """A paper, and its items that only point at statements."""
-    items = words.pop("items", ())
-    paper = Paper(**words)
-    for item in items:
-        Entry(paper, **item)
-    return paper
-
-
-F, NF, B, V, BARS, WYTHOFF, CHOCOLATES, EDGE, SCALES, MORE_PILES, OCTAL, GPUNIM = map(
-    _read, tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).values()
-)
+for _name, _words in tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8")).items():
+    _pointing = _words.pop("items", ())
+    _paper = Paper(_name, **_words)
+    for _item in _pointing:
+        Entry(_paper, **_item)

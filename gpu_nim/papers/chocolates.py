@@ -12,8 +12,9 @@ from gpu_nim.games.laws import chocolate_equals_nim, chocolate_first_difference
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
 from gpu_nim.papers.by_definition import p_positions
-from gpu_nim.papers.catalogue import CHOCOLATES, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
+CHOCOLATES = SOURCES["chocolates"]
 _REMARK = "[V] Remark 4.1, which asks for other a"
 _EXAMPLE = "[V] Example 3.1, which describes the game"
 _LARGEST_A = 128

@@ -18,8 +18,9 @@ from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.automata.neighbourhoods import steps
 from gpu_nim.backends.selection import select
 from gpu_nim.model.rule import Cell
-from gpu_nim.papers.catalogue import EDGE, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
+EDGE = SOURCES["edge-growth"]
 _MIRRORED = {"edge": 1, "fcc": 8}  # the octants that a cell without a 0 is born in
 _SURFACE = 256  # the last generation whose surface is compared cell by cell
 _SHEETS = 128  # the last generation whose planes are looked at

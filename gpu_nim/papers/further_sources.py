@@ -5,8 +5,10 @@ from __future__ import annotations
 from gpu_nim.games.inequality import bar
 from gpu_nim.games.laws import is_wythoff_pair
 from gpu_nim.games.solve import solve
-from gpu_nim.papers.catalogue import BARS, WYTHOFF, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
+BARS = SOURCES["chocolate-bars"]
+WYTHOFF = SOURCES["wythoff"]
 _LARGEST_K = 8
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.heaps import HeapGame, Heaps, OctalCode, grundy_values
-from gpu_nim.papers.catalogue import OCTAL, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
+OCTAL = SOURCES["octal-games"]
 _LONGER = ("0.0201", "0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
 _VALUES = 200
 _APART: dict[str, Heaps] = {

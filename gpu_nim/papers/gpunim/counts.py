@@ -16,10 +16,11 @@ from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, reduce_range
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.papers.by_definition import a_by_digits, counts, d_by_digits, max_index
-from gpu_nim.papers.catalogue import GPUNIM, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 from gpu_nim.papers.nim_fractals.section_2_and_3 import formulas
 from gpu_nim.papers.nim_fractals.section_5_5_more_piles import by_recursion
 
+GPUNIM = SOURCES["gpunim"]
 _ENUMERATED = [name for name, family in FAMILIES.items() if family.enumerated_by]
 _OTHER_WAYS: dict[type[Family], Callable[[int, int], int]] = {
     ByTotal: partial(by_recursion, "D"),

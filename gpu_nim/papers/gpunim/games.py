@@ -14,7 +14,8 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers import by_definition
-from gpu_nim.papers.catalogue import GPUNIM, Case, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import Case, Cases, Entry, Reach
+from gpu_nim.papers.gpunim.counts import GPUNIM
 
 _EXPLAINED = 6
 _CODES = ("0.77", "0.07", "0.137", "4.0", "0.33", "0.156", "0.3F", "8.28", "0.9")

@@ -12,7 +12,8 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers import by_definition
-from gpu_nim.papers.catalogue import GPUNIM, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import Cases, Entry, Reach
+from gpu_nim.papers.gpunim.counts import GPUNIM
 
 _LITERAL_CELLS = 800  # the most of a literal growth: a fraction of a second
 

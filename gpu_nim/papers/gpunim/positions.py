@@ -7,7 +7,8 @@ import numpy as np
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.papers.by_definition import max_pile, p_positions, pile_scope, two_changed
-from gpu_nim.papers.catalogue import GPUNIM, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import Cases, Entry, Reach
+from gpu_nim.papers.gpunim.counts import GPUNIM
 
 
 @Entry(GPUNIM, "gpunim-positions", reach=Reach(15, 31, 6))

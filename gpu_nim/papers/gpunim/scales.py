@@ -15,9 +15,10 @@ from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess, grow
 from gpu_nim.backends.selection import select
 from gpu_nim.model.rule import Cell
-from gpu_nim.papers.catalogue import SCALES, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 from gpu_nim.papers.edge_growth import births_by_distance, distances, of_both, reach_of, signed_sums
 
+SCALES = SOURCES["scales"]
 _AUTOMATA = ("edge", "fcc")
 _REPEATING = 6  # from so many generations after a power of two on, births in the plane z = 0 repeat
 _CORNER = 16  # generations of a corner that are grown literally

@@ -13,8 +13,8 @@ from gpu_nim.games.inequality import Vector, chocolate, parse_game, sheared, six
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
-from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach, V
-from gpu_nim.papers.inequality_conditions.section_2 import binary_rows
+from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
+from gpu_nim.papers.inequality_conditions.section_2 import V, binary_rows
 
 _SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
 _MOVED = Reach(15, 47, 8)  # the largest coordinate with which every move is tried in a second or so

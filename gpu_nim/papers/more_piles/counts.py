@@ -12,9 +12,10 @@ import numpy as np
 from gpu_nim.counting.families import ByTotal, UpToTotal
 from gpu_nim.counting.reductions import record_values
 from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index
-from gpu_nim.papers.catalogue import MORE_PILES, Case, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import SOURCES, Case, Cases, Entry, Reach
 from gpu_nim.papers.more_piles.digit_products import CERTIFIED, block, digit_matrices, eigenvalue_bounds, failures, root_bounds
 
+MORE_PILES = SOURCES["more-piles"]
 _FAR = 24  # binary digits of records
 _RISING = (6, 10, 14, 18)
 _SUMS = {

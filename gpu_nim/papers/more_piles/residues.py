@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.counting.long_integers import flint
 from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index
-from gpu_nim.papers.catalogue import MORE_PILES, Cases, Entry, Reach
-from gpu_nim.papers.more_piles.counts import values_below
+from gpu_nim.papers.catalogue import Cases, Entry, Reach
+from gpu_nim.papers.more_piles.counts import MORE_PILES, values_below
 from gpu_nim.papers.more_piles.digit_products import digit_matrices
 
 _ENUMERATED = (2, 3, 4, 5, 6, 7)

@@ -16,7 +16,8 @@ from gpu_nim.automata import neighbourhoods
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.papers import by_definition
 from gpu_nim.papers.by_definition import max_pile, p_positions
-from gpu_nim.papers.catalogue import MORE_PILES, Cases, Entry, Reach
+from gpu_nim.papers.catalogue import Cases, Entry, Reach
+from gpu_nim.papers.more_piles.counts import MORE_PILES
 
 _PILES = (2, 3, 4, 5)
 _TWO_PAIRS = (1, 1, 0, 0), (0, 0, 1, 1), (1, 1, 2, 2)

@@ -14,8 +14,9 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.oeis.catalogue import entries, find
 from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index, max_pile, p_positions, pile_scope
-from gpu_nim.papers.catalogue import NF, Cases, Entry, Paper, Printed, Reach
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Paper, Printed, Reach
 
+NF = SOURCES["nim-fractals"]
 _PILES = (2, 3, 4, 5)
 _GAME = 5  # positions of a game; there are 1,024 games of five, 32,768 of six
 _NEW = "A236305 A237686 A237711 A238147 A238759 A241522 A241523 A241717 A241718 A241731"

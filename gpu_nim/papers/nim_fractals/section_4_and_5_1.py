@@ -9,8 +9,8 @@ from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import find_family
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index
-from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
-from gpu_nim.papers.nim_fractals.section_2_and_3 import first_terms, formulas, sequence
+from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
+from gpu_nim.papers.nim_fractals.section_2_and_3 import NF, first_terms, formulas, sequence
 
 _ODD, _EVEN = (3, 5, 7), (2, 4, 6)
 

@@ -25,7 +25,8 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.model.rule import Rule
 from gpu_nim.papers.by_definition import counts, grown, max_index, nim_options, p_positions_of_totals, two_changed
-from gpu_nim.papers.catalogue import NF, Cases, Entry, Printed, Reach
+from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
+from gpu_nim.papers.nim_fractals.section_2_and_3 import NF
 
 _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
 _THREE_PILES = Reach(1024, 1024, 13)

@@ -6,8 +6,8 @@ from collections import Counter
 from math import comb
 
 from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index
-from gpu_nim.papers.catalogue import NF, Cases, Entry, Reach
-from gpu_nim.papers.nim_fractals.section_2_and_3 import formulas, sequence
+from gpu_nim.papers.catalogue import Cases, Entry, Reach
+from gpu_nim.papers.nim_fractals.section_2_and_3 import NF, formulas, sequence
 
 _PILES = (1, 2, 3, 4, 5, 6, 7)
 
