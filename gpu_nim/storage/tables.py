@@ -53,6 +53,7 @@ from gpu_nim.storage.atomic import check_output, make_folder, replacing
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
 Columns = Mapping[str, Column]
+Rows = Sequence[Sequence[Any]]
 
 TABLE = Kind("gpunim table", 1, "table")
 #: The columns of a sequence.
@@ -94,14 +95,39 @@ class Text:
     Attributes:
         form: its name where it is printed.
         begin: what comes before the rows.
-        lines: rows, in pieces; the last argument says whether they are the first ones.
+        lines: some rows; the last argument says whether they are the first ones.
         end: what comes after the rows.
     """
 
     form: str
     begin: Callable[[Heading], str]
-    lines: Callable[[Heading, Columns, bool], Iterable[str]]
+    lines: Callable[[Heading, Rows, bool], str]
     end: str = ""
+
+    def pieces(self, heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
+        """Yield the text of a table.
+
+        Args:
+            heading: what is known before its rows.
+            parts: its rows.
+        """
+        first = True
+        yield self.begin(heading)
+        for some in chain.from_iterable(map(rows, parts)):
+            yield self.lines(heading, some, first)
+            first = False
+        yield self.end
+
+    def write(self, path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
+        """Write the text of a table to a new file.
+
+        Args:
+            path: the file.
+            heading: as for `pieces`.
+            parts: likewise.
+        """
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(self.pieces(heading, parts))
 
 
 @dataclass(frozen=True)
@@ -140,10 +166,10 @@ def entries(column: Column) -> list[Any]:
     return [float(value) if isinstance(value, Fraction) else value for value in column]
 
 
-def rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of columns, of which some are in Python's numbers at a time."""
+def rows(columns: Columns) -> Iterator[Rows]:
+    """Yield the rows of columns in Python's numbers, some at a time."""
     for start in range(0, max(map(len, columns.values()), default=0), _ROWS):
-        yield from zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True)
+        yield list(zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True))
 
 
 def require_room_for(path: Path, terms: int) -> None:
@@ -161,25 +187,6 @@ _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
-
-
-def _pieces(text: Text, heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
-    first = True
-    yield text.begin(heading)
-    for columns in parts:
-        yield from text.lines(heading, columns, first)
-        first = False
-    yield text.end
-
-
-def _text_format(text: Text, name: str, summary: str, read: Reader, *, columns: bool) -> TableFormat:
-    """An entry for a format of text."""
-
-    def write(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(_pieces(text, heading, parts))
-
-    return TableFormat(name, summary, write, read, text, columns=columns)
 
 
 def _shape(heading: Heading) -> tuple[int, ...]:
@@ -252,33 +259,25 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
     return {"n": range(first, first + len(values)), "value": values}
 
 
-def _csv_text(some: Sequence[Sequence[Any]]) -> str:
+def _csv_header(heading: Heading) -> str:
+    return _csv_lines(heading, [heading.columns], True)
+
+
+def _csv_lines(_: Heading, some: Rows, first: bool) -> str:
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows(some)
     return text.getvalue()
 
 
-def _csv_header(heading: Heading) -> str:
-    return _csv_text([heading.columns])
-
-
-def _csv_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
-    found = rows(columns)
-    while some := list(islice(found, _ROWS)):
-        yield _csv_text(some)
-
-
-def _bfile_lines(_: Heading, columns: Columns, first: bool) -> Iterator[str]:
-    found = format_lines(rows(columns))
-    while some := "".join(islice(found, _ROWS)):
-        yield some
+def _bfile_lines(_: Heading, some: Rows, first: bool) -> str:
+    return "".join(format_lines((n, value) for n, value in some))
 
 
 def _read_bfile(path: Path, most: int | None) -> Columns:
     return _columns(SEQUENCE, [(n, value) for _, n, value in _fitting(path, islice(read_bfile(path), most))])
 
 
-def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
+def _columns(names: Sequence[str], rows: Rows) -> Columns:
     """The columns of rows."""
     return dict(zip(names, zip(*rows, strict=True) if rows else ([] for _ in names), strict=True))
 
@@ -325,14 +324,12 @@ def _json_begin(heading: Heading) -> str:
     return f'{facts}{", " if heading.facts else ""}"{"values" if heading.is_sequence else "rows"}": ['
 
 
-def _json_lines(heading: Heading, columns: Columns, first: bool) -> Iterator[str]:
+def _json_lines(heading: Heading, some: Rows, first: bool) -> str:
     if heading.is_sequence:
-        found = (f'"{value}"' for _, value in rows(columns))  # of any length: many programs round numbers
+        found = (f'"{value}"' for _, value in some)  # of any length: many programs round numbers
     else:
-        found = (json.dumps(dict(zip(columns, row, strict=True))) for row in rows(columns))
-    while some := list(islice(found, _ROWS)):
-        yield ("" if first else ", ") + ", ".join(some)
-        first = False
+        found = (json.dumps(dict(zip(heading.columns, row, strict=True))) for row in some)
+    return ("" if first else ", ") + ", ".join(found)
 
 
 def _read_json(path: Path, most: int | None) -> Columns:
@@ -434,12 +431,16 @@ def _read_parquet(path: Path, most: int | None) -> Columns:
         raise Damaged(printable(str(error))) from error
 
 
+_CSV = Text("csv", _csv_header, _csv_lines)
+_BFILE = Text("bfile", lambda _: "", _bfile_lines)
+_JSON = Text("json", _json_begin, _json_lines, "]}\n")
+
 for _format in (
     TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
     TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr, memory=2 << 20, load=_zarr),
-    _text_format(Text("csv", _csv_header, _csv_lines), ".csv", "a header, then one row a line", _read_csv, columns=True),
-    _text_format(Text("bfile", lambda _: "", _bfile_lines), ".txt", "a sequence as a b-file", _read_bfile, columns=False),
-    _text_format(Text("json", _json_begin, _json_lines, "]}\n"), ".json", "one JSON object", _read_json, columns=True),
+    TableFormat(".csv", "a header, then one row a line", _CSV.write, _read_csv, _CSV, columns=True),
+    TableFormat(".txt", "a sequence as a b-file", _BFILE.write, _read_bfile, _BFILE),
+    TableFormat(".json", "one JSON object", _JSON.write, _read_json, _JSON, columns=True),
     TableFormat(".parquet", "typed columns", _write_parquet, _read_parquet, columns=True, memory=32 << 20, load=_pyarrow),
 ):
     TABLE_FORMATS.add(_format)
@@ -496,7 +497,7 @@ def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Colu
     """
     text = forms()[form].text
     assert text is not None
-    return _pieces(text, Heading(SEQUENCE, facts), _sequences(parts))
+    return text.pieces(Heading(SEQUENCE, facts), _sequences(parts))
 
 
 def _sequences(parts: Iterable[tuple[int, Column]]) -> Iterator[Columns]:
