@@ -8,8 +8,8 @@ from gpu_nim import papers as papers
 from gpu_nim import render as render
 from gpu_nim._version import __version__ as __version__
 from gpu_nim.automata.growth import Growth as Growth
+from gpu_nim.automata.growth import Table as Table
 from gpu_nim.automata.growth_process import grow as grow
-from gpu_nim.automata.table import Table as Table
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow, load
-from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.snapshot import Snapshot
+from gpu_nim.automata.growth_process import GrowthProcess, Snapshot
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend

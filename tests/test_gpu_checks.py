@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpu_nim.automata.growth_process import grow
-from gpu_nim.automata.snapshot import Snapshot
+from gpu_nim.automata.growth_process import Snapshot, grow
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.host_counting import NumpyCounting

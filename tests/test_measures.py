@@ -20,8 +20,8 @@ from gpu_nim import grow
 from gpu_nim.automata.ancestry import ancestry, parents
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.columns import COLUMNS, Column, Newborns, parse_section
+from gpu_nim.automata.growth import Table
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.table import Table
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli.catalogues import COLUMN_NAMES
 from gpu_nim.model.errors import UsageError
@@ -129,7 +129,7 @@ def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
     batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
     for batch in batches:
         growing.recorder.add(batch)
-    assert growing.recorder.table(np.concatenate([batch.births for batch in batches])).lists() == table("edge", 30, *names)
+    assert Table(growing.recorder.values(np.concatenate([batch.births for batch in batches]))).lists() == table("edge", 30, *names)
 
 
 def test_edge_bears_each_p_position_on_time() -> None:

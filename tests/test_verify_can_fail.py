@@ -24,8 +24,8 @@ import pytest
 
 from gpu_nim import Growth
 from gpu_nim.automata import formulas
+from gpu_nim.automata.columns import ColumnRecorder
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.table import ColumnRecorder
 from gpu_nim.backends.interface import Batch
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
@@ -140,7 +140,7 @@ FORMULAS = [*dict.fromkeys(function for room in ROOMS for function in _functions
 BROKEN = [function for function in FORMULAS if _name(function) not in LEFT_OUT]
 PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for each in statements()})]
 HELPERS = [function for room in (by_definition, inequality, solvers, game_graph, *PAPERS) for function in _functions(room)]
-HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__, ColumnRecorder.table]
+HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__, ColumnRecorder.values]
 """What statements use beside formulas; not every fault of it can be noticed."""
 
 Unbroken = dict[Entry, set[Callable[..., Any]]]

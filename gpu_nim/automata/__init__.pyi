@@ -4,10 +4,10 @@ from gpu_nim.automata.catalogue import GrowthEntry as GrowthEntry
 from gpu_nim.automata.catalogue import find as find
 from gpu_nim.automata.columns import COLUMNS as COLUMNS
 from gpu_nim.automata.growth import Growth as Growth
+from gpu_nim.automata.growth import Table as Table
 from gpu_nim.automata.growth_process import GrowthProcess as GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth as MacroGrowth
 from gpu_nim.automata.macro_cells import Scale as Scale
-from gpu_nim.automata.table import Table as Table
 from gpu_nim.automata.user_defined import define as define
 from gpu_nim.model.rule import Rule as Rule
 from gpu_nim.model.rule import Symmetry as Symmetry

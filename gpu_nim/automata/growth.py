@@ -1,8 +1,8 @@
-"""A finished growth: births, checksums, columns, and the cells on demand."""
+"""A finished growth: births, checksums, the table of its columns, and the cells on demand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -11,16 +11,105 @@ from numpy.typing import NDArray
 from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
+from gpu_nim.automata.columns import Value, dtype_of
 from gpu_nim.automata.domains import domain_of
-from gpu_nim.automata.table import Table
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.backends.shared.cells import cell_dtype
 from gpu_nim.model.arguments import Whole, integer, shown, vectors
 from gpu_nim.model.arrays import read_only
 from gpu_nim.model.digest import digest
-from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Presentable, axis_names, dataset
+from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.presentation import Presentable, axis_names, dataset, html_table
+from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Rule, Symmetry
+
+_SHOWN = 24  # rows of a table in a notebook
+
+
+class Table(dict[str, NDArray[Any]]):
+    """Columns by name: read-only arrays with one exact value per generation, generation 0 first.
+
+    Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios are of dtype object with fractions,
+    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of which polars makes a data
+    frame of exact values, and `to_pandas` one of numbers to plot.
+
+    Args:
+        columns: their values, by name.
+
+    >>> table = Table({"births": [1, 3, 3], "population": [1, 4, 7]})
+    >>> table["population"], list(table.rows())
+    (array([1, 4, 7]), [(0, 1, 1), (1, 3, 4), (2, 3, 7)])
+    >>> table
+    <Table of births, population: generations 0 to 2>
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
+        super().__init__({name: _array(name, values) for name, values in columns.items()})
+
+    def __missing__(self, name: object) -> NDArray[Any]:
+        raise unknown("column", name, self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.lists() == other.lists()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # dict has one of its own
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (dict(self),)  # made again, since arrays are pickled without being read-only
+
+    def __repr__(self) -> str:
+        return f"<Table of {', '.join(self)}: generations 0 to {len(next(iter(self.values()))) - 1}>"
+
+    def _repr_html_(self) -> str:
+        rows = [*islice(self.rows(), _SHOWN + 1)]
+        return html_table((self.header, *rows[:_SHOWN], *[("...",)] * (len(rows) > _SHOWN)))
+
+    def numeric(self) -> dict[str, NDArray[Any]]:
+        """Return the columns with fractions as float64, and NaN where they are not defined; integers stay exact."""
+        return {name: values.astype(np.float64) if dtype_of(name) is object else values for name, values in self.items()}
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` of the columns, the index of which is the generation; fractions are float64 in it.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+
+        >>> from gpu_nim import grow
+        >>> frame = grow("nim", 7, columns=["births", "density"]).table.to_pandas()
+        >>> frame.density[7], frame.dtypes.astype(str).tolist()
+        (np.float64(0.25), ['int64', 'float64'])
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise missing("a data frame needs pandas", "pandas") from None
+        columns = self.numeric()
+        return pandas.DataFrame(columns, pandas.RangeIndex(len(next(iter(columns.values()))), name=self.header[0]))
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The names of a row's values."""
+        return ("generation", *self)
+
+    def lists(self) -> dict[str, list[Value]]:
+        """Return the columns as lists of Python's numbers, with None for what is not defined."""
+        return {name: [None if value != value else value for value in values.tolist()] for name, values in self.items()}
+
+    def rows(self) -> Iterator[tuple[Value, ...]]:
+        """Yield each generation's number and values, in Python's numbers, with None for what is not defined."""
+        for generation, values in enumerate(zip(*self.lists().values(), strict=True)):
+            yield generation, *values
+
+
+def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
+    dtype = dtype_of(name)
+    if dtype is np.int64 and not all(isinstance(value, int | np.integer) for value in values):
+        raise TypeError(f"column {name!r} holds other numbers than integers: its dtype is another")  # NumPy would truncate them
+    exceeds = dtype is np.int64 and max(values, default=0) >= 1 << 63  # type: ignore[type-var, operator]
+    array: NDArray[Any] = np.array(values, object if exceeds else dtype)
+    array.flags.writeable = False
+    return array
 
 
 @dataclass(eq=False, repr=False)

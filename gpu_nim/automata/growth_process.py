@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from threading import Lock
@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton
 from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, split
-from gpu_nim.automata.columns import DEFAULT_COLUMNS
-from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.snapshot import Snapshot
-from gpu_nim.automata.table import ColumnRecorder, Table
+from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
+from gpu_nim.automata.growth import Growth, Table
 from gpu_nim.automata.user_defined import describe
 from gpu_nim.backends.communicator import ALONE, gather_cells
-from gpu_nim.backends.interface import Backend, Batch, Engine
+from gpu_nim.backends.interface import Backend, Batch, Engine, State
 from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, argument, integer, shown
+from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Rule
@@ -35,6 +34,40 @@ _TESTED = 127  # generations whose cells are checked against the theorem even wi
 _GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot(ArrayValue):
+    """A growth after some generation: all that is needed to resume it, on any backend.
+
+    Attributes:
+        automaton: the automaton.
+        generations: the last generation of the growth.
+        births: uint64, one per generation, up to the last one done.
+        checksums: uint64, one per generation, likewise.
+        state: the state of the engine, packed.
+        columns: the columns that are recorded.
+        measured: the state of their `ColumnRecorder`.
+        mismatch: as in `GrowthProcess`.
+        tested: as in `GrowthProcess`.
+        seconds: the time so far.
+    """
+
+    automaton: Automaton
+    generations: int
+    births: NDArray[np.uint64]
+    checksums: NDArray[np.uint64]
+    state: State
+    columns: tuple[str, ...]
+    measured: State
+    mismatch: int | None
+    tested: int
+    seconds: float
+
+    @property
+    def generation(self) -> int:
+        """The last generation done."""
+        return len(self.births) - 1
 
 
 class GrowthProcess:
@@ -271,7 +304,7 @@ class GrowthProcess:
             seconds=self._seconds,
             rule=self.automaton.rule,
             lattice=self.automaton.lattice,
-            table=Table({}) if self.ranks.rank else self.recorder.table(births),  # rank 0 has all cells
+            table=Table({} if self.ranks.rank else self.recorder.values(births)),  # rank 0 has all cells
         )
 
     def _tests_more(self, generation: int) -> bool:
