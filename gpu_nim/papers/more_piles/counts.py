@@ -60,12 +60,13 @@ def records(upto: int) -> Cases:
         yield f"the records of D_{k} to {digits} digits", record_values(ByTotal(k), 0, 2**digits, len(expected) + 1), expected
 
 
-@Entry(MORE_PILES, "largest-counts", reach=Reach(None, 1024, 1))
+@Entry(MORE_PILES, "largest-counts", reach=Reach(None, 1024, 4))
 def largest(upto: int) -> Cases:
-    """D_k(n) <= rho^m for n < 2^m, for even k and for odd k to 27, with rho the largest eigenvalue of a block of the digit matrices
+    """D_k(n) <= rho^m for n < 2^m, for even k and for odd k to 29, with rho the largest eigenvalue of a block of the digit matrices
 
     For k = 2 mod 4 all rows of the digit matrices have the sum rho. For k = 0 mod 4 the product of m factors W(x^(2^j)) has its
-    largest coefficient in the middle, a diagonal entry of the block's power. Odd k have certificates, of up to 157 rows.
+    largest coefficient in the middle, a diagonal entry of the block's power. Odd k have certificates, of up to 220 rows; those for
+    more than 25 piles take longer.
     """
     certified = [k for k in CERTIFIED if k <= max(25, upto // 32)]
     products = min(upto // 4, _MULTIPLIED)
