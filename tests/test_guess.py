@@ -327,9 +327,9 @@ def planes(most: int) -> list[int]:
     return unfolded([1], most, lambda f: sum(sum(d * d for d in divisors(k)) * f[-k] for k in range(1, len(f) + 1)) // len(f))
 
 
-def zeckendorf(n: int) -> str:
-    """The digits of n: the n-th of the numbers without two neighbouring digits 1 in base 2."""
-    return f"{next(islice((m for m in count_from(0) if not m & m << 1), n, None)):b}"
+def zeckendorf(n: int, without: str = "11") -> str:
+    """The digits of n: the n-th of the numbers without two, or more, neighbouring digits 1 in base 2."""
+    return next(islice((digits for m in count_from(0) if without not in (digits := f"{m:b}")), n, None))
 
 
 def squares(most: int) -> list[int]:
@@ -379,6 +379,22 @@ LAWS: dict[str, tuple[str, list[int], str]] = {
     ),
     "A007895, terms of Zeckendorf's sums": ("fibonacci", [zeckendorf(n).count("1") for n in range(150)], "2 f(n01) - f(n)"),
     "A003714, these digits in base 2": ("fibonacci", [int(zeckendorf(n), 2) for n in range(150)], "2 f(n)"),
+    "A278043, terms of sums of tribonacci numbers": (
+        "fibonacci",
+        [zeckendorf(n, "111").count("1") for n in range(400)],
+        "2 f(n01) - f(n)",
+    ),
+    "A003849, Fibonacci word": ("morphic", [int(zeckendorf(n)[-1]) for n in range(90)], "0 -> 0,1; 1 -> 0"),
+    "A080843, tribonacci word": (
+        "morphic",
+        [len(digits := zeckendorf(n, "111")) - len(digits.rstrip("1")) for n in range(90)],
+        "0 -> 0,1; 1 -> 0,2; 2 -> 0",
+    ),
+    "A006337, steps of the multiples of the root of 2": (
+        "morphic",
+        [isqrt(2 * (n + 1) ** 2) - isqrt(2 * n * n) for n in range(1, 90)],
+        "1 -> 1,2; 2 -> 1,2,1",
+    ),
     "births of edge": ("windows", EDGE[:320], "f(9 2^K + r) - f(5 2^K + r) = 0"),
     "A000041, partitions": ("euler", partitions_of(50), "E(1)^-1, E(d) = product of (1 - x^(d n)), n >= 1"),
     "A000219, plane partitions": ("euler", planes(30), "n + 1"),
@@ -491,6 +507,12 @@ def test_one_wrong_term_of_a_known_sequence_is_found(index):
     terms[index] += 2
     (missed,) = guess(terms, kinds=["known"]).near_misses
     assert (dict(missed.law.rows)["formula"], missed.index, missed.expected) == ("f(n) = A151776(n)", index, terms[index] - 2)
+
+
+def test_a_wrong_term_is_one_of_the_known_sequence_that_compares_most():
+    """All 1s are so at every shift."""
+    (missed,) = guess([*[1] * 9, 2, *[1] * 30], kinds=["known"]).near_misses
+    assert (missed.law.confirmed, missed.index) == (39, 9)
 
 
 # What gives nothing

@@ -6,6 +6,7 @@ from gpu_nim.guessing.equations import QRecurrence as QRecurrence
 from gpu_nim.guessing.law import Law as Law
 from gpu_nim.guessing.law import NearMiss as NearMiss
 from gpu_nim.guessing.matches import Match as Match
+from gpu_nim.guessing.morphic import Morphic as Morphic
 from gpu_nim.guessing.multiplicative import Multiplicative as Multiplicative
 from gpu_nim.guessing.recurrences import ModularRecurrence as ModularRecurrence
 from gpu_nim.guessing.recurrences import Recurrence as Recurrence

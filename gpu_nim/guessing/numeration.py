@@ -1,20 +1,23 @@
-"""Numeration systems by whose digits the terms of a regular sequence are told: base k, and that of Zeckendorf.
+"""Numeration systems by whose digits the terms of a regular sequence are told: base k, and those of Zeckendorf.
 
 A number is a word of blocks of digits, which may be read from the lowest block on. In base k a block is a digit. By Zeckendorf's
 theorem each number is a sum of Fibonacci numbers 1, 2, 3, 5, ... of which no two are neighbours: its digits, after zeros where
-needed, are blocks 0 and 01.
+needed, are blocks 0 and 01. So it is a sum of tribonacci numbers 1, 2, 4, 7, 13, ... of which no three are neighbours, of blocks 0,
+01 and 011.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from gpu_nim.guessing.formulas import shifted
 
 #: Terms by whose Zeckendorf digits a law is searched.
 MOST_TERMS = 1 << 14
+_PLACES = 1000  # of digits
 
 
 class KernelSequence(NamedTuple):
@@ -68,58 +71,72 @@ class Base:
 
 
 class Zeckendorf(Base):
-    """The digits by which a number is a sum of Fibonacci numbers, no two of them neighbours.
+    """The digits by which a number is a sum of Fibonacci numbers, no two of them neighbours, or tribonacci numbers, no three.
+
+    Args:
+        base: how many blocks there are: 2 or 3.
 
     >>> zeckendorf = Zeckendorf(2)
     >>> zeckendorf.places(KernelSequence(2, 1), 20), zeckendorf.written(KernelSequence(2, 1))
     ([1, 4, 6, 9, 12, 14, 17, 19], 'f(n01)')
     """
 
-    name = "Fibonacci-regular"
+    @property
+    def name(self) -> str:
+        """How its regular sequences are called."""
+        return f"{_NAMES[self.base]}-regular"
 
     def places(self, kernel: KernelSequence, size: int) -> list[int]:
         """The numbers below `size` that end in a word."""
+        values = _values(self.base)
         found: list[int] = []
         n = 0
-        while (place := sum(_FIBONACCI[i + kernel.level] for i in _digits(n)) + kernel.shift) < size:
+        while (place := sum(values[i + kernel.level] for i in self._digits(n)) + kernel.shift) < size:
             found.append(place)
             n += 1
         return found
 
     def longer(self, kernel: KernelSequence) -> list[KernelSequence]:
-        """The words that are 0 or 01, and this word."""
+        """The words that are 0, 01 or 011, and this word."""
         level, shift = kernel
-        return [KernelSequence(level + 1, shift), KernelSequence(level + 2, shift + _FIBONACCI[level])]
+        values = _values(self.base)
+        return [KernelSequence(level + ones + 1, shift + sum(values[level : level + ones])) for ones in range(self.base)]
 
     def blocks(self, n: int) -> list[int]:
-        """The blocks of a number, the lowest first: 0, and 1 for 01."""
-        ones, found, place = set(_digits(n)), [], 0
+        """The blocks of a number, the lowest first, by how many digits 1 they have."""
+        ones, found, place = set(self._digits(n)), [], 0
         while place <= max(ones, default=-1):
-            found.append(int(place in ones))
+            found.append(next(i for i in range(self.base) if place + i not in ones))
             place += 1 + found[-1]
         return found
 
     def reach(self, blocks: int) -> int:
-        """One more than the largest number of so many blocks, all of them 01."""
-        return _FIBONACCI[2 * blocks - 1] if blocks else 1
+        """One more than the largest number of so many blocks, all of them the longest."""
+        return _values(self.base)[self.base * blocks - 1] if blocks else 1
 
     def written(self, kernel: KernelSequence) -> str:
         """The terms at the numbers whose digits end in some digits."""
-        ones = _digits(kernel.shift)
+        ones = self._digits(kernel.shift)
         return f"f(n{''.join(str(int(i in ones)) for i in range(kernel.level - 1, -1, -1))})"
 
+    def _digits(self, n: int) -> list[int]:
+        """The places of the numbers of which n is the sum, the highest first."""
+        values = _values(self.base)
+        places = []
+        for place in range(bisect_right(values, n) - 1, -1, -1):
+            if values[place] <= n:
+                n -= values[place]
+                places.append(place)
+        return places
 
-#: 1, 2, 3, 5, ...
-_FIBONACCI = [1, 2]
-while len(_FIBONACCI) < 1000:
-    _FIBONACCI.append(_FIBONACCI[-1] + _FIBONACCI[-2])
+
+_NAMES = {2: "Fibonacci", 3: "tribonacci"}
 
 
-def _digits(n: int) -> list[int]:
-    """The places of the Fibonacci numbers of which n is the sum, the highest first."""
-    places = []
-    for place in range(bisect_right(_FIBONACCI, n) - 1, -1, -1):
-        if _FIBONACCI[place] <= n:
-            n -= _FIBONACCI[place]
-            places.append(place)
-    return places
+@cache
+def _values(base: int) -> list[int]:
+    """1, 2, 3, 5, ... or 1, 2, 4, 7, ...: each is the sum of so many before it."""
+    values = [1 << i for i in range(base)]
+    while len(values) < _PLACES:
+        values.append(sum(values[-base:]))
+    return values

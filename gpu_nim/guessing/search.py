@@ -24,6 +24,7 @@ from gpu_nim.guessing.known import known_sequences
 from gpu_nim.guessing.law import LEAST, Law, NearMiss, needed_confirmations
 from gpu_nim.guessing.limits import MAX_TERMS
 from gpu_nim.guessing.matches import Match, find_known, known_but_one
+from gpu_nim.guessing.morphic import find_morphic
 from gpu_nim.guessing.multiplicative import find_multiplicative
 from gpu_nim.guessing.numeration import MOST_TERMS as MOST_ZECKENDORF
 from gpu_nim.guessing.numeration import Base, Zeckendorf
@@ -321,12 +322,22 @@ def _multiplicative(question: Question, found: list[Law]) -> Answer:
     return _implied(found, Recurrence) or _answer(question, "coprime factors" if law else "neither", [law], None)
 
 
-@_kind("fibonacci", "Fibonacci-regular sequences: the same by digits 0 and 1 of Zeckendorf's sums of Fibonacci numbers")
+@_kind("morphic", "fixed points of morphisms, which replace letters by words, of up to 5 letters and words of up to 8")
+def _morphic(question: Question, found: list[Law]) -> Answer:
+    if known := _implied(found, Recurrence, Regular):
+        return known
+    law = find_morphic(question.terms)
+    return _answer(question, "words of up to 8 letters" if law else "none of words of up to 8 letters", [law], None)
+
+
+@_kind("fibonacci", "Fibonacci- and tribonacci-regular sequences: the same by digits of Zeckendorf's sums of such numbers")
 def _fibonacci(question: Question, found: list[Law]) -> Answer:
     if known := _implied(found, Recurrence):
         return known
-    search = find_regular(question.terms[:MOST_ZECKENDORF], Zeckendorf(2))
-    return _answer(question, f"rank {search.rank} or more is proved", [search.law], None)
+    searches = [find_regular(question.terms[:MOST_ZECKENDORF], Zeckendorf(base)) for base in (2, 3)]
+    laws = [search.law for search in searches if search.law is not None]
+    law = next(filter(question.accepts, laws), laws[0] if laws else None)
+    return _answer(question, f"rank {searches[0].rank} or more is proved, by tribonacci numbers {searches[1].rank}", [law], None)
 
 
 @_kind(
