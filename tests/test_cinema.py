@@ -1,14 +1,16 @@
-"""Path tracing: against light carried by chance between cubes that are all tried, the lens, round edges, the floor, interrupts."""
+"""Path tracing: against light carried by chance between cubes that are all tried; lens, haze, materials, floor and interrupts."""
 
 import os
 import re
 import signal
 from contextlib import suppress
+from itertools import combinations, product
 from subprocess import Popen
 
 import numpy as np
 import pytest
 
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import unreported
 from gpu_nim.render import cinema
@@ -16,11 +18,15 @@ from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Places, _Stage, abou
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
+from gpu_nim.render.materials import MATERIALS
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.themes import to_linear
+from gpu_nim.render.motions.flights import Turntable
+from gpu_nim.render.shading import tone_map, toward_sun
+from gpu_nim.render.themes import SKIES, to_linear, to_srgb
+from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
-from tests.helpers import gpunim
+from tests.helpers import gpunim, run
 
 SMALL = {"resolution": (32, 24), "quality": "cinema"}
 
@@ -85,9 +91,8 @@ def carried(stage, cells, colours, places, directions, random):
 @pytest.mark.parametrize(("source", "theme"), [("nim:1", "dark"), ("nim:3", "paper")])
 def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, source, theme):
     monkeypatch.setattr(cinema, "_BEVEL", 1e-9)  # sharp edges
-    monkeypatch.setattr(cinema, "_APERTURE", 0.0)
     monkeypatch.setattr(cinema, "_WIDE", 0.0)  # no cubes are merged
-    drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24))
+    drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24), aperture=0.0)
     pixels = np.arange(24 * 24)
     total, count = np.zeros((len(pixels), 3)), np.zeros(len(pixels))
     random = np.random.default_rng(1)
@@ -172,9 +177,27 @@ def test_what_is_in_focus_is_seen_at_one_place_through_the_whole_lens_of_its_ape
         assert depth == pytest.approx(0, abs=1e-9)
         seen.append(start + rays.directions * (stage._focus / ahead))
         assert np.linalg.norm(rays.directions, axis=0) == pytest.approx(1)
-        assert np.linalg.norm(offset, axis=0).max() == pytest.approx(cinema._APERTURE * stage._focus, rel=0.02)
+        assert np.linalg.norm(offset, axis=0).max() == pytest.approx(Look.aperture * stage._focus, rel=0.02)
     assert seen[0] == pytest.approx(seen[1], abs=1e-9)
     assert np.linalg.norm(seen[0] - stage._places(pixels, 0, 0)[0], axis=0).max() > 1
+
+
+def test_a_lens_of_no_aperture_is_a_pinhole_and_the_limit_of_small_ones():
+    pixels = np.arange(32 * 24)
+    sharp, small = (stage_of("nim:15", aperture=aperture)[1] for aperture in (0, 1e-9))
+    rays, near = (stage._primary(pixels, 2) for stage in (sharp, small))
+    expected = primary_rays(sharp._camera, (32, 24), pixels, sharp._places(pixels, 2, cinema._PIXEL), cinema._FINENESS)
+    for name in ("cells", "fractions", "directions"):
+        assert np.array_equal(getattr(rays, name), getattr(expected, name))
+    assert near.directions == pytest.approx(rays.directions, abs=1e-7)
+    with pytest.raises(UsageError, match="aperture would have no effect: a parallel view has no lens, got 0"):
+        stage_of("nim:7", view="isometric", aperture=0)
+
+
+def test_the_lens_is_focused_on_what_is_near_in_the_middle_of_the_picture():
+    _, stage, camera = stage_of("nim:0", view="-40,35")
+    near, far = (float(-(camera.basis[2] @ (np.array(corner) - camera.eye))) for corner in ((1, 0, 1), (0, 1, 0)))
+    assert near <= stage._focus < (near + far) / 2  # of the three sides that are seen
 
 
 def test_a_parallel_view_has_no_lens_and_no_floor_and_one_from_below_no_floor():
@@ -182,6 +205,86 @@ def test_a_parallel_view_has_no_lens_and_no_floor_and_one_from_below_no_floor():
     rays = stage._primary(np.arange(32 * 24), 3)
     assert (rays.directions == -camera.basis[2][:, None]).all()
     assert stage._floor is stage_of("nim:7", view="30,-20")[1]._floor is None
+
+
+@pytest.mark.parametrize("sky", SKIES)
+@pytest.mark.parametrize("view", ["hero", "-40,35", "120,5", "30,80"])
+def test_the_shadow_of_every_cell_is_in_the_picture(sky, view):
+    cells = np.array([(a, b, a ^ b) for a in range(4) for b in range(4)])
+    corners = (cells[:, None] + np.indices((2, 2, 2)).reshape(3, 8).T).reshape(-1, 3)
+    _, stage, camera = stage_of("nim:3", view=view, sky=sky)
+    assert stage._floor is not None
+    shadows = corners - stage._sun / stage._sun[2] * corners[:, 2:]
+    for places in (corners, shadows):
+        x, y, distance = camera.on_picture(places, 32, 24).T
+        assert ((x > 0) & (x < 32) & (y > 0) & (y < 24) & (distance > 0)).all()
+    # Without them the body is larger.
+    plain = aim(stage._body, Look(resolution=(32, 24), view=view))
+    assert np.linalg.norm(plain.eye - corners.mean(axis=0)) < np.linalg.norm(camera.eye - corners.mean(axis=0))
+
+
+def test_the_shadow_of_a_body_that_turns_stays_in_the_picture():
+    look = Look(**SMALL)
+    turntable = Turntable(Movie("nim:3", frames=8, look=look))
+    corners = np.array([(a, b, c) for a in (0, 4) for b in (0, 4) for c in (0, 4)])
+    for number in range(8):
+        camera = turntable.camera(number)
+        sun = toward_sun(camera.basis)
+        x, y, _ = camera.on_picture(corners - sun / sun[2] * corners[:, 2:], 32, 24).T
+        assert ((x > 0) & (x < 32) & (y > 0) & (y < 24)).all()
+
+
+# Haze, skies and materials
+
+
+def test_haze_grows_with_depth_is_deep_within_a_body_and_is_none_at_0():
+    veils = []
+    for options in ({}, {"view": "inside"}):
+        _, stage, _ = stage_of("nim:2^40", **options)
+        depth = np.linspace(stage._depths.near, stage._depths.far, 50)
+        veils.append(stage._veil(depth))
+        assert veils[-1][0] == 0
+        assert (np.diff(veils[-1]) > 0).all()
+        stage._haze = 0.0
+        assert (stage._veil(depth) == 0).all()
+    outside, inside = veils
+    assert outside[-1] == pytest.approx(0.25)
+    assert inside[-1] > 0.85
+    assert (inside[1:] > outside[1:]).all()
+
+
+def test_far_cells_fade_into_the_background_within_a_body(monkeypatch):
+    _, stage, _ = stage_of("nim:2^40", view="inside")
+    monkeypatch.setattr(stage, "_veil", lambda depth: np.ones(len(depth), np.float32))
+    sums = sum(stage.light(np.arange(32 * 24), sample) for sample in range(2))
+    assert (sums[:, cinema._CELLS] > 0).sum() > 100
+    hidden = sums[:, cinema._CELLS] == 2
+    picture = stage.developed(sums.reshape(24, 32, -1), slice(None)).reshape(-1, 4)
+    assert picture[hidden, :3] == pytest.approx(to_srgb(tone_map(stage._backdrop[hidden])), abs=1e-3)
+
+
+@pytest.mark.parametrize("material", MATERIALS)
+def test_a_white_body_in_a_white_sky_is_not_seen_whatever_it_is_made_of(material):
+    _, stage, _ = stage_of("nim:0", material=material, resolution=(64, 48))
+    stage._key, stage._sky = np.zeros(3, np.float32), lambda directions: np.ones((directions.shape[1], 3), np.float32)
+    stage._colours = lambda hits, which: np.ones((len(which), 3), np.float32)
+    rays = stage._primary(pixels := np.arange(64 * 48), 0)
+    hits = stage._tracer.trace(rays)
+    light = stage._path(rays, hits, hits.met, pixels[hits.met], 0)
+    assert len(light) > 300
+    assert light == pytest.approx(1, abs=1e-5)
+
+
+def test_materials_and_skies_are_told_apart_and_named():
+    pictures = {
+        (material, sky): np.asarray(render("nim:3", material=material, sky=sky, resolution=(32, 24), quality="cinema").image)
+        for material, sky in (*product(MATERIALS, ("studio",)), *product(("matt",), SKIES))
+    }
+    for one, other in combinations(pictures.values(), 2):
+        assert np.abs(one.astype(int) - other).mean() > 0.5
+    words = " ".join(run("render", "--help").output.split())
+    for registry in (MATERIALS, SKIES):
+        assert all(f"{name} {summary}" in words for name, summary in registry.summaries())
 
 
 # Round edges
@@ -277,6 +380,14 @@ def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypa
     assert render("nim:2^40", **SMALL).image.tobytes() == first.tobytes()
 
 
+@pytest.mark.usefixtures("few_samples")
+def test_a_picture_in_bands_is_the_whole_one(monkeypatch):
+    options = {"resolution": (20, 150), "quality": "cinema"}
+    whole = render("nim:7", **options).image.tobytes()
+    monkeypatch.setattr(cinema, "BAND", 20 * 37)
+    assert render("nim:7", **options).image.tobytes() == whole
+
+
 @pytest.mark.larger
 @pytest.mark.usefixtures("few_samples")
 def test_both_backends_draw_the_same(backend, monkeypatch):
@@ -339,7 +450,7 @@ def test_ctrl_c_in_a_terminal_keeps_the_samples_and_progress_has_the_time_left(t
         assert process.wait() == 0
     os.close(ours)
     assert re.search(rb"\d:\d\d:\d\d", said)
-    assert re.search(rb"interrupted: \d+ of 16 samples a pixel", said)
+    assert re.search(rb"interrupted: \d+ of 12 samples a pixel", said)
     with Image.open(out) as picture:
         assert picture.size == (320, 180)
 

@@ -8,6 +8,7 @@ the picture does not depend on the backend.
 The picture is refined sample by sample, and an interrupt after the first keeps the samples that are complete.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,15 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import Ints
+from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
+from gpu_nim.render.denoise import REACH, denoised, luminance, noise_of
+from gpu_nim.render.look import Look
+from gpu_nim.render.materials import MATERIALS
 from gpu_nim.render.raster import background, unmultiplied
-from gpu_nim.render.shading import COOL, WARM, Depths, Lamps, tone_map
+from gpu_nim.render.shading import Depths, Lamps, has_floor, tone_map, toward_sun
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.trace import Linear, Traced, ahead, cubes_hit, eye_of, primary_rays
 from gpu_nim.render.views import Camera
 
-SAMPLES = 16
+SAMPLES = 12
+#: Pixels that are filtered at once.
+BAND = 1 << 20
 #: How often light is reflected from one cell to another before it reaches the eye.
 BOUNCES = 2
 
@@ -33,11 +40,10 @@ _SUN = 0.035  # the radius of the sun at distance 1
 _BEVEL = 0.12  # the part of a side that is round, at each edge
 _SEEN_ROUND = 4.0  # pixels: the side of a cube from which on its edges are seen to be round
 _WIDE = 0.02  # the spread of rays of bounced light, for which finer cells make no difference
-_APERTURE = 0.004  # the radius of the lens where what is in focus is at distance 1
-_FOCUS = 0.25  # the part of the body that is nearer than what is in focus
-_FOCUS_RAYS = 15  # along each side of the middle of the picture, by which an eye is focused
+_FOCUS = 0.25  # the part of what is seen in the middle of the picture, or of the body, that is nearer than what is in focus
+_FOCUS_RAYS = 15  # along each side of the middle of the picture, by which the lens is focused
+_DENSE = 8.0  # how many times as deep as before a body is haze within it
 _HIGH = 256.0  # times the distance of what is in focus: an eye that is higher above the floor is near to cells, and sees none
-_LOW_SUN = 0.1  # the sine of the least elevation of a sun that casts shadows on a floor
 _FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the body
 _BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the body: rays from it enter the body from outside
 _POOL = 0.13  # brightening of the floor near the body, as a fraction of the distance to white
@@ -46,6 +52,14 @@ _GLOSS, _GLOSSY = 0.05, 0.004  # the roughness of the floor, and the spread of r
 _STRAIGHT = 0.08  # the part of light that the floor reflects straight up (Schlick 1994)
 _SKY_PLACES = 4096  # directions over which the sky's light on an open floor is summed
 _AMBIENT = 0.4  # the part of the sky's light that is taken to come to cells from which a path does not go on
+
+# What is summed over the samples of a pixel. Of cells: their light and their colours, as far as haze lets both pass, the normal,
+# the depth, the haze, the luminance that they would have if they were white, its square, and the number of samples that meet some.
+# Of the floor and what is behind it: the light, the square of its luminance, and the number of samples.
+_LIGHT, _COLOUR, _NORMAL, _BESIDE = (slice(first, first + 3) for first in (0, 3, 6, 9))
+_DEPTH, _VEIL, _WHITE, _WHITE_SQUARE, _CELLS, _BESIDE_SQUARE, _OPEN, _SUMS = range(12, 20)
+_DARKEST = np.float32(1 / 64)  # the least colour by which light is divided
+_EDGES = 0.6, 0.3, 30.0  # differences that are edges: of normals, of the luminance of colours, and of depth, along a pixel
 
 _PIXEL, _LENS, _MIRROR, _PATH = 0, 1, 2, 3  # uses of places; a path has two for each bounce
 
@@ -152,21 +166,25 @@ class Cinema(Traced):
         width, height = self.look.resolution
         count = width * height
         stage = _Stage(self, camera)
-        total = np.zeros((count, 4), np.float32)
+        sums = np.zeros((count, _SUMS), np.float32)
         self.samples = 0
         try:
             for sample in range(SAMPLES):
-                passed = np.empty_like(total)
                 for pixels, light in self.batches(partial(stage.light, sample=sample)):
-                    passed[pixels] = light
+                    sums[pixels] += light
                     on_step("path", sample * count + pixels.stop, SAMPLES * count)
-                total += passed
                 self.samples += 1
         except KeyboardInterrupt:
             if not self.samples:
                 raise
-        total /= self.samples
-        return stage.developed(total).reshape(height, width, 4)
+        # In bands, of which each holds what the filter reaches beyond it.
+        picture = np.empty((height, width, 4), np.float32)
+        rows = max(BAND // width, 1)
+        for first in range(0, height, rows):
+            above, stop = max(first - REACH, 0), min(first + rows, height)
+            band = slice(above * width, (stop + REACH) * width)
+            picture[first:stop] = stage.developed(sums[band].reshape(-1, width, _SUMS), band)[first - above :][: stop - first]
+        return picture
 
 
 @dataclass(frozen=True)
@@ -218,22 +236,24 @@ class _Stage:
         self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._body = drawing.tracer, drawing.body
         self._places = Places(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
-        lamps = Lamps.of(camera)
-        self._sun, self._rim = lamps.key, lamps.rim
-        self._sun_axes = tangents(lamps.key[:, None])
+        if camera.parallel and look.aperture != Look.aperture:
+            raise UsageError(f"aperture would have no effect: a parallel view has no lens, got {look.aperture}")
+        self._sun, self._rim = toward_sun(camera.basis, theme.sun), Lamps.of(camera).rim
+        self._sun_axes = tangents(self._sun[:, None])
+        self._material = MATERIALS[look.material]
         low, high = (part.astype(np.float64) for part in self._body.bounds())
         self._depths = Depths.of(self._body, camera)
-        self._focus = self._seen_depth() if camera.place is not None else 0.0
-        if not self._focus:
-            self._focus = self._depths.near + _FOCUS * (self._depths.far - self._depths.near)
+        self._focus = self._seen_depth() or self._depths.near + _FOCUS * (self._depths.far - self._depths.near)
         self._haze = theme.haze
-        self._behind = theme.behind
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
-        self._key, self._ambient = theme.key * WARM, theme.ambient * COOL
+        self._key, self._ambient = (
+            np.array(colour, np.float32) * np.float32(strength)
+            for colour, strength in ((theme.warm, theme.key), (theme.cool, theme.ambient))
+        )
         self._floor = None
         self._up = camera.basis[1]
         above = camera.eye[2] - low[2]
-        if not camera.parallel and camera.basis[1, 2] > 0 and 0 <= above < _HIGH * self._focus and lamps.key[2] > _LOW_SUN:
+        if not camera.parallel and 0 <= above < _HIGH * self._focus and has_floor(camera.basis, self._sun):
             middle = (low + high) / 2
             middle[2] = low[2]
             diagonal = float(np.linalg.norm(high - low))
@@ -241,7 +261,7 @@ class _Stage:
             self._floor = _Floor(int(low[2]), middle - camera.eye, diagonal, reach)
             self._up = np.array([0.0, 0.0, 1.0])
         over = about(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
-        self._unshaded = self._key * lamps.key[2] + self._sky(over).mean(axis=0)
+        self._unshaded = self._key * np.float32(self._sun[2]) + self._sky(over).mean(axis=0)
         pool = to_linear(np.array(theme.top))
         self._pool = pool / pool.max() * np.float32(_POOL)
 
@@ -249,20 +269,27 @@ class _Stage:
         """Return one sample of pixels: linear light and alpha, float32 (n, 4)."""
         rays = self._primary(pixels, sample)
         hits = self._tracer.trace(rays)
-        out = np.zeros((len(pixels), 4), np.float32)
-        out[hits.faces == START, 3] = 1  # the eye is in a cell: black
+        out = np.zeros((len(pixels), _SUMS), np.float32)
+        out[hits.faces == START, _CELLS] = 1  # the eye is in a cell: black
         met = hits.met
-        far = np.clip(self._depths.part(ahead(self._camera, rays, hits, met)), 0, 1)
-        haze = (self._haze * far**1.5).astype(np.float32)[:, None]
-        out[met, :3] = self._path(rays, hits, met, pixels[met], sample) * (1 - haze) + self._behind * haze
-        out[met, 3] = 1
+        depth = ahead(self._camera, rays, hits, met)
+        veil = self._veil(depth)[:, None]
+        colours = np.maximum(self._colours(hits, met), _DARKEST)
+        points = self._points(rays, hits, met, pixels[met])
+        light = self._path(rays, hits, met, pixels[met], sample)
+        out[met, _LIGHT] = light * (1 - veil)
+        out[met, _COLOUR] = colours * (1 - veil)
+        out[met, _NORMAL] = points.normals.T
+        out[met, _DEPTH] = self._steps(depth)
+        out[met, _VEIL] = veil[:, 0]
+        out[met, _WHITE] = luminance(light / colours)
+        out[met, _WHITE_SQUARE] = out[met, _WHITE] ** 2
+        out[met, _CELLS] = 1
         missed = np.flatnonzero(hits.faces == MISS)
         shade, added = self._floor_light(rays, missed, pixels[missed], sample)
-        if self._look.transparent:
-            out[missed, 3] = 1 - np.minimum(shade.mean(axis=1), 1)
-        else:
-            out[missed, :3] = self._backdrop[pixels[missed]] * shade + added
-            out[missed, 3] = 1
+        out[missed, _BESIDE] = floor = shade if self._look.transparent else self._backdrop[pixels[missed]] * shade + added
+        out[missed, _OPEN] = 1
+        out[missed, _BESIDE_SQUARE] = luminance(floor) ** 2
         return out
 
     def _seen_depth(self) -> float:
@@ -273,35 +300,76 @@ class _Stage:
         rays = primary_rays(self._camera, self._look.resolution, pixels, (0.5, 0.5))
         hits = self._tracer.trace(rays)
         depths = ahead(self._camera, rays, hits, hits.met)
-        return float(np.median(depths)) if len(depths) else 0.0
+        return float(np.quantile(depths, _FOCUS)) if len(depths) else 0.0
 
-    def developed(self, light: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the picture of linear light and alpha (n, 4), premultiplied sRGB and alpha."""
-        alpha = light[:, 3:]
-        return np.concatenate([to_srgb(tone_map(unmultiplied(light))) * alpha, alpha], axis=1)
+    def _veil(self, depth: Doubles) -> NDArray[np.float32]:
+        """Return the haze before places, 0 to 1, by their depth, float32 (n,): over a body before the eye, or within it."""
+        part, depths = np.clip(self._depths.part(depth), 0, 1), self._depths
+        outside, inside = self._haze * part**1.5, 1 - (1 - self._haze) ** (_DENSE * part)
+        within = np.clip(1 - depths.near / (depths.far - depths.near), 0, 1)
+        return np.asarray(outside + within * (inside - outside), np.float32)
+
+    def _steps(self, depth: Doubles) -> Doubles:
+        """Return depths (n,) in steps that are as many from pixel to pixel, wherever a plane is."""
+        pixel = 2 * self._camera.scale / self._look.resolution[1]
+        return (depth if self._camera.parallel else np.log(np.maximum(depth, 1e-9))) / pixel
+
+    def developed(self, sums: NDArray[np.float32], pixels: slice) -> NDArray[np.float32]:
+        """Return the picture of sums of samples (height, width, sums) without its noise, premultiplied sRGB and alpha.
+
+        Args:
+            sums: those of some rows of the picture.
+            pixels: the numbers of their pixels.
+        """
+        cells, beside = sums[..., _CELLS], sums[..., _OPEN]
+        count, alpha = cells + beside, np.ones((*cells.shape, 1), np.float32)
+        shown = sums[..., _COLOUR]
+        white = np.divide(sums[..., _LIGHT], shown, out=np.zeros_like(shown), where=shown > 0)
+        means = np.moveaxis(sums / np.maximum(cells, 1)[..., None], 2, 0).astype(np.float32)
+        normal, colour, step = map(np.float32, _EDGES)
+        guides = np.stack([*means[_NORMAL] / normal, luminance(np.moveaxis(means[_COLOUR], 0, 2)) / colour])
+        noise = noise_of(sums[..., _WHITE], sums[..., _WHITE_SQUARE], cells)
+        light = denoised(white, noise, cells, guides, means[_DEPTH, None] / step) * shown
+        light += sums[..., _VEIL, None] * self._backdrop[pixels].reshape(light.shape)
+        noise = noise_of(luminance(sums[..., _BESIDE]), sums[..., _BESIDE_SQUARE], beside)
+        floor = (sums[..., _BESIDE] / np.maximum(beside, 1)[..., None]).astype(np.float32)
+        floor = denoised(floor, noise, beside, guides[:0])
+        if self._look.transparent:
+            alpha -= (beside * np.minimum(floor.mean(axis=2), 1) / count)[..., None]
+        else:
+            light += floor * beside[..., None]
+        seen = np.concatenate([light / count[..., None], alpha], axis=2)
+        return np.concatenate([to_srgb(tone_map(unmultiplied(seen))) * alpha, alpha], axis=2)
 
     def _primary(self, pixels: Ints, sample: int) -> Rays:
         """Return rays through the pixels: from the eye, or from places on a lens to what they see in focus."""
         camera = self._camera
         rays = primary_rays(camera, self._look.resolution, pixels, self._places(pixels, sample, _PIXEL), _FINENESS)
-        if camera.parallel:
+        if camera.parallel or not self._look.aperture:
             return rays
         right, up, toward = camera.basis[:, :, None]
         x, y = disc(self._places(pixels, sample, _LENS))
-        offset = (right * x + up * y) * (_APERTURE * self._focus)
+        offset = (right * x + up * y) * (self._look.aperture * self._focus)
         directions = unit(rays.directions * (self._focus / -(toward * rays.directions).sum(axis=0)) - offset)
         whole = np.floor(rays.fractions + offset)
         return Rays(rays.cells + whole.astype(np.int64), rays.fractions + offset - whole, directions, rays.levels, rays.spread)
 
     def _path(self, rays: Rays, hits: Hits, which: NDArray[np.intp], pixels: Ints, sample: int) -> Linear:
-        """Return the light that comes along rays from the cells that they meet."""
+        """Return the light that comes along rays from the cells that they meet, of the material; what these reflect is matt."""
         light = np.zeros((len(which), 3), np.float32)
         weight = np.ones((len(which), 3), np.float32)
         path = np.arange(len(which))
         for use in range(_PATH, _PATH + 2 * (BOUNCES + 1), 2):
-            weight[path] *= self._colours(hits, which)
+            colours = self._colours(hits, which)
             points = self._points(rays, hits, which, pixels[path])
-            light[path] += weight[path] * self._sunlight(points, rays.spread, sample, use)
+            sunlight, sun = self._sunlight(points, rays.spread, sample, use)
+            if use == _PATH and self._material.mirrors:
+                shine, weight = self._shine(points, rays.directions[:, which], rays.spread, sample, colours, sunlight, sun)
+                light += shine
+                if self._material.metal:
+                    break
+            weight[path] *= colours
+            light[path] += weight[path] * sunlight
             onwards = about(points.normals, self._places(points.pixels, sample, use + 1))
             # A rounded edge reflects nothing into its own cube.
             onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
@@ -330,8 +398,8 @@ class _Stage:
         normals = unit(sides + tilt * np.clip(pixels_wide / _SEEN_ROUND - 1, 0, 1))
         return _Points(*surface(rays, hits, which), levels, sides, normals, pixels)
 
-    def _sunlight(self, points: _Points, spread: float, sample: int, use: int) -> Linear:
-        """Return the light of the sun that points reflect if they are white."""
+    def _sunlight(self, points: _Points, spread: float, sample: int, use: int) -> tuple[Linear, Doubles]:
+        """Return the light of the sun that points reflect if they are white and matt, and where it comes from, (3, n)."""
         x, y = disc(self._places(points.pixels, sample, use))
         across, along = self._sun_axes
         sun = unit(self._sun[:, None] + (across * x + along * y) * _SUN)
@@ -340,7 +408,19 @@ class _Stage:
         lit = faced[self._tracer.trace(points.rays(sun, spread, faced)).faces == MISS]
         light = np.zeros((len(facing), 3), np.float32)
         light[lit] = self._key * facing[lit, None]
-        return light
+        return light, sun
+
+    def _shine(
+        self, points: _Points, directions: Doubles, spread: float, sample: int, colours: Linear, sunlight: Linear, sun: Doubles
+    ) -> tuple[Linear, Linear]:
+        """Return the light that points of the material mirror, and the part that is left for what is below its coat, (n, 3)."""
+        rough = self._material.roughness
+        straight = colours if self._material.metal else np.full_like(colours, self._material.mirrors)
+        light, part = self._mirrored(points, directions, spread, sample, rough, straight, self._sky)
+        half = unit(sun - directions)
+        # The distribution of Trowbridge and Reitz, with the shadowing of Kelemen and Szirmay-Kalos 2001.
+        scattered = ((points.normals * half).sum(axis=0) ** 2 * (rough**2 - 1) + 1) * (sun * half).sum(axis=0) / rough * 2
+        return light + part * sunlight * (scattered**-2.0).astype(np.float32)[:, None], 1 - part
 
     def _sky(self, directions: Doubles) -> Linear:
         """Return the light that comes from directions (3, n) in which there is no cell: of the sky, or of the floor below it."""
@@ -370,7 +450,7 @@ class _Stage:
         up = np.zeros_like(at)
         up[2] = 1
         points = _Points(cells, fractions, levels, up, up, pixels)
-        light = self._sunlight(points, rays.spread, sample, _PATH)
+        light = self._sunlight(points, rays.spread, sample, _PATH)[0]
         onwards = about(up, self._places(pixels, sample, _PATH + 1))
         hits = self._tracer.trace(points.rays(onwards, _WIDE))
         free, met = np.flatnonzero(hits.faces == MISS), hits.met
@@ -380,20 +460,43 @@ class _Stage:
         shade[near] = 1 + (light / self._unshaded - 1) * fade
         pool = np.exp(-((away / (_POOL_REACH * floor.diagonal)) ** 2)).astype(np.float32)[:, None]
         added[near] = shade[near] * pool * self._pool * (1 - self._backdrop[pixels])
-        added[near] += self._mirrored(points, rays.directions[:, which[near]], rays.spread, sample)
+        away_from = rays.directions[:, which[near]]  # what the floor mirrors of the sky is in the background
+        added[near] += self._mirrored(points, away_from, rays.spread, sample, _GLOSS, np.float32(_STRAIGHT), np.zeros_like)[0]
         return shade, added
 
-    def _mirrored(self, points: _Points, directions: Doubles, spread: float, sample: int) -> Linear:
-        """Return the light of the body that points of the floor mirror towards where directions come from."""
-        straight = directions * np.array([[1.0], [1.0], [-1.0]])
-        rough = unit(straight + _GLOSS * about(straight, self._places(points.pixels, sample, _MIRROR)))
-        rough[2] = np.abs(rough[2])
-        rays = points.rays(rough, max(spread, _GLOSSY))
+    def _mirrored(
+        self,
+        points: _Points,
+        directions: Doubles,
+        spread: float,
+        sample: int,
+        rough: float,
+        straight: Linear | np.float32,
+        sky: Callable[[Doubles], Any],
+    ) -> tuple[Linear, Linear]:
+        """Return the light that points mirror towards where directions come from, (n, 3), and the part of light that they mirror.
+
+        Args:
+            points: the points.
+            directions: those of the rays that met them, (3, n).
+            spread: that of these rays.
+            sample: the number of the sample.
+            rough: how far it is scattered.
+            straight: the part that is mirrored straight back, of each (n, 3), or of all.
+            sky: the light from directions in which there is no cell.
+        """
+        cosine = -(directions * points.normals).sum(axis=0)
+        mirror = directions + 2 * cosine * points.normals
+        onwards = unit(mirror + rough * about(mirror, self._places(points.pixels, sample, _MIRROR)))
+        onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
+        rays = points.rays(onwards, max(spread, _GLOSSY))
         hits = self._tracer.trace(rays)
-        met = hits.met
+        met, free = hits.met, np.flatnonzero(hits.faces == MISS)
         seen = self._points(rays, hits, met, points.pixels[met])
-        lit = self._sunlight(seen, rays.spread, sample, _PATH) + self._ambient * np.float32(_AMBIENT)
-        part = _STRAIGHT + (1 - _STRAIGHT) * (1 - straight[2, met]) ** 5
+        lit = self._sunlight(seen, rays.spread, sample, _PATH)[0] + self._ambient * np.float32(_AMBIENT)
+        grazing = ((1 - np.clip(cosine, 0, 1)) ** 5).astype(np.float32)[:, None]
+        part = straight + (1 - straight) * grazing
         light = np.zeros((len(points.pixels), 3), np.float32)
-        light[met] = self._colours(hits, met) * lit * part[:, None].astype(np.float32)
-        return light
+        light[met] = self._colours(hits, met) * lit
+        light[free] = sky(onwards[:, free]).reshape(-1, 3)
+        return light * part, part

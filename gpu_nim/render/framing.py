@@ -11,8 +11,9 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
-from gpu_nim.render.look import Look
+from gpu_nim.render.look import CINEMA, Look
 from gpu_nim.render.projection import FINE
+from gpu_nim.render.shading import has_floor, toward_sun
 from gpu_nim.render.traced_body import TracedBody, opened
 from gpu_nim.render.views import (
     DEFAULT_VIEW,
@@ -79,7 +80,18 @@ def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None,
     if camera := standpoint(look, *blocks.bounds()):
         return camera
     space = margins or annotations(blocks, look, running).margins
-    return fit(view or view_of(blocks, look), framed(blocks, look), look.aspect, margins=space)
+    view = view or view_of(blocks, look)
+    return fit(view, with_shadow(framed(blocks, look), view, look), look.aspect, margins=space)
+
+
+def with_shadow(points: NDArray[np.floating], view: View, look: Look) -> NDArray[np.floating]:
+    """Return points (N, 3) and, where the look has a floor below them, the ends of their shadows on it."""
+    basis = view.basis()
+    sun = toward_sun(basis, look.drawn_theme.sun)
+    if look.quality != CINEMA or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
+        return points
+    heights = points[:, 2:] - points[:, 2].min()
+    return np.concatenate([points, points - sun * (heights / sun[2])])
 
 
 def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> Camera | None:

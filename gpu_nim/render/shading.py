@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.geometry import Blocks, corners_between, side
-from gpu_nim.render.themes import Theme, to_linear, to_srgb
+from gpu_nim.render.themes import Colour, Theme, to_linear, to_srgb
 from gpu_nim.render.views import Camera, basis_of
 
 _GRID_LIMIT = 1 << 24
@@ -26,6 +26,7 @@ MANY = 1 << 18
 #: Radians from each point of a disc to the next, by which they cover it evenly (Vogel 1979).
 GOLDEN_ANGLE = 2.399963
 
+_LOW_SUN = 0.1  # the sine of the least elevation of a sun that casts shadows on a floor
 _CHUNK = 1 << 17  # sides that are lit at once
 _SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
 _FINEST = 8  # texels along a block, at most
@@ -171,8 +172,24 @@ class Lamps:
     def of(cls, camera: Camera) -> "Lamps":
         """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above."""
         right, up, toward = camera.basis
-        ways = toward * 0.5 - right * 0.75 + up * 0.95, toward * 0.7 + right * 0.95, up * 0.8 - toward
-        return cls(*(way / np.linalg.norm(way) for way in ways))
+        ways = toward * 0.7 + right * 0.95, up * 0.8 - toward
+        return cls(toward_sun(camera.basis), *(way / np.linalg.norm(way) for way in ways))
+
+
+def toward_sun(basis: NDArray[np.float64], sun: Colour = Theme.sun) -> NDArray[np.float64]:
+    """Return the direction to the key light, of length 1, (3,).
+
+    Args:
+        basis: that of the camera, whose light it is.
+        sun: see `gpu_nim.render.themes.Theme`.
+    """
+    way = np.array([sun[1], sun[2], sun[0]]) @ basis
+    return np.asarray(way / np.linalg.norm(way))
+
+
+def has_floor(basis: NDArray[np.float64], sun: NDArray[np.float64]) -> bool:
+    """Return whether a body seen in perspective from above stands on a floor: its picture is upright, and the sun not too low."""
+    return bool(basis[1, 2] > 0 and sun[2] > _LOW_SUN)
 
 
 @dataclass(frozen=True)
@@ -193,7 +210,7 @@ class Depths:
         return np.asarray((distances - self.near) / max(self.far - self.near, 1e-9))
 
 
-WARM, COOL = np.array([1.0, 0.93, 0.82], dtype=np.float32), np.array([0.72, 0.84, 1.0], dtype=np.float32)
+WARM, COOL = (np.array(colour, dtype=np.float32) for colour in (Theme.warm, Theme.cool))
 
 
 class Shader:

@@ -4,7 +4,7 @@ A theme is one table of `themes.toml`, which has the colour maps as well.
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -145,6 +145,9 @@ class Theme:
         vignette: how far the corners darken, 0 to 1.
         glow: the strength of the halo of points.
         style: the default style.
+        warm: the colour of the directed light, linear.
+        cool: the colour of light from the sky, linear.
+        sun: where the directed light comes from: parts of the directions toward the eye, right and up.
     """
 
     name: str
@@ -163,6 +166,9 @@ class Theme:
     vignette: float
     glow: float
     style: str = "cubes"
+    warm: Colour = (1.0, 0.93, 0.82)
+    cool: Colour = (0.72, 0.84, 1.0)
+    sun: Colour = (0.5, -0.75, 0.95)
 
     @property
     def light(self) -> bool:
@@ -175,9 +181,26 @@ class Theme:
         return to_linear((np.array(self.bottom) + np.array(self.top)) / 2)
 
 
-def _read() -> Iterator[Theme]:
+@dataclass(frozen=True)
+class Sky:
+    """A sky of path traced pictures: what is another than in their theme.
+
+    Args:
+        name: its name.
+        summary: how it looks, in a line.
+        changes: fields of `Theme`.
+    """
+
+    name: str
+    summary: str
+    changes: Mapping[str, Any]
+
+
+_FILE = tomllib.loads(Path(__file__).with_name("themes.toml").read_text(encoding="utf-8"))
+
+
+def _read(found: dict[str, Any]) -> Iterator[Theme]:
     """Yield the themes of `themes.toml`."""
-    found = tomllib.loads(Path(__file__).with_name("themes.toml").read_text(encoding="utf-8"))
     for name, facts in found["themes"].items():
         colours: dict[str, Any] = {key: hexadecimal(facts.pop(key)) for key in ("bottom", "top", "text", "muted", "dim", "pick")}
         part, categories = facts.pop("map"), tuple(map(hexadecimal, facts.pop("categories")))
@@ -186,8 +209,14 @@ def _read() -> Iterator[Theme]:
 
 
 THEMES = Registry[Theme]("theme")
-for _theme in _read():
+for _theme in _read(_FILE):
     THEMES.add(_theme)
+
+#: The skies by name; the first is that of the theme.
+SKIES = Registry[Sky]("sky")
+for _name, _facts in _FILE["skies"].items():
+    _of_light = {key: hexadecimal(value) if isinstance(value, str) else value for key, value in _facts.items() if key != "summary"}
+    SKIES.add(Sky(_name, _facts["summary"], _of_light))
 
 
 def distinct_colours(theme: Theme, count: int) -> list[Colour]:

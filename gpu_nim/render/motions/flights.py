@@ -17,7 +17,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.defined_scenes import is_nim
-from gpu_nim.render.framing import aim, framed, view_of
+from gpu_nim.render.framing import aim, view_of, with_shadow
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.look import Look
@@ -26,7 +26,7 @@ from gpu_nim.render.source import CELLS_LIMIT
 from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_body import CellColours, traced_body
 from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
-from gpu_nim.render.views import Camera, Place, View, basis_of, fit, from_angles
+from gpu_nim.render.views import NO_MARGINS, Camera, Place, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
@@ -53,7 +53,8 @@ class Turntable(CameraMotion):
         self._elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
         self._middle = (self.hull.min(axis=0) + self.hull.max(axis=0)) / 2
         whole = _revolved(self.hull - self._middle)
-        self._beside = fit(self._view(0.0), whole, self.look.aspect, margin=0.04, margins=self.margins)
+        shown = with_shadow(whole, self._view(0.0), self.look)
+        self._beside = fit(self._view(0.0), shown, self.look.aspect, margin=0.04, margins=self.margins)
 
     def camera(self, number: int) -> Camera:
         """Return the camera of a frame, at a constant distance from the body's axis; that after the last is the first again."""
@@ -86,7 +87,8 @@ class FlyIn(CameraMotion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         _, up, toward = (tuple(row) for row in self.still.basis.tolist())
-        self.outside = fit(View(toward, up), self.hull, self.look.aspect, margins=self.margins)
+        view = View(toward, up)
+        self.outside = fit(view, with_shadow(self.hull, view, self.look), self.look.aspect, margins=self.margins)
 
     def camera(self, number: int) -> Camera:
         """Return the camera of a frame."""
@@ -171,7 +173,7 @@ class IntoSpace:
         look = movie.look
         body = traced_body(movie.source, look)
         _, up, toward = (tuple(row) for row in view_of(body, look).basis().tolist())
-        self._whole = fit(View(toward, up), framed(body, look), look.aspect)
+        self._whole = aim(body, look, view=View(toward, up), margins=NO_MARGINS)
         width, height = look.resolution
         ray = primary_rays(self._whole, look.resolution, np.array([height // 2 * width + width // 2]), (0.5, 0.5))
         hit = select().tracer(tree.scene).trace(replace(ray, spread=0.0))

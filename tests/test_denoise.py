@@ -1,0 +1,119 @@
+"""The filter of sampled light, against one that goes through all pixels of each pixel's neighbourhood in double precision."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu_nim.render.denoise import REACH, denoised, luminance, noise_of
+
+
+def slowly(light, noise, weights, guides, slopes):
+    """Five levels of the binomial kernel 1 2 1 by 1 2 1, whose weights fall with the differences of guides and of light."""
+    light, noise = light.astype(float), noise.astype(float)
+    height, width, _ = light.shape
+    for step in (1, 2, 4, 8, 16):
+        bright = light @ (0.2126, 0.7152, 0.0722)
+        new_light, new_noise = light.copy(), noise.copy()
+        for y in range(height):
+            for x in range(width):
+                total, mean, spread = 0.0, np.zeros(3), 0.0
+                for v in (-1, 0, 1):
+                    for u in (-1, 0, 1):
+                        b, a = y + v * step, x + u * step
+                        if not (0 <= b < height and 0 <= a < width):
+                            continue
+                        apart = (bright[y, x] - bright[b, a]) ** 2 / (5 * (noise[y, x] + noise[b, a]) + 1e-12)
+                        apart += sum((guide[y, x] - guide[b, a]) ** 2 for guide in guides)
+                        apart += sum(((slope[y, x] - slope[b, a]) / step) ** 2 for slope in slopes)
+                        share = (2 - abs(u)) * (2 - abs(v)) / 16 * np.exp(-apart) * weights[b, a]
+                        total, mean, spread = total + share, mean + share * light[b, a], spread + share**2 * noise[b, a]
+                if weights[y, x]:
+                    new_light[y, x], new_noise[y, x] = mean / total, spread / total**2
+        light, noise = new_light, new_noise
+    return light
+
+
+def scene(seed, height=9, width=12):
+    random = np.random.default_rng(seed)
+    light = random.random((height, width, 3), dtype=np.float32)
+    noise = random.random((height, width), dtype=np.float32) * np.float32(0.1)
+    weights = random.integers(0, 4, (height, width)).astype(np.float32)
+    guides = random.random((2, height, width), dtype=np.float32)
+    return light, noise, weights, guides, guides[:1] * np.float32(8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_filter_is_the_slow_one(seed):
+    size = ((9, 12), (20, 3), (1, 40))[seed]
+    light, *others = scene(seed, *size)
+    before = [light.copy(), *(part.copy() for part in others)]
+    assert denoised(light, *others) == pytest.approx(slowly(light, *others), abs=2e-5)
+    for part, was in zip([light, *others], before, strict=True):
+        assert np.array_equal(part, was)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), height=st.integers(1, 40), width=st.integers(1, 40), value=st.floats(0, 100, width=32))
+def test_one_light_stays_and_no_light_leaves_the_range_of_the_known(seed, height, width, value):
+    light, noise, weights, guides, slopes = scene(seed, height, width)
+    constant = np.full_like(light, value)
+    assert denoised(constant, noise, weights, guides, slopes) == pytest.approx(constant, rel=1e-5)
+    result, known = denoised(light, noise, weights, guides, slopes), weights > 0
+    assert np.array_equal(result[~known], light[~known])
+    if known.any():
+        assert (result[known] >= light[known].min(axis=0) - 1e-5).all()
+        assert (result[known] <= light[known].max(axis=0) + 1e-5).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), column=st.integers(1, 39))
+def test_nothing_crosses_an_edge_of_a_guide(seed, column):
+    light, noise, weights, guides, slopes = scene(seed, 20, 40)
+    guides[1, :, column:] += 30
+    whole = denoised(light, noise, weights, guides, slopes)
+    for part in (slice(None, column), slice(column, None)):
+        alone = denoised(light[:, part], noise[:, part], weights[:, part], guides[..., part], slopes[..., part])
+        assert np.array_equal(whole[:, part], alone)
+
+
+def test_light_without_noise_keeps_its_edges_and_noise_goes():
+    random = np.random.default_rng(4)
+    light = np.where(np.arange(80) < 40, np.float32(0.2), np.float32(0.8))[None, :, None].repeat(60, axis=0).repeat(3, axis=2)
+    flat, none = np.ones((60, 80), np.float32), np.zeros((0, 60, 80), np.float32)
+    assert denoised(light, 0 * flat, flat, none) == pytest.approx(light, rel=1e-6)
+    noisy = light + random.normal(0, 0.05, light.shape).astype(np.float32)
+    left = denoised(noisy, 0.05**2 * (0.2126**2 + 0.7152**2 + 0.0722**2) * flat, flat, none) - light
+    assert left.std() < 0.05 / 6
+    assert np.abs(left[:, 38:42]).max() < 0.1  # an edge of no guide, twelve times as high as the noise
+
+
+def test_a_pixel_is_changed_by_those_within_reach_alone():
+    light, noise, weights, guides, _ = scene(5, 1, 100)
+    weights += 1
+    changed = light.copy()
+    changed[0, 0] += 1
+    differ = np.flatnonzero((denoised(light, noise, weights, guides) != denoised(changed, noise, weights, guides)).any(axis=2)[0])
+    assert 0 < differ.max() < REACH
+
+
+def test_the_noise_is_the_variance_of_the_mean_of_samples():
+    random = np.random.default_rng(6)
+    samples = random.normal(3, 0.5, (8, 50, 60)).astype(np.float32)
+    counts = np.full((50, 60), 8, np.float32)
+    noise = noise_of(samples.sum(axis=0), (samples**2).sum(axis=0), counts)
+    assert noise.mean() == pytest.approx(0.25 / 8, rel=0.02)
+    assert noise.std() < 0.3 * noise.mean()  # over the neighbours
+    # A single sample has no variance: that of its neighbours, or the square of its light.
+    alone = np.zeros((5, 5), np.float32)
+    alone[2, 2] = 1
+    assert noise_of(3 * alone, 9 * alone, alone)[2, 2] == 9
+    assert (noise_of(0 * alone, 0 * alone, 0 * alone) == 0).all()
+    near = alone + np.roll(alone, 1, axis=1) * 2
+    noise = noise_of(2 * alone + np.roll(alone, 1, axis=1) * 4, 4 * alone + np.roll(alone, 1, axis=1) * 10, near)
+    assert noise[2, 3] == pytest.approx(2 / 2)  # samples 1 and 3: variance 2, of a mean of two half of that
+    assert noise[2, 2] == pytest.approx(2)
+
+
+def test_luminance_of_white_is_one():
+    assert luminance(np.ones((2, 3), np.float32)) == pytest.approx(1)
