@@ -137,33 +137,44 @@ def traced(scene, rays):
     return NumpyTracer(scene).trace(Rays(cells.T.copy(), fractions.T.copy(), directions.T.copy(), levels, spread))
 
 
-def brick_scene(source):
+def brick_scene(source, cut):
+    """The scene of a body, cut or not, and where the body's box begins."""
     cells = blocks_of(source).corners
+    low = cells.min(axis=0)
+    if cut:
+        axis, at, below = map(int, cut.split(","))
+        cells = cells[(cells[:, axis] - low[axis] < at) == below]
     shape = tuple((cells.max(axis=0) - cells.min(axis=0) + 1).tolist())
     packer = BrickPacker(tuple(cells.min(axis=0).tolist()), shape)
     packer.add(cells)
-    return packer.scene(), cells.min(axis=0)
+    return packer.scene(), low
 
 
 @pytest.mark.parametrize(
-    ("source", "view", "zoom"),
+    ("source", "view", "zoom", "cut"),
     [
-        ("nim:31", "hero", 1),
-        ("nim:50", "gasket", 1),
-        ("nim:2^40", "hero", 2.0**36),
-        ("nim:2^40", "isometric", 0),  # at a corner where the coordinates' lower 30 bits begin again
-        ("edge:15", "hero", 3),
-        ("fcc:9", "isometric", 1),
+        ("nim:31", "hero", 1, ""),
+        ("nim:50", "gasket", 1, ""),
+        ("nim:2^40", "hero", 2.0**36, ""),
+        ("nim:2^40", "isometric", 0, ""),  # at a corner where the coordinates' lower 30 bits begin again
+        ("edge:15", "hero", 3, ""),
+        ("fcc:9", "isometric", 1, ""),
+        ("nim:31", "hero", 1, "0,11,1"),
+        ("fcc:9", "isometric", 1, "2,8,0"),
     ],
 )
-def test_what_is_seen_is_what_the_numpy_tracer_hits(browser, source, view, zoom):
+def test_what_is_seen_is_what_the_numpy_tracer_hits(browser, source, view, zoom, cut):
     """Away from edges: where rays through the corners of a pixel hit the same cube as the one through its middle."""
     browser.open(browser.page(source, view=view), ratio=1)
     low = np.zeros(3, np.int64)
-    if source.startswith("nim:"):
+    if cut:
+        browser.do("location.hash = gpunim.controls.fragment() + '&cut=' + arguments[0]", cut)
+        wait_for(lambda: browser.do("return Boolean(gpunim.controls.cut)"), "the cut")
+        scene, low = brick_scene(source, cut)
+    elif source.startswith("nim:"):
         scene = NimScene(parse_integer(source.removeprefix("nim:")))
     else:
-        scene, low = brick_scene(source)
+        scene, low = brick_scene(source, cut)
     if not zoom:
         browser.do("""const { camera, picture } = gpunim, corner = 1n << 70n;
             Object.assign(camera, { focus: [corner, corner, 0n], reach: 5 }); picture.change()""")
@@ -211,7 +222,8 @@ def test_what_is_seen_is_what_the_numpy_tracer_hits(browser, source, view, zoom)
 
 
 BOXES = """
-const found = ["h1", "#note", "#help", "#play", "#slider", "#count", "#views", "#lens", "#spin", "#link", "#save"];
+const found = ["h1", "#note", "#help", "#play", "#slider", "#count", "#views", "#themes", "#cuts", "#plane", "#kept",
+  "#lens", "#spin", "#link", "#save"];
 return found.map(name => { const b = document.querySelector(name).getBoundingClientRect();
   return [name, b.left, b.top, b.right, b.bottom] }).filter(b => b[3] > b[1]);
 """
@@ -221,11 +233,12 @@ return found.map(name => { const b = document.querySelector(name).getBoundingCli
 def test_words_and_controls_keep_clear_of_each_other(browser, title):
     blocks = replace(blocks_of("nim:15"), note="drawn as 256 blocks of 2x2x2 cells")
     browser.open(browser.page(blocks, title=title), PHONE, phone=True)
+    browser.key("x")
     for size in (PHONE, (320, 568), (844, 390), (1280, 720)):
         browser.resize(size, phone=size != (1280, 720))
         wait_for(lambda: browser.do("return innerWidth") == size[0], "the new size")  # noqa: B023
         boxes = browser.do(BOXES)
-        assert len(boxes) == 11
+        assert len(boxes) == 15
         assert_apart(boxes, size)
         assert browser.do("return document.documentElement.scrollWidth") <= size[0]
 
@@ -304,6 +317,20 @@ def test_the_slider_is_the_legend_of_generations(browser):
     assert browser.do("return slider.style.getPropertyValue('--colours')") == "none"
 
 
+def test_a_page_changes_to_any_theme(browser):
+    """It is then the page of that theme."""
+    expected, legends = {}, {}
+    legend = "return slider.style.getPropertyValue('--colours')"
+    for theme in THEMES:
+        browser.open(browser.page("edge:7", theme=theme))
+        expected[theme], legends[theme] = browser.picture(), browser.do(legend)
+    for theme in THEMES:  # from the last one
+        browser.key("t")
+        browser.shows(expected[theme])
+        assert browser.do(legend) == legends[theme]
+        assert browser.do("return themes.value") == theme
+
+
 def test_every_key_does_what_the_page_says(browser):
     browser.open(browser.page("nim:7"))
     opened, home = browser.picture(), browser.camera()
@@ -331,7 +358,18 @@ def test_every_key_does_what_the_page_says(browser):
     wait_for(lambda: browser.generation() < 7, "the growth to begin again")
     wait_for(lambda: browser.generation() == 7, "the growth to end")
     browser.shows(opened)
-    browser.key(*"aqwe3x", "0", "f1", "escape")
+    browser.key(*"aqwe3,.", "0", "f1", "escape")
+    browser.shows(opened)
+    cuts = []
+    for _ in "abc":
+        browser.key("x")
+        cuts.append(browser.do("return kept.textContent"))
+    assert cuts == ["a < 4", "b ≥ 4", "c < 4"]  # so that the section faces the eye
+    for key, kept in ((".", "c < 5"), (".", "c < 6"), (",", "c < 5")):
+        browser.key(key)
+        assert browser.do("return [kept.textContent, plane.ariaValueText]") == [kept, kept]
+    browser.key("x")
+    assert browser.do("return [kept.checkVisibility(), cuts.value]") == [False, ""]
     browser.shows(opened)
     with_ctrl = "new KeyboardEvent('keydown', {key, ctrlKey: true, cancelable: true})"  # the browser's own, such as saving the page
     assert browser.do(f"return ['s', '1', ' '].map(key => window.dispatchEvent({with_ctrl}))") == [True] * 3
@@ -435,7 +473,8 @@ def test_a_screen_reader_is_told_what_everything_is(browser):
     browser.open(browser.page("nim:15"))
     nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     told = {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]}
-    assert {("image", "nim:15 in three dimensions"), ("heading", "nim:15"), ("slider", "generation"), ("combobox", "view")} <= told
+    assert {("image", "nim:15 in three dimensions"), ("heading", "nim:15"), ("slider", "generation")} <= told
+    assert {name for role, name in told if role == "combobox"} == {"view", "theme", "cut"}
     assert {name for role, name in told if role == "button"} == {"Play", "Parallel", "Spin", "full screen", "Link", "Save"}
     assert browser.do("return slider.ariaValueText") == "generation 15 of 15: 256 cells"
     browser.key("tab")
@@ -451,7 +490,7 @@ def test_all_controls_are_reached_and_do_what_they_say_by_keyboard(browser):
     browser.open(browser.page("nim:15"))
     opened, home = browser.picture(), browser.camera()
     reached = []
-    for _ in range(10):
+    for _ in range(12):
         browser.key("tab")
         name, ring = browser.do("""const here = document.activeElement, style = getComputedStyle(here);
             return [here.id || here.tagName, style.outlineStyle !== 'none' || style.boxShadow !== 'none']""")
@@ -477,6 +516,17 @@ def test_all_controls_are_reached_and_do_what_they_say_by_keyboard(browser):
                 browser.driver.find_element("xpath", f"//option[.='{view}']").click()
                 browser.changed(before)
             browser.shows(opened)
+        if name in ("themes", "cuts"):
+            for key, chosen in (
+                ("arrow_down", {"themes": "paper", "cuts": 0}[name]),
+                ("arrow_up", {"themes": "dark", "cuts": None}[name]),
+            ):
+                browser.key(key)
+                assert (
+                    browser.do("const { theme, cut } = gpunim.controls; return [theme, cut?.axis ?? null]")[name == "cuts"]
+                    == chosen
+                )
+            browser.shows(opened)
         if name == "lens":
             for parallel in (True, False):
                 browser.key("space")
@@ -493,7 +543,7 @@ def test_all_controls_are_reached_and_do_what_they_say_by_keyboard(browser):
             browser.key("space")
             wait_for(lambda: browser.camera() != home, "the body to spin")
             browser.key("space")
-    assert reached == ["view", "SUMMARY", "play", "slider", "views", "lens", "spin", "full", "link", "save"]
+    assert reached == ["view", "SUMMARY", "play", "slider", "views", "themes", "cuts", "lens", "spin", "full", "link", "save"]
 
 
 def test_a_link_leads_to_the_same_view(browser):
@@ -501,7 +551,7 @@ def test_a_link_leads_to_the_same_view(browser):
     browser.picture()
     browser.wheel(-3000)
     browser.drag(40, 20)
-    browser.key("arrow_left")
+    browser.key("arrow_left", "t", "x")
     there, camera, generation = browser.picture(), browser.camera(), browser.generation()
     wait_for(lambda: browser.do("return location.hash === gpunim.controls.fragment()"), "the address to say where we are")
     address = browser.do("return location.href")
@@ -511,6 +561,8 @@ def test_a_link_leads_to_the_same_view(browser):
     for broken in ("#generation=x", address.partition("#")[2].replace("focus=", "focus=1e9,"), "reach=-1"):
         browser.open(browser.page("nim:2^40") + "#" + broken)
         assert browser.generation() == 2**40
+    browser.open(address.replace("theme=paper", "theme=papyrus").replace("cut=0,", "cut=3,"))
+    assert browser.do("const { theme, cut } = gpunim.controls; return [theme, cut]") == ["dark", None]
 
 
 def test_a_page_that_changes_its_size_shows_all_of_the_body(browser):

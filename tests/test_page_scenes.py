@@ -36,8 +36,8 @@ def unpacked(data, name="grid"):
     return (planes[0] + 256 * planes[1] - 1).astype(np.uint16).reshape(data["shape"][::-1]).transpose()
 
 
-def palette_of(data):
-    return np.frombuffer(b64decode(data["palette"]), np.uint8).reshape(-1, 3)
+def palette_of(data, theme="dark"):
+    return np.frombuffer(b64decode(data["themes"][theme]["palette"]), np.uint8).reshape(-1, 3)
 
 
 @pytest.mark.parametrize("source", ["edge:0", "edge:15", "fcc:7", "ulam-warburton:20", "chocolate:a=3,size=15", "cubic6:5"])
@@ -64,8 +64,9 @@ def test_cells_may_have_colours_of_their_own():
     grid, inks = unpacked(data), unpacked(data, "inks")
     assert data["inked"]
     assert ((inks != 65535) == (grid != 65535)).all()
-    colours = palette_of(data)[inks[tuple((blocks.corners - data["low"]).T)]]
-    assert np.abs(colours - 255 * base_colours(blocks, "branch", THEMES["dark"])).max() <= 0.5
+    for theme in THEMES:
+        colours = palette_of(data, theme)[inks[tuple((blocks.corners - data["low"]).T)]]
+        assert np.abs(colours - 255 * base_colours(blocks, "branch", THEMES[theme])).max() <= 0.5
 
 
 def test_nim_needs_no_data_where_its_colours_follow_from_the_generation():
@@ -81,7 +82,7 @@ def test_nim_needs_no_data_where_its_colours_follow_from_the_generation():
 @pytest.mark.parametrize("last", [1000, 2**60])
 def test_a_page_of_nim_is_small_at_any_depth(last):
     made = page(f"nim:{last}", Look())
-    assert len(made.document) < 80_000
+    assert len(made.document) < 90_000
     # The sum of 3^wt(n) over n <= last, which is 4^m at last = 2^m - 1.
     assert made.population == (4**60 + 3 if last == 2**60 else sum(3 ** n.bit_count() for n in range(last + 1)))
     data = data_in(made.document)

@@ -129,6 +129,9 @@ def test_a_page_is_sent_every_cell(source, as_trees):
     low = int(data["corner"][0])
     box = np.argwhere(np.ones((-2 * low,) * (2 if data["flat"] else 3))) + low
     assert {tuple(cell) for cell in box.tolist() if alive(data, cell)} == cells
+    for name, theme in THEMES.items():
+        last = np.frombuffer(b64decode(data["themes"][name]["palette"]), np.uint8)[-3:]
+        assert np.abs(last - 255 * theme.map(np.array(1.0))).max() <= 0.5  # of a block full of cells, and of the cells farthest out
     assert len(data["maps"]) == 4 * {"square8": 8, "hexagonal": 12}.get(source.split(":")[0], 0)
 
 

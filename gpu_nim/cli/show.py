@@ -24,6 +24,6 @@ def show(source: str, **look: Any) -> None:
 
     The page is a temporary file, whose name is printed, and opens in the browser where there is a display; `gpunim export` writes
     it to a file of yours. It can be zoomed to any depth and shows the name of the cell under the pointer; its address is a link to
-    the view. nim goes up to 2^60.
+    the view. Its theme can be changed there, and the body cut open by a plane. nim goes up to 2^60.
     """
     page(source, Look(**look)).show(click.echo)

@@ -30,7 +30,7 @@ from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_
 from gpu_nim.render.page.trees import tree_page
 from gpu_nim.render.shading import COOL, WARM, Lamps
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
-from gpu_nim.render.themes import Theme
+from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
 __all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "page", "play_page", "solid"]
@@ -100,7 +100,7 @@ def page(source: Source, look: Look) -> Page:
         InsufficientMemoryError: there is too little memory to make it.
 
     >>> made = page("nim:2^40", Look())
-    >>> made.population == 4**40 + 3, len(made.document) < 80_000
+    >>> made.population == 4**40 + 3, len(made.document) < 90_000
     (True, True)
     """
     require_effect(*PAGE_OPTIONS, look)
@@ -143,7 +143,7 @@ def play_page(
         InsufficientMemoryError: there is too little memory to solve it.
 
     >>> made = play_page("nim", [5, 7, 9])
-    >>> made.name, len(made.document) < 110_000
+    >>> made.name, len(made.document) < 120_000
     ('Nim', True)
     """
     look = look or Look()
@@ -159,7 +159,6 @@ def play_page(
 
 def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
     """Return the page of a scene, by a call of the library, with more data."""
-    theme = look.drawn_theme
     flat = scene.data.get("flat", False)
     views = {"initial view": view, **({} if flat else {name: known.of(scene.blocks.corners) for name, known in VIEWS.items()})}
     data = {
@@ -169,16 +168,18 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
         "tangent": float(np.tan(np.radians(ANGLE / 2))),
         "margin": MARGIN,
         "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
-        "bottom": theme.bottom,
-        "top": theme.top,
-        "text": theme.text,
-        "pick": theme.pick,
-        "win": theme.categories[2],
-        "light": _light(theme),
+        "theme": look.theme,
+        "themes": {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, scene.palettes, strict=True)},
         "lamps": _lamps(),
         **more,
     }
     return Page(_document(data, made_by(made)), name, scene.population, scene.drawn, scene.blocks.note)
+
+
+def _worn(theme: Theme, palette: str) -> dict[str, object]:
+    """Return a theme for the page, with the body's colours in it."""
+    colours = {name: getattr(theme, name) for name in ("bottom", "top", "text", "pick")}
+    return {**colours, "win": theme.categories[2], "light": _light(theme), "palette": palette}
 
 
 def _light(theme: Theme) -> dict[str, object]:

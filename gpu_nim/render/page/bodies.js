@@ -21,21 +21,28 @@ class Nim {
     this.unit = "cells";
     this.hull = data.hull;
     this.bucket = data.bucket;
-    this.colours = bytes(data.palette);
+    this.paint();
   }
 
-  deepen(bits) {  // to all generations below 2^bits: the same shape in the same colours, from data of all below another power of two
-    const given = big(data.last), shift = bits - bitLength(given), colours = bytes(data.palette);
-    this.last = (1n << BigInt(bits)) - 1n;
-    this.extent = [0, 1, 2].map(() => this.last + 1n);
-    this.hull = data.hull.map(point => point.map(x => x * 2 ** shift));
-    this.bucket = Math.max(shift, 0);
-    this.colours = shift < 0 ? Uint8Array.from({ length: 3 << bits }, (_, k) => {
+  paint() {  // in the colours of the theme; those of more generations than there are become fewer
+    const given = big(data.last), bits = bitLength(this.last), colours = bytes(theme.palette);
+    this.colours = bits < bitLength(given) ? Uint8Array.from({ length: 3 << bits }, (_, k) => {
       return colours[3 * Math.round(Math.floor(k / 3) * Number(given) / Number(this.last)) + k % 3];
     }) : colours;
   }
 
+  deepen(bits) {  // to all generations below 2^bits: the same shape in the same colours, from data of all below another power of two
+    const shift = bits - bitLength(big(data.last));
+    this.last = (1n << BigInt(bits)) - 1n;
+    this.extent = [0, 1, 2].map(() => this.last + 1n);
+    this.hull = data.hull.map(point => point.map(x => x * 2 ** shift));
+    this.bucket = Math.max(shift, 0);
+    this.paint();
+  }
+
   place(position) { return position }
+
+  coordinate(x) { return x }
 
   shown(generation) {  // how many cells: P-positions of generations first to this one
     return this.upTo(generation) - (this.first > 0n ? this.upTo(this.first - 1n) : 0n);
@@ -89,10 +96,14 @@ class Grid {
     [this.first, this.last] = [BigInt(data.generations[0]), BigInt(data.generations.at(-1))];
     this.unit = data.unit;
     this.hull = data.hull;
-    this.colours = bytes(data.palette);
+    this.paint();
   }
 
+  paint() { this.colours = bytes(theme.palette) }
+
   place(position) { return [0, 1, 2].map(k => (position[k] ?? 0n) - BigInt(data.low[k])) }
+
+  coordinate(x, axis) { return x * BigInt(data.side) + BigInt(data.low[axis]) }
 
   holds(position) { return this.at(this.place(position).map(Number)) !== EMPTY }
 
@@ -190,13 +201,17 @@ class Tree {
     this.first = this.last = big(data.generation);
     this.unit = "cells";
     this.hull = data.hull;
-    this.colours = bytes(data.palette);
+    this.paint();
     const { least, bucket, level, flat, slanted } = data, maps = data.maps.length ? data.maps : [1, 0, 0, 1];
     this.shape = {
       least, bucket, treeLevel: level, flatBody: flat, slanted: Number(slanted), "maps[0]": maps, mapped: data.maps.length / 4,
       ...halves("origin", this.corner.map(x => -x)),
     };
   }
+
+  paint() { this.colours = bytes(theme.palette) }
+
+  coordinate(x, axis) { return x + this.corner[axis] }
 
   anchored([x, y, z]) {  // a cell near a place of the plane, and where it is drawn from there
     if (!data.slanted) return { cell: [x, y, z], shift: [0, 0] };

@@ -94,17 +94,18 @@ class Camera {
     };
   }
 
-  // The numbers that the shaders trace with, for a canvas of some pixels, of which the picture is centred at `middle`, `half` high.
-  rays({ width, height, middle, half }) {
+  // The numbers that the shaders trace with, for a canvas of some pixels, of which the picture is centred at `middle`, `half` high, and for
+  // the cells from `first` to before `beyond`.
+  rays({ width, height, middle, half }, [first, beyond]) {
     const eye = this.eye(), [right, up, toward] = this.basis;
     const anchor = eye.map((x, k) => clamp(x >> BITS, 0n, this.body.extent[k] - 1n)), zero = [0, 0, 0];
-    const { cell, shift } = this.body.anchored?.(anchor) ?? { cell: anchor }, cells = this.body.cells ?? this.body.extent;
+    const { cell, shift } = this.body.anchored?.(anchor) ?? { cell: anchor };
     const from = corner => corner.map((x, k) => Number(x - anchor[k])), scaled = (v, times) => v.map(x => x * times);
     const centre = dot(between(this.middle, eye), toward);
     return {
       anchor,
-      ...halves("anchor", cell), ...halves("extent", cells), ...shift && { anchorShift: shift },
-      lowCorner: from([0n, 0n, 0n]), highCorner: from(this.body.extent),
+      ...halves("anchor", cell), ...halves("first", first), ...halves("extent", beyond), ...shift && { anchorShift: shift },
+      lowCorner: from(first), highCorner: from(beyond),
       frame: [1 / half, 1 / half, -width / 2 / half, (middle - height) / half],
       eye: between(anchor.map(x => x << BITS), eye), ahead: scaled(toward, -1),
       eyeRight: this.parallel ? scaled(right, this.reach) : zero, eyeUp: this.parallel ? scaled(up, this.reach) : zero,

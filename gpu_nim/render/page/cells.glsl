@@ -14,7 +14,7 @@ const int LOW = 0x3fffffff;
 const float LIMB = 1073741824.;
 
 uniform ivec3 anchorHigh, anchorLow;
-uniform ivec3 extentHigh, extentLow;  // cells of the body's box are from 0 to before the extent
+uniform ivec3 firstHigh, firstLow, extentHigh, extentLow;  // cells are from the first to before the extent: the body's box, or what a cut leaves
 
 ivec3 choose(bvec3 which, ivec3 yes, ivec3 no) { return no + (yes - no) * ivec3(which); }
 
@@ -47,7 +47,7 @@ Cell shifted(Cell cell, int level, ivec3 times) {  // by 2^level cells, so many 
 }
 
 bool inside(Cell cell) {
-  return all(greaterThanEqual(cell.high, ivec3(0))) && all(before(cell, Cell(extentHigh, extentLow)));
+  return !any(before(cell, Cell(firstHigh, firstLow))) && all(before(cell, Cell(extentHigh, extentLow)));
 }
 
 // The highest bit of x > 0: without the bit below it, a float does not round it up.

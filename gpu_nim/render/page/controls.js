@@ -6,12 +6,15 @@ class Controls {
   constructor(body, camera, picture, tracer, board) {  // board: of a page to play on, else null
     Object.assign(this, { body, camera, picture, tracer, board, generation: body.last, view: data.views[0], touched: false });
     Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
-    for (const name of ["play", "slider", "count", "views", "lens", "spin", "full", "link", "save", "label", "said", "mark"]) {
+    Object.assign(this, { theme: data.theme, cut: null });
+    for (const name of ["play", "slider", "count", "views", "themes", "cuts", "cutting", "plane", "kept", "lens", "spin", "full", "link", "save", "label", "said",
+      "mark"]) {
       this[name] = document.getElementById(name);
     }
     this.link.hidden = !HAS_ADDRESS;
     this.full.hidden = !document.fullscreenEnabled;
     this.lens.hidden = this.spin.hidden = Boolean(body.flat);
+    this.cuts.hidden = Boolean(body.flat || board);
     if (board) board.controls = this;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
@@ -25,9 +28,11 @@ class Controls {
     this.steps = Number(last - first > MOST_STEPS ? MOST_STEPS : last - first);
     this.slider.max = this.steps;
     this.slider.disabled = this.play.disabled = !this.steps;
-    this.slider.style.setProperty("--colours", this.legend());
+    this.colour();
     this.reserve();
   }
+
+  colour() { this.slider.style.setProperty("--colours", this.legend()) }
 
   legend() {  // the colours of generations, along the slider; none where colours are of something else
     const { body } = this, stops = Array.from({ length: LEGEND + 1 }, (_, k) => this.atStep(Math.round(this.steps * k / LEGEND)));
@@ -48,14 +53,14 @@ class Controls {
 
   room(ratio = 1) {
     const whole = canvas.clientHeight, top = header.getBoundingClientRect().bottom, bottom = footer.getBoundingClientRect().top;
-    const [from, to] = bottom - top > whole / 3 ? [top, bottom] : [0, whole];
+    const [from, to] = bottom - top > whole / 4 ? [top, bottom] : [0, whole];
     return { width: canvas.clientWidth * ratio, height: whole * ratio, middle: (from + to) / 2 * ratio, half: (to - from) / 2 * ratio };
   }
 
   aspect() { const { width, half } = this.room(); return width / 2 / half }
 
   scene([width, height], ratio) {
-    return { rays: this.camera.rays({ ...this.room(ratio), width, height }), shown: this.shown() };
+    return { rays: this.camera.rays({ ...this.room(ratio), width, height }, this.left()), shown: this.shown() };
   }
 
   shown() {
@@ -77,6 +82,48 @@ class Controls {
   linkSoon() {
     clearTimeout(this.linking);
     this.linking = setTimeout(() => this.tellAddress(), 500);
+  }
+
+  // The theme
+
+  wear(name) {
+    wear(name);
+    this.theme = this.themes.value = name;
+    this.body.paint();
+    this.tracer.paint();
+    this.colour();
+    this.redraw();
+  }
+
+  // The cut: of the cells, only those are left whose coordinate on an axis is below `at`, or those at which it is not.
+
+  cutOpen(axis) {  // in the middle, so that the section faces the eye; null for no cut
+    this.takeCut(axis === null ? null : { axis, at: this.body.extent[axis] / 2n, below: this.camera.basis[2][axis] >= 0 });
+  }
+
+  takeCut(cut) {
+    this.cut = cut;
+    this.cuts.value = cut ? cut.axis : "";
+    this.cuts.options[0].text = cut ? "Whole" : "Cut";
+    this.cutting.hidden = !cut;
+    if (cut) {
+      const { axis, at, below } = cut, side = this.body.extent[axis], steps = side < MOST_PLANES ? side : MOST_PLANES;
+      Object.assign(this.plane, { min: Number(below), max: Number(steps) - !below, value: Number(at * steps / side) });
+      this.kept.textContent = `${data.axes[axis]} ${below ? "<" : "≥"} ${brief(this.body.coordinate(at, axis))}`;
+      this.plane.setAttribute("aria-valuetext", this.kept.textContent);
+    }
+    this.redraw();
+  }
+
+  moveCut(step) {
+    const { cut } = this, side = cut && this.body.extent[cut.axis], most = side < MOST_PLANES ? side : MOST_PLANES;
+    if (cut) this.takeCut({ ...cut, at: BigInt(clamp(step, +this.plane.min, +this.plane.max)) * side / most });
+  }
+
+  left() {  // the cells of the body's box that the cut leaves: from the first to before the second
+    const ends = [[0n, 0n, 0n], [...this.body.cells ?? this.body.extent]], { cut } = this;
+    if (cut) ends[Number(cut.below)][cut.axis] = cut.at;
+    return ends;
   }
 
   // The camera
@@ -244,7 +291,7 @@ class Controls {
 
   // Links and pictures
 
-  fragment() { return fragmentOf(this.camera.state(), this.generation) + (this.board?.fragment() ?? "") }
+  fragment() { return fragmentOf(this.camera.state(), this.generation, this.theme, this.cut) + (this.board?.fragment() ?? "") }
 
   restore() {
     this.board?.restore();
@@ -255,6 +302,8 @@ class Controls {
     this.camera.take(state);
     this.camera.keepNear();
     this.nameLens();
+    this.wear(state.theme);
+    this.takeCut(state.cut);
     this.show(state.generation);
     return true;
   }
@@ -274,7 +323,7 @@ class Controls {
     const paper = document.createElement("canvas"), link = document.createElement("a"), pen = paper.getContext("2d");
     [paper.width, paper.height] = [canvas.width, canvas.height];
     const shade = pen.createLinearGradient(0, 0, 0, paper.height);
-    shade.addColorStop(0, css(data.top)); shade.addColorStop(1, css(data.bottom));
+    shade.addColorStop(0, css(theme.top)); shade.addColorStop(1, css(theme.bottom));
     pen.fillStyle = shade; pen.fillRect(0, 0, paper.width, paper.height); pen.drawImage(canvas, 0, 0);
     link.download = "gpunim.png"; link.href = paper.toDataURL("image/png"); link.click();
   }

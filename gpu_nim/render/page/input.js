@@ -1,11 +1,13 @@
 // The events of the page, which call what the controls do.
 
 const MOST_STEPS = 1n << 20n;  // of the slider
+const MOST_PLANES = 1n << 10n;  // of the cut
 
 Controls.prototype.listen = function () {
   this.listenToPointers();
   this.listenToKeys();
   this.slider.addEventListener("input", () => this.step(+this.slider.value));
+  this.plane.addEventListener("input", () => this.moveCut(+this.plane.value));
   this.play.addEventListener("click", () => this.grow(this.growing === null));
   this.spin.addEventListener("click", () => this.rotate(!this.spinning));
   this.lens.addEventListener("click", () => this.swapLens());
@@ -15,6 +17,10 @@ Controls.prototype.listen = function () {
   document.addEventListener("fullscreenchange", () => this.full.setAttribute("aria-pressed", Boolean(document.fullscreenElement)));
   for (const [k, { name }] of data.views.entries()) this.views.add(new Option(name, k));
   this.views.addEventListener("change", () => { this.face(this.views.value); this.views.value = "" });
+  for (const name of Object.keys(data.themes)) this.themes.add(new Option(name, name, name === data.theme, name === data.theme));
+  this.themes.addEventListener("change", () => this.wear(this.themes.value));
+  for (const [k, name] of data.axes.entries()) if (this.body.extent[k] > 1n) this.cuts.add(new Option(`Cut ${name}`, k));
+  this.cuts.addEventListener("change", () => this.cutOpen(this.cuts.value ? +this.cuts.value : null));
   // Space spins after a click on a button too; who came to it by the keyboard presses it with space.
   document.addEventListener("click", event => { if (event.detail && event.target.closest("button, summary")) event.target.blur() });
   window.addEventListener("hashchange", () => this.restore());
@@ -90,13 +96,20 @@ Controls.prototype.listenToKeys = function () {
   };
   const shifted = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, -20], ArrowDown: [0, 20] };
   data.views.slice(0, 10).forEach((_, k) => { keys[k] = () => this.face(k) });
+  const themes = Object.keys(data.themes), axes = [0, 1, 2].filter(axis => this.body.extent[axis] > 1n);
+  keys.t = () => this.wear(themes[(themes.indexOf(this.theme) + 1) % themes.length]);
+  for (const words of document.querySelectorAll(".cut")) words.hidden = this.cuts.hidden;
+  if (!this.cuts.hidden) {
+    keys.x = () => this.cutOpen(axes[this.cut ? axes.indexOf(this.cut.axis) + 1 : 0] ?? null);
+    keys[","] = () => this.moveCut(+this.plane.value - 1);
+    keys["."] = () => this.moveCut(+this.plane.value + 1);
+  }
   keys["="] = keys["+"];  // the same key without Shift
   Object.assign(keys, this.board?.keys);
   window.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act = event.shiftKey && Object.hasOwn(shifted, event.key) ? () => this.turn(...shifted[event.key]) : Object.hasOwn(keys, event.key) && keys[event.key];
-    if (!act || event.target === this.views || (event.target === this.slider && event.key.length > 1)) return;
-    if (event.target.closest("#game input, #game select")) return;
+    if (!act || event.target.closest("select, #game input") || (event.target.type === "range" && event.key.length > 1)) return;
     if (event.key === " " && event.target.closest("button, summary")) return;
     event.preventDefault();
     act();

@@ -1,13 +1,14 @@
-// Links to a view: the fragment of the page's address says where the camera is and which generation is shown.
+// Links to a view: the fragment of the page's address says where the camera is, which generation is shown, the theme and the cut.
 
 const HAS_ADDRESS = location.protocol !== "about:";  // a page within a notebook has none
 const LINKED = ["generation", "focus", "reach", "toward", "up", "pole", "lens"];
 
-function fragmentOf(state, generation) {
+function fragmentOf(state, generation, theme, cut) {
   const numbers = (v, digits = 6) => v.map(x => +x.toFixed(digits)).join();
   return "#" + [
     `generation=${generation}`, `focus=${state.focus.join()}`, `reach=${+state.reach.toPrecision(8)}`, `toward=${numbers(state.basis[2])}`,
     `up=${numbers(state.basis[1])}`, `pole=${numbers(state.pole)}`, `lens=${+state.lens.toPrecision(6)}`,
+    ...theme === data.theme ? [] : [`theme=${theme}`], ...cut ? [`cut=${[cut.axis, cut.at, Number(cut.below)].join()}`] : [],
   ].join("&");
 }
 
@@ -23,5 +24,11 @@ function stateOf(fragment, body) {  // null where it is no such fragment
   if (length(side) < 1e-6 || length(pole) < 1e-6) return null;
   const [z, x] = [unit(toward), unit(side)];
   const generation = clamp(BigInt(given.generation), body.first, body.last);
-  return { generation, basis: [x, cross(z, x), z], pole: unit(pole), focus: whole.map(BigInt), reach, lens };
+  const named = Object.hasOwn(data.themes, given.theme) ? given.theme : data.theme;
+  return { theme: named, cut: cutOf(given.cut, body), generation, basis: [x, cross(z, x), z], pole: unit(pole), focus: whole.map(BigInt), reach, lens };
+}
+
+function cutOf(text, body) {  // null where it is none of the body
+  const found = /^([012]),(\d{1,40}),([01])$/.exec(text), [axis, at] = found ? [+found[1], BigInt(found[2])] : [];
+  return found && body.extent[axis] > 1n && at <= body.extent[axis] ? { axis, at, below: found[3] === "1" } : null;
 }

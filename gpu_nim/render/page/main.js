@@ -16,15 +16,18 @@ async function unpacked(text) {  // what Python packed: two planes of bytes, low
   return values;
 }
 
-function dress() {
-  const { style } = document.documentElement;
-  style.colorScheme = data.bottom[0] + data.bottom[1] + data.bottom[2] > 1.5 ? "light" : "dark";
-  style.background = `linear-gradient(${css(data.top)}, ${css(data.bottom)}) fixed`;
-  style.setProperty("--paper", css(data.bottom));
-  style.setProperty("--sky", css(data.top));
-  style.setProperty("--pick", css(data.pick));
-  style.setProperty("--win", css(data.win));
-  document.body.style.color = css(data.text);
+let theme;  // the one of the data's themes that the page is in
+
+function wear(name) {
+  theme = data.themes[name];
+  const { style } = document.documentElement, { bottom, top, text, pick, win } = theme;
+  style.colorScheme = bottom[0] + bottom[1] + bottom[2] > 1.5 ? "light" : "dark";
+  style.background = `linear-gradient(${css(top)}, ${css(bottom)}) fixed`;
+  for (const [part, colour] of Object.entries({ paper: bottom, sky: top, pick, win })) style.setProperty(`--${part}`, css(colour));
+  document.body.style.color = css(text);
+}
+
+function entitle() {
   document.title = data.title + " – gpunim";
   document.getElementById("name").textContent = data.title;
   document.getElementById("note").textContent = data.note;
@@ -52,7 +55,8 @@ function obstacle(gl) {  // why no picture can be drawn, or ""
 }
 
 async function begin() {
-  dress();
+  wear(data.theme);
+  entitle();
   const gl = canvas.getContext("webgl2", { antialias: false, depth: false }), sentence = obstacle(gl);
   if (sentence) refuse(sentence);
   if (sentence && !data.game) return;

@@ -1,6 +1,5 @@
 // The plane from above, where trace.glsl has bodies in space: a ray ends in the cell under it.
 
-uniform vec3 lowCorner, highCorner;  // of the body's box
 uniform vec4 frame;  // from pixels to the picture, whose height is from -1 to 1
 uniform vec3 eye, eyeRight, eyeUp;  // where rays begin: in the middle of the picture, to the right of it, above it
 uniform float pixel;  // the width of a pixel

@@ -21,9 +21,10 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.defined_scenes import nims_generation, nims_level, population
 from gpu_nim.render.framing import hull
-from gpu_nim.render.geometry import Blocks, coarsen, generations_between, generations_note, no_cells
+from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
+from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
 _GENERATIONS = _NAMED = 65534  # 16 bits, without two values: for no cell
@@ -40,12 +41,14 @@ class PageScene:
     Attributes:
         blocks: the body, or a coarser one that has its colours, outline and views.
         data: what the page reads.
+        palettes: its colours in each of `THEMES`, as text.
         population: the number of cells shown.
         drawn: the number of cubes drawn.
     """
 
     blocks: Blocks
     data: dict[str, Any]
+    palettes: list[str]
     population: int
     drawn: int
 
@@ -73,8 +76,9 @@ def nim_scene(source: object, look: Look) -> PageScene | None:
     if inks is not None:
         return None
     cells = population(NimScene(last, first))
-    data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "palette": text_of(palette)}
-    return PageScene(blocks, {**data, "hull": (hull(blocks).astype(np.float64) * (1 << level)).tolist()}, cells, cells)
+    data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "axes": blocks.coordinates}
+    data |= {"hull": (hull(blocks).astype(np.float64) * (1 << level)).tolist()}
+    return PageScene(blocks, data, texts_of(palette), cells, cells)
 
 
 def _require_memory(name: str, blocks: int, texels: int = 0) -> None:
@@ -118,7 +122,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "steps": [[*step, *[0] * (3 - len(step))] for step in drawn.steps] if side == 1 and drawn.cells is None else [],
         "grid": packed(ranks, place, shape),
         "inked": inks is not None,
-        "palette": text_of(palette),
+        "axes": blocks.coordinates if drawn.cells is None else SPACE,
     }
     if inks is not None:
         data["inks"] = packed(inks, place, shape)
@@ -131,7 +135,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
             "cubes": compressed((drawn.corners // side - low).astype("<i4")),
             "owners": packed(owners, place, shape),
         }
-    return PageScene(blocks, data, blocks.population, len(drawn))
+    return PageScene(blocks, data, texts_of(palette), blocks.population, len(drawn))
 
 
 def _fitting(blocks: Blocks) -> Blocks:
@@ -180,9 +184,9 @@ def _padded(extent: list[int]) -> tuple[int, list[int]]:
 def _palette(
     blocks: Blocks, look: Look, count: int, ranks: NDArray[np.integer]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint16] | None]:
-    """Return the colours of ranks below `count`, sRGB (count, 3), or colours and the index of each block's."""
-    colours = colour_bytes(blocks, look)
-    palette = np.zeros((count, 3), np.uint8)
+    """Return the colours of ranks below `count`, sRGB (count, 3 for each theme), or colours and the index of each block's."""
+    colours = np.concatenate([colour_bytes(blocks, each) for each in in_themes(look)], axis=1)
+    palette = np.zeros((count, colours.shape[1]), np.uint8)
     palette[ranks] = colours
     if (palette[ranks] == colours).all():
         return palette, None
@@ -191,6 +195,11 @@ def _palette(
         if len(distinct) <= _GENERATIONS:
             break
     return distinct, inks.reshape(-1).astype(np.uint16)
+
+
+def in_themes(look: Look) -> list[Look]:
+    """Return the look in each of `THEMES`."""
+    return [replace(look, theme=name) for name in THEMES]
 
 
 def colour_bytes(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
@@ -210,5 +219,8 @@ def compressed(values: NDArray[np.generic]) -> str:
     return b64encode(gzip.compress(np.ascontiguousarray(values).data, 6, mtime=0)).decode("ascii")
 
 
-def text_of(colours: NDArray[np.uint8]) -> str:
-    return b64encode(np.ascontiguousarray(colours).tobytes()).decode("ascii")
+def texts_of(palette: NDArray[np.uint8]) -> list[str]:
+    """Return a palette (count, 3 for each theme) as a text for each theme."""
+    return [
+        b64encode(np.ascontiguousarray(colours).tobytes()).decode("ascii") for colours in np.split(palette, len(THEMES), axis=1)
+    ]

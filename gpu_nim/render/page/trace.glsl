@@ -2,7 +2,7 @@
 // that a pixel covers counts as full, but a ray switches to such cubes only inside an empty one, so that it enters the next through a
 // face.
 
-uniform vec3 lowCorner, highCorner;  // of the body's box
+uniform vec3 lowCorner, highCorner;  // of the box
 uniform vec4 frame;  // from pixels to the picture, whose height is from -1 to 1
 uniform vec3 eye, eyeRight, eyeUp;  // where rays begin: in the middle of the picture, to the right of it, above it
 uniform vec3 ahead, aheadRight, aheadUp;  // their directions
@@ -60,8 +60,8 @@ Hit first(Ray ray) {  // along a ray from the eye
   int axis = near.x > near.y ? (near.x > near.z ? 0 : 2) : (near.y > near.z ? 1 : 2);
   float distance = max(max(near.x, max(near.y, near.z)), 0.);
   if (min(far.x, min(far.y, far.z)) <= distance) return Hit(false, 0., 0, Cell(ivec3(0), ivec3(0)), probe(Cell(ivec3(0), ivec3(0)), 0));
-  Cell cell = cellAt(ray.origin + ray.way * distance), extent = Cell(extentHigh, extentLow), last = carried(extentHigh, extentLow - 1);
-  bvec3 under = lessThan(cell.high, ivec3(0)), over = before(last, cell);
-  cell = Cell(choose(over, last.high, choose(under, ivec3(0), cell.high)), choose(over, last.low, choose(under, ivec3(0), cell.low)));
+  Cell cell = cellAt(ray.origin + ray.way * distance), least = Cell(firstHigh, firstLow), last = carried(extentHigh, extentLow - 1);
+  bvec3 under = before(cell, least), over = before(last, cell);
+  cell = Cell(choose(over, last.high, choose(under, least.high, cell.high)), choose(over, last.low, choose(under, least.low, cell.low)));
   return trace(ray, cell, distance, axis, pixel, pixelSpread);
 }

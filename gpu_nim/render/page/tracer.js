@@ -129,7 +129,7 @@ class Tracer {
     this.bind();
     // Additive recurrence: points that fill the pixel evenly, however many there are.
     const shift = turn ? [(turn * .7548776662 + .5) % 1 - .5, (turn * .569840291 + .5) % 1 - .5] : [0, 0];
-    this.use("picture", { ...data.light, ...rays, ...shown, ...TEXTURES, turn, shift });
+    this.use("picture", { ...theme.light, ...rays, ...shown, ...TEXTURES, turn, shift });
     if (turn) {
       gl.enable(gl.BLEND); gl.blendColor(0, 0, 0, 1 / (turn + 1));
       gl.blendFunc(gl.CONSTANT_ALPHA, gl.ONE_MINUS_CONSTANT_ALPHA);

@@ -18,7 +18,7 @@ from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import generations_between, sheared
 from gpu_nim.render.look import Look
-from gpu_nim.render.page.scenes import PageScene, compressed, packed, text_of
+from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
 from gpu_nim.render.trees import blocks_of_tree, tree_of
 
 LIMIT = 225_000
@@ -56,7 +56,8 @@ def tree_page(source: object, look: Look) -> PageScene | None:
     slanted = tree.automaton.lattice != "square"
     farthest = int(np.abs(blocks.bounds()).max())
     bucket = max(farthest.bit_length() - 8, 0)
-    palette = look.drawn_theme.map(np.minimum(np.arange(256) / (255 if flat else farthest >> bucket), 1))
+    shades = np.minimum(np.arange(256) / (255 if flat else farthest >> bucket), 1)
+    palette = np.concatenate([each.drawn_theme.map(shades) for each in in_themes(look)], axis=1)
     facts = {
         "kind": "tree",
         "flat": flat,
@@ -72,10 +73,11 @@ def tree_page(source: object, look: Look) -> PageScene | None:
         "generation": str(tree.generation),
         "population": str(scene.population),
         "hull": (hull(blocks).astype(np.float64) - (sheared(corner) if slanted else corner)).tolist(),
-        "palette": text_of(np.rint(palette * 255).astype(np.uint8)),
+        "axes": blocks.coordinates,
     }
     coarse = f"drawn to {'squares' if flat else 'cubes'} of {1 << least:,} cells a side" if least else ""
-    return PageScene(replace(blocks, note=coarse), facts, scene.population, scene.population)
+    palettes = texts_of(np.rint(palette * 255).astype(np.uint8))
+    return PageScene(replace(blocks, note=coarse), facts, palettes, scene.population, scene.population)
 
 
 def symmetries(rule: Rule) -> NDArray[np.int64]:
