@@ -18,3 +18,10 @@ def test_no_product_of_digit_matrices_exceeds_what_certificates_claim() -> None:
 def test_roots_that_squaring_permutes() -> None:
     # By all pairs of residues: W(-x) mod p for (12, 7) has the two roots of 1 + x + x^2.
     assert [residues._permuted_roots(*each) for each in ((4, 5), (4, 7), (6, 11), (10, 19), (12, 7), (18, 5))] == [0, 2, 1, 3, 2, 3]
+
+
+def test_all_states_are_found_in_cycles_just_if_they_occur() -> None:
+    pairs = [(k, p) for k in range(4, 10) for p in (3, 5, 7, 11) if k % p and not residues._is_singular(k, p)]
+    everything = {pair: residues._states(*pair) == pair[1] ** (pair[0] // 2) - 1 for pair in pairs}
+    assert {pair: residues._are_in_cycles(*pair) for pair in pairs} == everything
+    assert {*everything.values()} == {True, False}

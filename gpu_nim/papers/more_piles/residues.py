@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from math import comb
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,10 @@ _TERMS = 2048
 # By piles: the quotient of the eigenvalues of M_1, the primes modulo which it has an order up to 5, and those without that density.
 _EIGENVALUES = {4: (6, {5, 37, 43, 311}, {2, 3, 7}), 5: (2, {3, 7, 31}, {2, 5})}
 _FURTHER = 17
+_PROVED = 40
+_WORDS = 4096  # of which one has few cycles
+_CYCLES = 200
+_STATES = 4000
 
 
 @Entry(MORE_PILES, "counts-mod-2", reach=ENUMERATED)
@@ -105,6 +110,57 @@ def further(upto: int) -> Cases:
                 yield f"the number of states of D_{k} mod {p}", _states(k, p), p**d - p**r
 
 
+@Entry(MORE_PILES, "remainders-of-more-piles", reach=Reach(20, 100, 8))
+def all_states(upto: int) -> Cases:
+    """For k to 40 and odd p < 100 that divide no determinant nor k, all states of D_k mod p but 0 occur if r = 0
+
+    r is the number of roots of W(-x) mod p, with multiplicity, in the largest set of them that squaring permutes.
+    """
+    yield f"k to {_PROVED}, p up to {upto}"
+    for k in range(4, _PROVED + 1):
+        for p in _primes(3, upto):
+            if k % p and not _is_singular(k, p) and not _permuted_roots(k, p):
+                yield f"whether all states of D_{k} mod {p} are found in cycles", _are_in_cycles(k, p), True
+
+
+def _are_in_cycles(k: int, p: int) -> bool:
+    """Whether s(0), s(1), ... are in all the cycles in which some product of digit matrices moves the states that are not 0.
+
+    If its characteristic polynomial is irreducible, the polynomials of it are a field, and the states are these times s(0). A cycle
+    is a coset of the powers of x, and elements lie in one if their powers with the length of the cycles as exponent are equal.
+    """
+    x = flint().nmod_poly([0, 1], p)
+    matrices = [flint().nmod_mat((matrix % p).tolist(), p) for matrix in digit_matrices(k)]
+    states = [flint().nmod_mat([[int(not i)] for i in range(k // 2)], p)]
+    everything = p ** (k // 2) - 1
+    primes = [int(prime) for prime, _ in flint().fmpz(everything).factor()]
+    for word in range(1, _WORDS):
+        product = reduce(mul, (matrices[int(digit)] for digit in f"{word:b}"))
+        field = product.charpoly()
+        if field.factor()[1] != [(field, 1)]:
+            continue
+        length = everything
+        for prime in primes:
+            while length % prime == 0 and pow(x, length // prime, field) == 1:
+                length //= prime
+        cycles = everything // length
+        if cycles > _CYCLES:
+            continue
+        power, powers = states[0], []
+        for _ in range(k // 2):
+            powers.append(power.entries())
+            power = product * power
+        elements = flint().nmod_mat(powers, p).transpose().inv()
+        cosets = set()
+        for n in range(1, _STATES):
+            cosets.add(str(pow(flint().nmod_poly((elements * states[-1]).entries(), p), length, field)))
+            if len(cosets) == cycles:
+                return True
+            states.append(matrices[n & 1] * states[n >> 1])
+        return False
+    return False
+
+
 def _permuted_roots(k: int, p: int) -> int:
     """How many roots of W(-x) mod p, with multiplicity, are in the largest set of them that squaring permutes."""
     polynomial = partial(flint().nmod_poly, mod=p)
@@ -145,8 +201,4 @@ def _states(k: int, p: int) -> int:
 
 def _is_singular(k: int, p: int) -> bool:
     """Whether p divides the determinant of a digit matrix, which then has the same image for different states mod p."""
-    size = k // 2
-    places = p ** np.arange(size)
-    states = np.stack(np.unravel_index(np.arange(p**size), (p,) * size), axis=1)
-    images = ((states @ (matrix % p).astype(np.int64) % p) @ places for matrix in digit_matrices(k))
-    return any(int(np.bincount(image).max()) > 1 for image in images)
+    return any(int(flint().fmpz_mat(matrix.tolist()).det()) % p == 0 for matrix in digit_matrices(k))
