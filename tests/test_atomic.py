@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 import gpu_nim.storage.atomic as atomic
 from gpu_nim.model.errors import FileError
-from gpu_nim.storage.atomic import claim, exchange, replacing
+from gpu_nim.storage.atomic import claim, exchange, locked, replacing
 from tests.helpers import interrupt, refused, run
 from tests.writers import EACH, WRITERS, command
 
@@ -101,6 +102,11 @@ def test_what_a_killed_writer_had_moved_away_is_moved_back(tmp_path: Path) -> No
         raise KeyboardInterrupt
     assert (path / "ours").read_text() == "old"
     assert os.listdir(tmp_path) == ["a.zarr"]
+    left.mkdir()
+    (left / ".gpunim-old").write_text("older")
+    with claim(path):
+        assert (path / "ours").read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.zarr"]
 
 
 def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +128,13 @@ def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch
     for name in ("a.zarr", "a.csv"):
         write(tmp_path / name)
         assert flushed == {tmp_path.stat().st_ino}  # and the name itself
+
+
+def test_a_lock_that_was_left_names_its_new_holder(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text(f"{10**9} {'a' * 300}\n")
+    with locked(tmp_path / "lock", "cannot write") as alone:
+        assert alone
+        assert (tmp_path / "lock").read_text() == f"{os.getpid()} {socket.gethostname()}\n"
 
 
 def content(path: Path) -> dict[str, bytes]:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.arrays import checksum_of
@@ -77,7 +78,10 @@ def test_predicates_of_ones_own_are_given_again(tmp_path: Path) -> None:
     rule = Rule(2, steps(2, 1), ONE, ((0, 0),), universe=lambda cells: cells[:, 0] >= 0)
     saved(tmp_path / "run", rule, 30)
     assert "automaton with predicates of its own: resume it from Python" in refused("--resume", tmp_path / "run")
-    snapshot = Checkpoints(tmp_path / "run").latest(GrowthProcess(rule, 30, NUMPY).automaton)
+    automaton = GrowthProcess(rule, 30, NUMPY).automaton
+    with pytest.raises(UsageError, match="automaton must be the one that is resumed"):
+        Checkpoints(tmp_path / "run").latest(replace(automaton, rule=replace(rule, seeds=((1, 0),))))
+    snapshot = Checkpoints(tmp_path / "run").latest(automaton)
     resumed = GrowthProcess(rule, 30, NUMPY, resume=snapshot)
     for _ in resumed:
         pass

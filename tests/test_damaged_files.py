@@ -268,6 +268,13 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
 
 def test_json_within_what_gpunim_writes() -> None:
     assert parse_json(json.dumps({"start": 10**3000, "rule": [[[1]]]})) == {"start": 10**3000, "rule": [[[1]]]}
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)  # as the command line does
+    try:
+        with pytest.raises(Damaged, match="its JSON is damaged"):
+            parse_json(f'{{"start": {10**10_000}}}')
+    finally:
+        sys.set_int_max_str_digits(before)
 
 
 # Zarr stores

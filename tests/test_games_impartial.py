@@ -12,6 +12,7 @@ from gpu_nim.games.breaking import is_proved
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.heaps import (
     GrundysGame,
+    HeapGame,
     OctalCode,
     Period,
     SubtractionRule,
@@ -104,6 +105,12 @@ def test_evolution_is_that_of_the_definitions(game):
         p_set = p_set | {p for p in everything if set(game.options(p)) <= n_set}
 
 
+def test_positions_of_heaps_are_partitions():
+    """Of 0 to 12, which are 272 (A000070)."""
+    positions = list(HeapGame(OctalCode("0.77"), 12).positions())
+    assert len(positions) == len({tuple(sorted(heaps)) for heaps in positions}) == 272
+
+
 @pytest.mark.parametrize("lines", [unit_lines(3), ((1, 1, 0), (0, 1, 1), (1, 1, 1)), ((1, 1, 1), (1, 0, 0), (0, 0, 1), (1, 0, 1))])
 def test_values_along_lines_are_those_of_the_options_one_by_one(lines):
     game = LineGame(3, 6, lines)
@@ -179,6 +186,7 @@ def test_periods_that_are_proved_hold(code, period):
     values, found = extended_values(rule, 400)
     assert found == period
     assert values.tolist() == rule.extended(values[:100], 400).tolist()
+    assert values[:30].tolist() == grundy_values(rule, 30).tolist()
     n = np.arange(found.preperiod, 400 - found.length)
     assert (values[n + found.length] == values[n] + found.saltus).all()
 
@@ -221,3 +229,9 @@ def test_a_period_from_the_first_heap_needs_one_more_value():
     assert OctalCode("0.07").proof_length(0, 5) == OctalCode("0.07").proof_length(1, 5) == 14
     assert OctalCode("0.0F").proof_length(3, 5) == 3 * 8 + 2
     assert GrundysGame().proof_length(3, 5) == 3 * 8
+
+
+def test_a_period_of_subtraction_needs_as_many_values_as_one_depends_on():
+    rule = SubtractionRule((1, 3, 4))
+    assert find_period(rule, grundy_values(rule, 10)) is None
+    assert find_period(rule, grundy_values(rule, 11)) == Period(0, 7)

@@ -117,6 +117,23 @@ def test_a_random_recurrence_is_recovered(coefficients, data):
     assert (denominator * flint().fmpz_poly(terms)).truncate(60) == numerator
 
 
+POLYNOMIALS = st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@settings(max_examples=25)
+@given(POLYNOMIALS, st.lists(st.integers(-5, 5), max_size=2))
+def test_a_random_quasi_polynomial_is_recovered(polynomials, first):
+    def values(each, start):
+        return [sum(c * n**i for i, c in enumerate(each[n % len(each)])) for n in range(start, 60)]
+
+    terms = [*first, *values(polynomials, len(first))]
+    law = find_recurrence(terms)
+    period, _, start = law.quasi_polynomial
+    assert period <= len(polynomials)
+    assert start <= len(first)
+    assert values(law.polynomials, start) == terms[start:]
+
+
 @settings(max_examples=15)
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=3), st.integers(0, 59), st.integers(1, 10**6))
 def test_one_wrong_term_of_a_recurrence_is_found(coefficients, index, error):
@@ -435,7 +452,7 @@ def test_bernoulli_numbers():
     bernoulli: list[Fraction] = []
     for n in range(40):
         bernoulli.append(int(n == 0) - sum((comb(n, k) * b / (n + 1 - k) for k, b in enumerate(bernoulli)), Fraction(0)))
-    found = guess(bernoulli, kinds=["ade"])
+    found = guess([1, *bernoulli[1:]], kinds=["ade"])
     scale = found.terms[0]
     assert found.source == f"fractions, times {scale}"
     assert only(found, DifferentialEquation).rows[0][1] == f"F^2 + {scale} x F' + ({scale} x - {scale}) F = 0"

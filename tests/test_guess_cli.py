@@ -9,6 +9,7 @@ import pytest
 
 from gpu_nim import grow, save
 from gpu_nim.guessing import KINDS
+from gpu_nim.jobs.terms import find_terms
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
 from gpu_nim.storage.tables import endings
@@ -86,6 +87,7 @@ def test_an_array_of_other_numbers_is_refused(place: Path) -> None:
 def test_terms_in_a_text() -> None:
     assert parse_terms("1, 2,\n3 4") == (1, 2, 3, 4)
     assert parse_terms("") == ()
+    assert find_terms("1, 2/3, 3", most=2).values == (3, 2)
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(4300)  # as in Python at first; the command line lifts it
     try:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import copy, deepcopy
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import ismodule
@@ -109,7 +110,7 @@ def test_a_growth_is_a_set_of_cells_by_generation() -> None:
     cells = p_positions(8)
     for cell in [*cells, np.array(cells[1]), (0, 0, 1), (-1, 1, 0), (8, 8, 0), (0, 0), "x", None, (2**80, 0, 0)]:
         assert (cell in growth) is (isinstance(cell, tuple | np.ndarray) and tuple(cell) in cells)
-    for chosen in (slice(2, 5), slice(None), slice(-2, None), slice(5, 5), slice(None, None, 3), slice(6, 0, -2)):
+    for chosen in (slice(2, 5), slice(None), slice(-2, None), slice(5, 5), slice(None, None, 3), slice(6, 0, -1)):
         wanted = [cell for n in range(8)[chosen] for cell in cells if sum(cell) == 2 * n]
         assert growth[chosen].tolist() == [list(cell) for cell in wanted]
         assert growth[chosen].shape == (len(wanted), 3)
@@ -302,6 +303,8 @@ def test_growths_compare_by_their_cells(tmp_path) -> None:
     assert growth == grow("nim", 20, backend="numpy", cells=True, columns=["population"])
     assert growth != grow("nim", 19, backend="numpy")
     assert growth != grow("nim-3", 20, backend="numpy")
+    east, north = (grow(Rule(2, (step,), frozenset({1}), ((0, 0),)), 5, backend="numpy") for step in ((1, 0), (0, 1)))
+    assert east != north
     assert growth != 7
     save(growth, tmp_path / "nim.npz")
     assert len({growth, load(tmp_path / "nim.npz")}) == 1
@@ -317,6 +320,7 @@ def test_batches_and_snapshots_compare_by_what_they_hold() -> None:
     again, _ = run(5)
     assert {batch: "found"}[again] == "found"
     assert snapshot != other
+    assert snapshot != replace(snapshot, measured={"delay 0": snapshot.births})
     assert snapshot != 5
 
 
@@ -370,9 +374,10 @@ def test_far_cells_are_carried_by_the_formats_that_have_room(name: str, tmp_path
         (lambda growth, folder: render.render(growth, resolution=(32, 32), engine="numpy"), "own:3 has coordinates of size"),
     ],
 )
-def test_far_cells_are_refused_by_the_formats_that_have_none(write, words: str, tmp_path) -> None:
+@pytest.mark.parametrize("side", [1, -1])
+def test_far_cells_are_refused_by_the_formats_that_have_none(side: int, write, words: str, tmp_path) -> None:
     with pytest.raises(UsageError, match=re.escape(words)):
-        write(grow(FAR, 3, backend="numpy"), tmp_path)
+        write(grow(replace(FAR, offsets=((side * 2_000_000_000, 0), (0, 1))), 3, backend="numpy"), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

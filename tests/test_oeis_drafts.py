@@ -270,6 +270,7 @@ def test_b_files_that_are_proposed_are_computed_and_longer() -> None:
             assert f"n = {find(correction.name).offset}..{correction.reach}</a>" in line
             ends = re.search(r"\.\.(\d+)<", correction.b_file)
             assert ends is None or int(ends[1]) < correction.reach
+            assert submissions([correction.name])[0].last_index(None) == correction.reach
 
 
 def test_lines_are_signed_as_the_oeis_asks() -> None:
@@ -332,6 +333,8 @@ def test_the_b_file_of_an_entry(tmp_path: Path) -> None:
     printed("oeis", "a237711", "-o", tmp_path, "--b-file", "--upto", 40)
     assert printed("verify", tmp_path / "b237711.txt", "--as", "A237711")
     assert (tmp_path / "A237711.edit.txt").read_text() == (FOLDER / "A237711.edit.txt").read_text()
+    (later,) = submissions(["A147582"])
+    assert later.last_index(None) == 1001  # from its offset on
 
 
 def test_an_entry_that_is_only_corrected_has_no_b_file(tmp_path: Path) -> None:

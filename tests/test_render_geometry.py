@@ -233,6 +233,7 @@ def test_tiles_are_as_large_as_their_cells_and_do_not_overlap(name, area):
     middles = geometry.middles(blocks)
     gaps = np.linalg.norm(middles[:, None] - middles[None], axis=2) + 9 * np.eye(len(middles))
     assert gaps.min() == pytest.approx(1.0, abs=1e-4)
+    assert np.linalg.norm(quads.reshape(-1, 1, 3) - middles, axis=2).min() > 0.5
 
 
 # Colours

@@ -1,5 +1,7 @@
 """Rules are checked when made; symmetries fold, unfold and count."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,3 +35,12 @@ def test_orbits(cells, symmetry):
 def test_boxes():
     rule = Rule(2, ((2, 0), (-1, 1)), frozenset({1}), ((0, 3), (5, 0)))
     assert rule.box(10) == ((-10, 0), (25, 13))
+    assert replace(rule, octant=True).box(10) == ((0, 0), (25, 13))
+    assert Rule(1, ((2,), (3,)), frozenset({1}), ((1,),)).box(10) == ((1,), (31,))
+
+
+def test_parities():
+    even = Rule(2, ((1, 1), (2, 0)), frozenset({1}), ((0, 0), (1, 3)))
+    assert even.even_sum
+    assert not replace(even, seeds=((0, 1),)).even_sum
+    assert not replace(even, offsets=((1, 0),)).even_sum

@@ -63,6 +63,17 @@ def test_terms_from_anywhere_and_without_end(name: str) -> None:
     assert list(entry.terms(entry.offset, entry.offset + 1)) == terms[:1]
 
 
+def test_terms_without_end_go_on_where_a_size_ends() -> None:
+    endless = find("chocolate-4").terms(60)
+    assert [next(endless) for _ in range(8)] == list(find("chocolate-4").terms(60, 68))
+
+
+def test_far_terms_are_those_that_are_grown() -> None:
+    """By macro-cells, which begin beyond the terms whose generations are grown one by one."""
+    entry = find("A151724")
+    assert list(entry.terms(1030, 1034)) == list(entry.terms(1020, 1034))[10:]
+
+
 def write(path: Path, text: str) -> Path:
     path.write_bytes(text.encode())
     return path

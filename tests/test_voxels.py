@@ -221,6 +221,10 @@ def test_golly_grows_it_on(tmp_path: Path, name: str) -> None:
 
 
 def test_patterns_that_do_not_fit(tmp_path: Path) -> None:
+    save(grown("cubic6", 40), tmp_path / "a.rle3")
+    assert (
+        (tmp_path / "a.rle3").read_text().startswith("3D version=1 size=100 pos=9,9,9 gen=40\n")
+    )  # in the middle, with 81 cells a side
     save(grown("cubic6", 49), tmp_path / "a.rle3")
     with pytest.raises(UsageError, match=r"100 cells a side, and generation 50 has 101"):
         save(grown("cubic6", 50), tmp_path / "b.rle3")

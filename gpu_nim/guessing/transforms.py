@@ -104,7 +104,7 @@ class Transformed(Law):
             "title": f"{self.transform.name} of g: {inner.title}",
             "rows": [self.transform.formula, ("g", f"{first}, ..."), *eta, *rows],
             "facts": {"transform": self.transform.name, "law": inner.title, **inner.facts},
-            **{name: getattr(inner, name) for name in ("fitted", "chosen", "confirmed", "complete", "period")},
+            **{name: getattr(inner, name) for name in ("fitted", "chosen", "confirmed")},
             "certainty": f"of g: {inner.certainty}",
         }
 

@@ -207,7 +207,7 @@ def _table(name: str, family: type[Family]) -> OeisEntry:
     """T(1,0); T(1,1), T(2,0); T(1,2), T(2,1), T(3,0); ... for T(k,n), the value of k piles at n."""
 
     def term(index: int) -> int:
-        length = (isqrt(8 * index - 7) + 1) // 2  # of the antidiagonal
+        length = (isqrt(8 * index) + 1) // 2  # of the antidiagonal
         piles = index - length * (length - 1) // 2
         return family(piles).value(length - piles)
 
