@@ -126,6 +126,7 @@ PROMISES = [
     (f"{EDGE} --out a.zarr --parents", 16, 192),
     (f"{EDGE} --out a.npz", 16, 320),
     (f"{EDGE} --out a.vtp", 16, 192),
+    (f"{EDGE} --out a.vtkhdf", 16, 192),
     (f"{EDGE} --out a.rle3", 8, 31),
     (f"{EDGE} --columns '{','.join(COLUMNS)}'", 16, 192),
     (f"{NIM} --out a.vti", 16, 720),

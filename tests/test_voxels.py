@@ -2,6 +2,8 @@
 
 import os
 import re
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,20 +14,21 @@ import pytest
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.cell_sources import Newborns
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
-from gpu_nim.storage.growth_formats import VOXELS
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, VOXELS
 from gpu_nim.storage.voxels import Slabs
 from tests.lattices import ONE, literal
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
-GROWTHS = [("edge", 20), ("fcc", 20), ("nim", 18), ("hexagonal", 20), ("ulam-warburton-3", 18), ("edge", 0)]
+GROWTHS = [("edge", 20), ("fcc", 20), ("nim", 18), ("hexagonal", 20), ("ulam-warburton-3", 18), ("edge", 0), ("askew", 9)]
+ASKEW = Rule(3, ((1, 2, 0), (0, 1, -1), (3, 0, 1)), ONE, ((0, 0, 0),))  # no two axes are alike
 
 
 def grown(name: str, generations: int) -> Growth:
-    return grow(name, generations, backend="numpy", cells=True)
+    return grow(ASKEW if name == "askew" else name, generations, backend="numpy", cells=True)
 
 
 def births_of(growth: Growth) -> dict[tuple[int, ...], int]:
@@ -49,13 +52,15 @@ def of_zarr(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
 
 def read_by_vtk(path: Path) -> Any:
     pytest.importorskip("vtkmodules.vtkIOXML", reason="vtk is not installed")
+    from vtkmodules.vtkIOHDF import vtkHDFReader
     from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLPolyDataReader
 
-    reader = vtkXMLImageDataReader() if path.suffix == ".vti" else vtkXMLPolyDataReader()
+    readers: dict[str, Any] = {".vti": vtkXMLImageDataReader, ".vtp": vtkXMLPolyDataReader, ".vtkhdf": vtkHDFReader}
+    reader = readers[path.suffix]()
     reader.SetFileName(str(path))
     reader.Update()
     assert reader.GetErrorCode() == 0
-    return reader.GetOutput()
+    return reader.GetOutputDataObject(0)
 
 
 def of_vti(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
@@ -65,6 +70,18 @@ def of_vti(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
     sides = [max(points - 1, 1) for points in image.GetDimensions()]  # a flat picture has one layer of points
     values = vtk_to_numpy(image.GetCellData().GetArray("birth_plus_one")).reshape(sides, order="F")
     return placed(values, np.array(image.GetOrigin()).astype(int))
+
+
+def of_vtkhdf(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
+    beside = path.with_suffix(".vti")
+    save(growth, beside)
+    images = read_by_vtk(path), read_by_vtk(beside)
+    beside.unlink()
+    same = [
+        (image.GetExtent(), image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetScalars().GetName()) for image in images
+    ]
+    assert same[0] == same[1]
+    return of_vti(path, growth)
 
 
 def of_vtp(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
@@ -82,7 +99,7 @@ def of_vtp(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
 
 
 @pytest.mark.parametrize(("name", "generations"), GROWTHS)
-@pytest.mark.parametrize("read", [of_zarr, of_vti, of_vtp])
+@pytest.mark.parametrize("read", [of_zarr, of_vti, of_vtkhdf, of_vtp])
 def test_each_birth_is_read(
     tmp_path: Path, read: Callable[[Path, Growth], dict[Any, int]], name: str, generations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +108,8 @@ def test_each_birth_is_read(
     monkeypatch.setattr(voxels, "_AT_ONCE", 50)
     monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)
     growth, path = grown(name, generations), tmp_path / f"a.{read.__name__[3:]}"
+    if path.suffix == ".vtkhdf":
+        pytest.importorskip("h5py", reason="h5py is not installed")
     (VOXELS.save if path.suffix == ".zarr" else save)(growth, path)
     found = {(*cell, 0)[:3]: generation for cell, generation in read(path, growth).items()}
     assert found == {(*cell, 0)[:3]: generation for cell, generation in births_of(growth).items()}
@@ -111,6 +130,21 @@ def test_paraviews_threshold_shows_each_cell_at_its_place(tmp_path: Path) -> Non
     recipe.Update()
     shown = recipe.GetOutput()
     assert {shown.GetCell(k).GetBounds()[::2] for k in range(shown.GetNumberOfCells())} == births_of(growth).keys()
+
+
+def test_equal_growths_are_equal_files_of_hdf5(tmp_path: Path) -> None:
+    """A time in HDF5 is in whole seconds."""
+    pytest.importorskip("h5py", reason="h5py is not installed")
+    for name, pause in (("a", 1.1), ("b", 0)):
+        save(grown("edge", 20), tmp_path / f"{name}.vtkhdf")
+        time.sleep(pause)
+    assert (tmp_path / "a.vtkhdf").read_bytes() == (tmp_path / "b.vtkhdf").read_bytes()
+
+
+def test_hdf5_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingDependency, match=r"^\.vtkhdf files need h5py"):
+        GROWTH_FORMATS[".vtkhdf"].check(tmp_path / "a.vtkhdf")
 
 
 # Zarr

@@ -11,6 +11,7 @@ SIZE = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 #: By the name of the file, for which OUT stands.
 WRITERS = {
     **dict.fromkeys(("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti", "a.vtp"), ("grow", "nim", "--gen", "30", "--out", "OUT")),
+    "a.vtkhdf": ("grow", "nim", "--gen", "30", "--out", "OUT"),
     "voxels.zarr": ("grow", "nim", "--gen", "30", "--voxels", "OUT"),
     "b130665.txt": ("grow", "ulam-warburton-3", "--gen", "30", "--bfile", "OUT"),
     **dict.fromkeys(
@@ -25,6 +26,7 @@ WRITERS = {
     "e.stl": ("export", "nim:7", "-o", "OUT"),
 }
 _NEEDS = {
+    "a.vtkhdf": [pytest.mark.skipif(find_spec("h5py") is None, reason="h5py is not installed")],
     "m.gif": [needs_ffmpeg],
     "t.parquet": [pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")],
 }

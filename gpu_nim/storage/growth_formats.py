@@ -19,9 +19,10 @@ from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import CELL, GRID, load_rle, write_rle
-from gpu_nim.storage.tables import TABLE_FORMATS, endings, load_library, write_table
+from gpu_nim.storage.tables import TABLE_FORMATS, endings, write_table
 from gpu_nim.storage.voxels import is_voxels, slab_memory, write_voxels
 from gpu_nim.storage.vtk_files import write_vti, write_vtp
+from gpu_nim.storage.vtkhdf_files import load_h5py, write_vtkhdf
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class GrowthFormat:
         memory: the bytes of memory for writing it from the store of cells, beside those for reading the store, by the sides of the
             box of the cells and the last generation.
         is_ours: whether a folder of that name may be replaced.
+        library: loads what it is written with, or raises MissingDependency or InsufficientMemoryError.
     """
 
     name: str
@@ -57,6 +59,7 @@ class GrowthFormat:
     reach: int | None = None
     memory: Callable[[Sequence[int], int], int] = lambda shape, generations: 0
     is_ours: Callable[[Path], bool] = GROWTH.is_ours
+    library: Callable[[], object] = lambda: None
 
     def check(self, path: Path, dimension: int | None = None) -> None:
         """Raise what `save` would raise for a path, before long work.
@@ -70,7 +73,7 @@ class GrowthFormat:
             FileError: the file cannot be written.
         """
         check_output(path, f"a file {self.summary}", (self.name,), self.is_ours)
-        load_library(path)
+        self.library()
         if dimension is not None and self.dimensions is not None and dimension not in self.dimensions:
             counts = one_of(map(str, self.dimensions))
             raise UsageError(f"a {self.name} file {self.summary} holds {counts} dimensions, this growth has {dimension}")
@@ -132,22 +135,30 @@ def _write_table(growth: Growth, path: Path) -> None:
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths", plugins=("gpunim.formats", GrowthFormat))
 
 for _format in (
-    GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
+    GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True, library=TABLE_FORMATS[".zarr"].load),
     GrowthFormat(".npz", "cells", write_npz, load_growth),
     *(
-        GrowthFormat(name, "the table", _write_table, cells=False, memory=lambda *_, known=TABLE_FORMATS[name]: known.memory)
-        for name in endings(columns=True)
+        GrowthFormat(name, "the table", _write_table, cells=False, memory=lambda *_, known=known: known.memory, library=known.load)
+        for name, known in ((name, TABLE_FORMATS[name]) for name in endings(columns=True))
     ),
     GrowthFormat(".rle", "for Golly", write_rle, load_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
     GrowthFormat(".rle3", "for Golly", write_rle, load_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
     GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory),
+    GrowthFormat(".vtkhdf", "for VTK", write_vtkhdf, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory, library=load_h5py),
     GrowthFormat(".vtp", "for VTK", write_vtp, dimensions=(1, 2, 3), reach=2**24),  # its points are 32-bit floats
 ):
     GROWTH_FORMATS.add(_format)
 
 #: The voxels of a growth, which no other format has the ending of.
 VOXELS = GrowthFormat(
-    ".zarr", "of voxels", write_voxels, dimensions=(2, 3), side=2**31 - 1, memory=partial(slab_memory, axis=0), is_ours=is_voxels
+    ".zarr",
+    "of voxels",
+    write_voxels,
+    dimensions=(2, 3),
+    side=2**31 - 1,
+    memory=partial(slab_memory, axis=0),
+    is_ours=is_voxels,
+    library=TABLE_FORMATS[".zarr"].load,
 )
 
 
@@ -165,7 +176,7 @@ def describe_formats() -> str:
     """Return the formats in words, for help.
 
     >>> describe_formats()
-    '.zarr or .npz cells, .csv, ... the table, .rle or .rle3 for Golly, .vti or .vtp for VTK'
+    '.zarr or .npz cells, .csv, ... the table, .rle or .rle3 for Golly, .vti, .vtkhdf or .vtp for VTK'
     """
     suffixes: dict[str, list[str]] = {}
     for each in GROWTH_FORMATS.values():

@@ -353,17 +353,18 @@ def _read_json(path: Path, most: int | None) -> Columns:
 
 
 # Bytes in memory of libraries: at its first list, pyarrow loads pandas where that is installed.
-_LIBRARIES = {"zarr": {"zarr": 32 << 20}, "pyarrow": {"pyarrow": 36 << 20, "pandas": 60 << 20}}
+_LIBRARIES = {"zarr": {"zarr": 32 << 20}, "pyarrow": {"pyarrow": 36 << 20, "pandas": 60 << 20}, "h5py": {"h5py": 32 << 20}}
 
 
-def _require_library(name: str) -> None:
+def require_library(name: str) -> None:
+    """Raise InsufficientMemoryError where there is too little memory to load a library."""
     needed = sum(size for each, size in _LIBRARIES[name].items() if each not in sys.modules and find_spec(each))
     require_memory(needed, host_memory(), f"loading {name}", "text takes less")
 
 
 @cache
 def _zarr() -> None:
-    _require_library("zarr")
+    require_library("zarr")
     import zarr
 
     with interrupts_deferred():
@@ -371,7 +372,7 @@ def _zarr() -> None:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    _require_library("pyarrow")
+    require_library("pyarrow")
     try:
         import pyarrow
         from pyarrow import parquet
