@@ -10,7 +10,8 @@ from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
 from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command
 from gpu_nim.cli.output import digits, emit_json, print_table, say, step_progress
-from gpu_nim.counting.limits import MAX_PILES, MAX_RECORDS
+from gpu_nim.counting.family import MAX_PILES
+from gpu_nim.counting.reductions import MAX_RECORDS, REDUCTIONS, Result
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -18,16 +19,13 @@ from gpu_nim.model.registry import one_of
 from gpu_nim.storage.tables import endings, forms, printed
 
 if TYPE_CHECKING:
-    from gpu_nim.counting.reductions import Result
     from gpu_nim.jobs.count import CountJob
     from gpu_nim.model.arrays import U64
     from gpu_nim.model.work import OnStep
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:
-    """The families and reductions, imported only for help."""
-    from gpu_nim.counting.reductions import REDUCTIONS
-
+    """The families and reductions."""
     return {
         "Sequences": [*families(), ("A-NUMBER", "An OEIS entry of the catalogue, indexed as in the OEIS")],
         "Reductions": [(entry.written, entry.summary) for entry in REDUCTIONS.values()],
@@ -146,7 +144,7 @@ def _aligned(job: "CountJob", parts: "Iterable[tuple[int, U64]]") -> Iterator[st
             yield "".join(f"{n:>{widths[0]}}  {value:>{widths[1]}}\n" for n, value in some)
 
 
-def _print_reductions(job: "CountJob", results: "list[Result]", form: str) -> None:
+def _print_reductions(job: "CountJob", results: list[Result], form: str) -> None:
     if form == "json":
         emit_json({**job.facts, "reductions": {str(result.reduction): _json_value(result) for result in results}})
     else:
@@ -155,7 +153,7 @@ def _print_reductions(job: "CountJob", results: "list[Result]", form: str) -> No
         print_table(row for result in results for row in _table_rows(result))
 
 
-def _json_value(result: "Result") -> Any:
+def _json_value(result: Result) -> Any:
     """A result as a value for JSON."""
     value: Any = result.value
     match result.reduction.entry.gives:
@@ -168,7 +166,7 @@ def _json_value(result: "Result") -> Any:
     return str(value)
 
 
-def _table_rows(result: "Result") -> Iterator[tuple[str, str, str]]:
+def _table_rows(result: Result) -> Iterator[tuple[str, str, str]]:
     """The rows of a table for a result: name, index or class, value."""
     name, entry = str(result.reduction), result.reduction.entry
     value: Any = result.value

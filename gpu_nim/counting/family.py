@@ -16,11 +16,12 @@ from typing import ClassVar, Literal
 
 from gpu_nim.counting.blocks import Blocks, digit_blocks, dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector
-from gpu_nim.counting.limits import MAX_PILES
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, unreported
 
+#: The most piles.
+MAX_PILES = 1000
 _MAX_NODES = 100_000  # blocks visited for a histogram before value by value is cheaper
 _DIGITS_A_BIT = 0.30103
 _COPIES, _ENTRIES = 5, 4  # bytes a decimal digit while a value is computed; entries of a state that take as much together

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.family import Family
-from gpu_nim.counting.limits import MAX_RECORDS
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.arrays import Integers, to_integers
@@ -31,6 +30,8 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 
+#: The most records that are listed by default.
+MAX_RECORDS = 1000
 _MAX_STATES = 1 << 18  # automaton states kept at once: some seconds a range
 _STATE_BYTES = 130  # of each state that is reached from those, while they are sorted
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB

@@ -23,9 +23,8 @@ from gpu_nim.backends.selection import check_backend, select
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.counting.family import Family
-from gpu_nim.counting.limits import MAX_RECORDS
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
-from gpu_nim.counting.reductions import Reduced, Reduction, Result, ValueScan, reduce_range, scans
+from gpu_nim.counting.reductions import MAX_RECORDS, Reduced, Reduction, Result, ValueScan, reduce_range, scans
 from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.jobs.plan import Plan
 from gpu_nim.model.arguments import Apart, Whole, argument, check_together, given_fields, integer, items, shown
