@@ -404,7 +404,7 @@ LAWS: dict[str, tuple[str, list[int], str]] = {
     "A003849, Fibonacci word": ("morphic", [int(zeckendorf(n)[-1]) for n in range(90)], "0 -> 0,1; 1 -> 0"),
     "A080843, tribonacci word": (
         "morphic",
-        [len(digits := zeckendorf(n, "111")) - len(digits.rstrip("1")) for n in range(90)],
+        [len(word := zeckendorf(n, "111")) - len(word.rstrip("1")) for n in range(90)],
         "0 -> 0,1; 1 -> 0,2; 2 -> 0",
     ),
     "A006337, steps of the multiples of the root of 2": (

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from inspect import ismodule
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -311,7 +312,7 @@ def test_growths_compare_by_their_cells(tmp_path) -> None:
 
 
 def test_batches_and_snapshots_compare_by_what_they_hold() -> None:
-    def run(last: int) -> tuple[object, object]:
+    def run(last: int) -> tuple[object, Any]:
         grown = GrowthProcess("edge", last, select("numpy"), every=1)  # else a batch ends when time is up
         batches = list(grown)
         return batches[-1], grown.snapshot()
