@@ -14,15 +14,16 @@ import numpy as np
 
 from gpu_nim.games.game_graph import evolve
 from gpu_nim.games.heaps import HeapGame, Heaps, OctalCode, grundy_values
+from gpu_nim.model.arrays import Ints
 from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
 OCTAL = SOURCES["octal-games"]
 _LONGER = ("0.0201", "0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
 _VALUES = 200
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_SINGLE: dict[str, list[str]] = {f"0.{digits}": values.split(" ") for digits, values in _DATA["values"].items()}
 _APART: dict[str, Heaps] = {
-    f"0.{digits}": tuple(map(int, heaps.split()))
-    for heaps, codes in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-    for digits in codes.split()
+    f"0.{digits}": tuple(map(int, heaps.split())) for heaps, codes in _DATA["apart"].items() for digits in codes.split()
 }
 
 
@@ -52,8 +53,10 @@ def weights(code: str) -> Callable[[int], int] | None:
     (None, [1, 1, 3, 3, 5, 5])
     """
     digits = [*map(int, code.partition(".")[2])]
-    if code in ("0.7", "0.71", "0.711", "0.72", "0.73", "0.731") or _has_values_1_and_2(*digits):
+    if code in _SINGLE or _has_values_1_and_2(*digits):
         return lambda heap: heap
+    if code == "0.1355":
+        return lambda heap: -(-heap // 2)
     taken = len(digits)
     if taken > 1 and digits == [1] * (taken - 2) + [5, 7]:
         return lambda heap: 2 * -(-heap // taken) - 1
@@ -63,7 +66,7 @@ def weights(code: str) -> Callable[[int], int] | None:
 def _has_values_1_and_2(first: int, second: int = 0, *others: int) -> bool:
     odd, even = {*others[::2]}, {*others[1::2]}
     ones = odd <= {0, 1, 4, 5} and (first == 7 or (first == 3 and others[:1] == (5,)))
-    return second == 5 and even <= {0, 1, 4, 5} and (ones or (first == 7 and odd <= {0, 2}))
+    return (second == 5 or (second, *others[1:2]) == (1, 5)) and even <= {0, 1, 4, 5} and (ones or (first == 7 and odd <= {0, 2}))
 
 
 def _length(digits: list[int]) -> Callable[[int], int] | None:
@@ -86,18 +89,18 @@ def _codes(digits: int) -> Iterator[str]:
         yield "0." + f"{number:0{digits}o}".rstrip("0")
 
 
-@Entry(OCTAL, "octal-steps", reach=Reach(12, 22, 35))
+@Entry(OCTAL, "octal-steps", reach=Reach(10, 22, 90))
 def steps(upto: int) -> Cases:
-    """In 38 octal games of up to three digits each P-position is found at the step of its generation, in the other 473 not
+    """In 106 octal games of up to four digits each P-position is found at the step of its generation, in the other 3,989 not
 
-    The 38, and families with more digits, have weights: P-positions of weight 2n are found at step n and are of generation n.
+    The 106, and families with more digits, have weights: P-positions of weight 2n are found at step n and are of generation n.
     """
-    known = {code: weight for code in _codes(3) if (weight := weights(code))}
-    yield f"38 games and {len(_LONGER)} of more digits with weights to {upto} counters, one position of each other game"
-    yield "the number of games with weights", len(known), 38
+    known = {code: weight for code in _codes(4) if (weight := weights(code))}
+    yield f"games with weights to {upto} counters, a position of up to {_apart(upto)} counters of each other game"
+    yield "the numbers of games with weights", (len(known), sum(len(code) < 6 for code in known)), (106, 38)
     yield (
         "the games without weights, and those with a position whose step is not its generation",
-        {*_codes(3)} - {*known},
+        {*_codes(4)} - {*known},
         {*_APART},
     )
     for code in (*known, *_LONGER):
@@ -109,25 +112,30 @@ def steps(upto: int) -> Cases:
         yield f"the steps of P-positions of {code}, and half of their weights", evolution.step[lost].tolist(), half
         yield f"the generations of P-positions of {code}", evolution.generation[lost].tolist(), half
     for code, position in _APART.items():
-        if sum(position) <= 2 * upto:
+        if sum(position) <= _apart(upto):
             evolution = evolve(_From(OctalCode(code), position))
             place = evolution.index(position)
             yield f"whether {position} of {code} is P", bool(evolution.is_p[place]), True
             yield "whether its step is its generation", bool(evolution.step[place] == evolution.generation[place]), False
 
 
+def _apart(upto: int) -> int:
+    """The most counters of a position that is played out: 42 at last, few at first."""
+    return 42 if upto > 20 else upto - 6
+
+
 @Entry(OCTAL, "octal-values", reach=Reach(_VALUES, 2000, 1))
 def values(upto: int) -> Cases:
-    """The Grundy values by which these games are proved: 1 and 2 by turns, of runs of heaps, or periodic of period 2 or 4"""
+    """The Grundy values by which these games are proved: 1 and 2 by turns, of runs of heaps, or of a period of 2 to 8"""
     yield f"heaps up to {upto}"
     heaps = np.arange(1, upto + 1)
     for code, stated in (
-        *((code, 2 - heaps % 2) for code in [*_codes(3), *_LONGER] if _has_values_1_and_2(*map(int, code[2:]))),
+        *((code, 2 - heaps % 2) for code in [*_codes(4), *_LONGER] if _has_values_1_and_2(*map(int, code[2:]))),
         *(("0." + "1" * (taken - 2) + "57", 2 - -(-heaps // taken) % 2) for taken in range(2, 6)),
-        ("0.71", np.where(heaps == 2, 2, heaps % 2)),
-        ("0.711", np.where(heaps == 2, 2, heaps % 2)),
-        ("0.72", np.array([3, 1, 0, 2])[heaps % 4]),
-        ("0.73", heaps % 4),
-        ("0.731", heaps % 4),
+        *((code, _periodic(first, period, upto)) for code, (first, period) in _SINGLE.items()),
     ):
         yield f"the Grundy values of {code}", grundy_values(OctalCode(code), upto + 1)[1:].tolist(), stated.tolist()
+
+
+def _periodic(first: str, period: str, upto: int) -> Ints:
+    return np.array([*map(int, first + period * upto)][:upto])
