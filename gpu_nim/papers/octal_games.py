@@ -124,7 +124,7 @@ def _apart(upto: int) -> int:
     return 42 if upto > 20 else upto - 6
 
 
-@Entry(OCTAL, "octal-values", reach=Reach(_VALUES, 2000, 1))
+@Entry(OCTAL, "octal-values", reach=Reach(_VALUES, 500, 5))
 def values(upto: int) -> Cases:
     """The Grundy values by which these games are proved: 1 and 2 by turns, of runs of heaps, or of a period of 2 to 8"""
     yield f"heaps up to {upto}"
