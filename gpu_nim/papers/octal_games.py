@@ -18,7 +18,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
 OCTAL = SOURCES["octal-games"]
-_LONGER = ("0.0201", "0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
+_LONGER = ("0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
 _VALUES = 200
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _SINGLE: dict[str, list[str]] = {f"0.{digits}": values.split(" ") for digits, values in _DATA["values"].items()}
