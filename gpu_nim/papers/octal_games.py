@@ -89,7 +89,7 @@ def _codes(digits: int) -> Iterator[str]:
         yield "0." + f"{number:0{digits}o}".rstrip("0")
 
 
-@Entry(OCTAL, "octal-steps", reach=Reach(10, 22, 90))
+@Entry(OCTAL, "octal-steps", reach=Reach(10, 22, 38))
 def steps(upto: int) -> Cases:
     """In 106 octal games of up to four digits each P-position is found at the step of its generation, in the other 3,989 not
 

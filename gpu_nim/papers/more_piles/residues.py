@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial, reduce
 from math import comb
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,32 +112,39 @@ def further(upto: int) -> Cases:
                 yield f"the number of states of D_{k} mod {p}", _states(k, p), p**d - p**r
 
 
-@Entry(MORE_PILES, "remainders-of-more-piles", reach=Reach(20, 100, 8))
+@Entry(MORE_PILES, "remainders-of-more-piles", reach=Reach(16, 100, 8))
 def all_states(upto: int) -> Cases:
-    """For k to 40 and odd p < 100 that divide no determinant nor k, all states of D_k mod p but 0 occur if r = 0
+    """For k to 40 and odd p < 100 that divide no determinant nor k, D_k mod p has p^d - p^r states, if r is 0 or 1
 
     r is the number of roots of W(-x) mod p, with multiplicity, in the largest set of them that squaring permutes.
     """
     yield f"k to {_PROVED}, p up to {upto}"
     for k in range(4, _PROVED + 1):
         for p in _primes(3, upto):
-            if k % p and not _is_singular(k, p) and not _permuted_roots(k, p):
-                yield f"whether all states of D_{k} mod {p} are found in cycles", _are_in_cycles(k, p), True
+            if k % p and not _is_singular(k, p) and (r := _permuted_roots(k, p)) < min(2, k // 2):
+                yield f"whether all states of D_{k} mod {p} are found in cycles", _are_in_cycles(k, p, r), True
 
 
-def _are_in_cycles(k: int, p: int) -> bool:
-    """Whether s(0), s(1), ... are in all the cycles in which some product of digit matrices moves the states that are not 0.
+def _are_in_cycles(k: int, p: int, r: int) -> bool:
+    """Whether s(0), s(1), ... are in all the cycles in which some product of digit matrices moves the images that are not 0.
 
-    If its characteristic polynomial is irreducible, the polynomials of it are a field, and the states are these times s(0). A cycle
-    is a coset of the powers of x, and elements lie in one if their powers with the length of the cycles as exponent are equal.
+    The images are the states that belong to V = W/(1 + x)^r. If the characteristic polynomial of the product is irreducible, the
+    polynomials of it are a field, and the images are these times that of s(0). A cycle is a coset of the powers of x, and elements
+    lie in one if their powers with the length of the cycles as exponent are equal.
+
+    For r = 1 also whether something that the product does not change has more values than there are cycles.
     """
-    x = flint().nmod_poly([0, 1], p)
-    matrices = [flint().nmod_mat((matrix % p).tolist(), p) for matrix in digit_matrices(k)]
-    states = [flint().nmod_mat([[int(not i)] for i in range(k // 2)], p)]
-    everything = p ** (k // 2) - 1
+    x, one = (flint().nmod_poly(terms, p) for terms in ([0, 1], [1]))
+    weights = flint().nmod_poly([comb(k, 2 * i) % p for i in range(k // 2 + 1)], p)
+    of_states, of_images = _digit_matrices(weights, p), _digit_matrices(weights // (one + x) ** r, p)
+    size = k // 2 - r
+    everything = p**size - 1
     primes = [int(prime) for prime, _ in flint().fmpz(everything).factor()]
+    scales = next(length for length in range(1, p) if r == 0 or pow(2, (k - 2) * length, p) == 1)
     for word in range(1, _WORDS):
-        product = reduce(mul, (matrices[int(digit)] for digit in f"{word:b}"))
+        digits = [*map(int, f"{word:b}")]
+        digits += [0] * (-len(digits) % scales)
+        product = reduce(mul, (of_images[digit] for digit in digits))
         field = product.charpoly()
         if field.factor()[1] != [(field, 1)]:
             continue
@@ -144,21 +153,42 @@ def _are_in_cycles(k: int, p: int) -> bool:
             while length % prime == 0 and pow(x, length // prime, field) == 1:
                 length //= prime
         cycles = everything // length
-        if cycles > _CYCLES:
+        if cycles > (p - 1 if r else _CYCLES):
             continue
-        power, powers = states[0], []
-        for _ in range(k // 2):
+        power, powers = next(_states_at(of_images, p)), []
+        for _ in range(size):
             powers.append(power.entries())
             power = product * power
         elements = flint().nmod_mat(powers, p).transpose().inv()
-        cosets = set()
-        for n in range(1, _STATES):
-            cosets.add(str(pow(flint().nmod_poly((elements * states[-1]).entries(), p), length, field)))
-            if len(cosets) == cycles:
+        whole = reduce(mul, (of_states[digit] for digit in digits))
+        kept = 0 * whole
+        for term in reversed(field.coeffs()):
+            kept = kept * whole + whole**0 * term
+        cosets, values = set(), set()
+        for image, state in zip(_states_at(of_images, p), _states_at(of_states, p), strict=True):
+            cosets.add(str(pow(flint().nmod_poly((elements * image).entries(), p), length, field)))
+            values.add(int((kept * state)[0, 0]))
+            if len(cosets) == cycles and (r == 0 or len(values) > cycles):
                 return True
-            states.append(matrices[n & 1] * states[n >> 1])
         return False
     return False
+
+
+def _digit_matrices(weights: Any, p: int) -> list[Any]:
+    size, terms = weights.degree(), weights.coeffs()
+    return [
+        flint().nmod_mat([[terms[at] if 0 <= (at := 2 * j + b - i) <= size else 0 for j in range(size)] for i in range(size)], p)
+        for b in (0, 1)
+    ]
+
+
+def _states_at(matrices: list[Any], p: int) -> Iterator[Any]:
+    """s(0), s(1), ..."""
+    found = [flint().nmod_mat([[int(not i)] for i in range(matrices[0].nrows())], p)]
+    yield found[0]
+    for n in range(1, _STATES):
+        found.append(matrices[n & 1] * found[n >> 1])
+        yield found[n]
 
 
 def _permuted_roots(k: int, p: int) -> int:
