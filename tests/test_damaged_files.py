@@ -28,7 +28,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, GpunimError, InsufficientMemoryError
-from gpu_nim.model.files import Damaged, parse_json
+from gpu_nim.model.files import Damaged, parse_json, read_regular
 from gpu_nim.papers.growth_check import check_cells
 from gpu_nim.storage.arrays import opened_npz, sizes_of_blosc, sizes_of_zstd
 from gpu_nim.storage.save_load import read_terms
@@ -266,13 +266,21 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
 # JSON and names
 
 
+def test_a_text_is_read_to_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1234")
+    assert read_regular(tmp_path / "a", 4) == b"1234"
+    with pytest.raises(Damaged, match="a is longer than 3 bytes"):
+        read_regular(tmp_path / "a", 3)
+
+
 def test_json_within_what_gpunim_writes() -> None:
     assert parse_json(json.dumps({"start": 10**3000, "rule": [[[1]]]})) == {"start": 10**3000, "rule": [[[1]]]}
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)  # as the command line does
     try:
-        with pytest.raises(Damaged, match="its JSON is damaged"):
-            parse_json(f'{{"start": {10**10_000}}}')
+        for value in (str(10**10_000), "[" * 64 + "]" * 64):
+            with pytest.raises(Damaged, match="its JSON is damaged"):
+                parse_json(f'{{"start": {value}}}')
     finally:
         sys.set_int_max_str_digits(before)
 

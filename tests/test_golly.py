@@ -124,6 +124,7 @@ def test_a_pattern_that_is_not_the_growth_is_told(tmp_path: Path) -> None:
     ("text", "words"),
     [
         (GLIDER, "rule must let no cell die, as B.../S012345678 does, got 'B3/S23'"),
+        (CROSS.replace("B1/S01234V", "B1/S0123V"), "rule must let no cell die, as B.../S01234V does, got 'B1/S0123V'"),
         (CROSS.replace("B1/S01234V", "B01/S01234V"), "rule must give birth beside living cells alone"),
         (CROSS.replace("B1/S01234V", "B2-a/S12"), "rule must be one such as B1/S012345678, B1/S01234V or B1/S0123456H"),
         (CROSS.replace("B1/S01234V", "B1/S01234V:T40,40"), "rule must be one such as"),

@@ -637,6 +637,11 @@ def test_the_square_of_an_equation_of_half_the_terms_is_no_law():
     assert find_equation(AlgebraicEquation, [digit_sum(11, n) for n in range(128)], 8) is None
 
 
+def test_an_equation_that_leaves_a_term_free_is_no_law():
+    """(n - 19) f(n+1) - (n - 19) f(n) = 0."""
+    assert find_equation(PRecurrence, [1] * 20 + [2] * 80, 8) is None
+
+
 @settings(max_examples=30)
 @given(st.fractions(0, 9, max_denominator=10**6), st.fractions(-3, 3, max_denominator=1000), st.data())
 def test_beatty_sequences_are_found_and_what_is_near_one_is_not(slope, shift, data):

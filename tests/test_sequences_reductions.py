@@ -53,7 +53,9 @@ def test_reductions_are_those_of_the_values(name: str, piles: int, start: int, s
     assert reduced(counts, start, stop, "records") == [records]
 
 
-@given(st.sampled_from([*FAMILIES]), st.integers(1, 8), st.integers(0, 500), st.integers(1, 200), st.integers(1, 50))
+@given(
+    st.sampled_from([*FAMILIES]), st.integers(1, 8), st.integers(0, 500) | st.just(2**40), st.integers(1, 200), st.integers(1, 50)
+)
 @settings(max_examples=30, deadline=None)
 def test_visiting_every_value_gives_the_same(name: str, piles: int, start: int, size: int, modulus: int) -> None:
     counts, stop = find_family(name, piles), start + size

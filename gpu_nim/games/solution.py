@@ -233,7 +233,11 @@ def first_difference(left: Ints, right: Ints, limits: Vector) -> Vector | None:
 
 
 def least_of(vectors: Iterable[Vector | None]) -> Vector | None:
-    """The first of the vectors, by total and then lexicographically; None where there is none."""
+    """The first of the vectors, by total and then lexicographically; None where there is none.
+
+    >>> least_of([(0, 5), None, (1, 1)])
+    (1, 1)
+    """
     return min((vector for vector in vectors if vector is not None), key=lambda vector: (sum(vector), vector), default=None)
 
 
