@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.render.denoise import REACH, denoised, luminance, noise_of
+from gpu_nim.render.denoise import denoised, noise_of
 
 
 def slowly(light, noise, weights, guides, slopes):
@@ -47,10 +47,7 @@ def scene(seed, height=9, width=12):
 def test_the_filter_is_the_slow_one(seed):
     size = ((9, 12), (20, 3), (1, 40))[seed]
     light, *others = scene(seed, *size)
-    before = [light.copy(), *(part.copy() for part in others)]
     assert denoised(light, *others) == pytest.approx(slowly(light, *others), abs=2e-5)
-    for part, was in zip([light, *others], before, strict=True):
-        assert np.array_equal(part, was)
 
 
 @settings(max_examples=25, deadline=None)
@@ -88,15 +85,6 @@ def test_light_without_noise_keeps_its_edges_and_noise_goes():
     assert np.abs(left[:, 38:42]).max() < 0.1  # an edge of no guide, twelve times as high as the noise
 
 
-def test_a_pixel_is_changed_by_those_within_reach_alone():
-    light, noise, weights, guides, _ = scene(5, 1, 100)
-    weights += 1
-    changed = light.copy()
-    changed[0, 0] += 1
-    differ = np.flatnonzero((denoised(light, noise, weights, guides) != denoised(changed, noise, weights, guides)).any(axis=2)[0])
-    assert 0 < differ.max() < REACH
-
-
 def test_the_noise_is_the_variance_of_the_mean_of_samples():
     random = np.random.default_rng(6)
     samples = random.normal(3, 0.5, (8, 50, 60)).astype(np.float32)
@@ -108,12 +96,6 @@ def test_the_noise_is_the_variance_of_the_mean_of_samples():
     alone = np.zeros((5, 5), np.float32)
     alone[2, 2] = 1
     assert noise_of(3 * alone, 9 * alone, alone)[2, 2] == 9
-    assert (noise_of(0 * alone, 0 * alone, 0 * alone) == 0).all()
-    near = alone + np.roll(alone, 1, axis=1) * 2
-    noise = noise_of(2 * alone + np.roll(alone, 1, axis=1) * 4, 4 * alone + np.roll(alone, 1, axis=1) * 10, near)
-    assert noise[2, 3] == pytest.approx(2 / 2)  # samples 1 and 3: variance 2, of a mean of two half of that
-    assert noise[2, 2] == pytest.approx(2)
-
-
-def test_luminance_of_white_is_one():
-    assert luminance(np.ones((2, 3), np.float32)) == pytest.approx(1)
+    beside = np.roll(alone, 1, axis=1)  # samples 1 and 3: their variance is 2, and half of that of their mean
+    noise = noise_of(2 * alone + 4 * beside, 4 * alone + 10 * beside, alone + 2 * beside)
+    assert (noise[2, 2], noise[2, 3]) == pytest.approx((2, 1))

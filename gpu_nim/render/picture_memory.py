@@ -8,12 +8,15 @@ import os
 
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.model.memory import address_space, host_memory, require_memory
-from gpu_nim.render.look import Look
+from gpu_nim.render.cinema import BAND
+from gpu_nim.render.denoise import REACH
+from gpu_nim.render.look import CINEMA, Look
 from gpu_nim.render.shading import MANY
 from gpu_nim.render.styles import style_of
 
 _OPENGL_ADDRESSES = 900 << 20  # further memory that they map, most of which is never read
 _OPENGL_ADDRESSES_A_CORE = 100 << 20  # a thread's stack and heap
+_PATHS, _FILTERED = 105, 235  # bytes a pixel of the sums of a path traced picture, and of the band of it that is filtered
 _FINISHED = 64  # bytes a pixel of the picture, its background and their composite, in floating point
 _SPARE = 64 << 20
 _KEPT_BY_OPENGL = 40  # bytes a drawn pixel that are in use while the picture is finished
@@ -28,7 +31,9 @@ def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     kept = _KEPT_BY_OPENGL * drawn if engine == "opengl" else 0
     body = blocks * (cost.block if blocks <= MANY else cost.block_of_many)
     loops = LOADED_BYTES if engine == "trace" and installed() else 0
-    return cost.fixed + loops + max(cost.pixel * drawn, _FINISHED * pixels + kept) + body
+    band = min(pixels, BAND + 2 * REACH * look.resolution[0])
+    paths = _PATHS * pixels + _FILTERED * band if look.quality == CINEMA else 0
+    return cost.fixed + loops + max(cost.pixel * drawn, _FINISHED * pixels + kept, paths) + body
 
 
 def require_picture_memory(look: Look, engine: str, name: str, blocks: int = 0, *, at_once: int = 1, spare: bool = False) -> None:
