@@ -652,6 +652,7 @@ def test_beatty_sequences_are_found_and_what_is_near_one_is_not(slope, shift, da
     index = data.draw(st.integers(1, 88))
     terms[index] += 2
     assert find_beatty(terms) is None
+    assert find_beatty([0, 0, 2]) is None  # 1 < a < 1
 
 
 # Evidence and arguments
