@@ -315,6 +315,15 @@ def test_the_slider_is_the_legend_of_generations(browser):
         assert np.allclose([[*map(int, stop.split())] for stop in (stops[0], stops[-1])], shown, atol=12)
     browser.open(browser.page("edge:7", colour="nim-p"))
     assert browser.do("return slider.style.getPropertyValue('--colours')") == "none"
+    browser.key("t")
+    pick, dim = (
+        "rgb({:.0f}, {:.0f}, {:.0f})".format(*(255 * part for part in colour))
+        for colour in (THEMES["paper"].pick, THEMES["paper"].dim)
+    )
+    assert browser.do("return Array.from(colours.children, each => [each.textContent, each.firstChild.style.background])") == [
+        ["P-positions of Nim", pick],
+        ["others", dim],
+    ]
 
 
 def test_a_page_changes_to_any_theme(browser):

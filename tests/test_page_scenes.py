@@ -64,7 +64,10 @@ def test_cells_may_have_colours_of_their_own():
     grid, inks = unpacked(data), unpacked(data, "inks")
     assert data["inked"]
     assert ((inks != 65535) == (grid != 65535)).all()
-    for theme in THEMES:
+    assert data["legend"]["names"] == ["seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"]
+    for theme, text in zip(THEMES, data["legend"]["colours"], strict=True):
+        shown = np.frombuffer(b64decode(text), np.uint8).reshape(-1, 3)
+        assert np.abs(shown - 255 * np.array(THEMES[theme].categories[:4])).max() <= 0.5
         colours = palette_of(data, theme)[inks[tuple((blocks.corners - data["low"]).T)]]
         assert np.abs(colours - 255 * base_colours(blocks, "branch", THEMES[theme])).max() <= 0.5
 
@@ -82,7 +85,7 @@ def test_nim_needs_no_data_where_its_colours_follow_from_the_generation():
 @pytest.mark.parametrize("last", [1000, 2**60])
 def test_a_page_of_nim_is_small_at_any_depth(last):
     made = page(f"nim:{last}", Look())
-    assert len(made.document) < 90_000
+    assert len(made.document) < 95_000
     # The sum of 3^wt(n) over n <= last, which is 4^m at last = 2^m - 1.
     assert made.population == (4**60 + 3 if last == 2**60 else sum(3 ** n.bit_count() for n in range(last + 1)))
     data = data_in(made.document)

@@ -7,7 +7,7 @@ class Controls {
     Object.assign(this, { body, camera, picture, tracer, board, generation: body.last, view: data.views[0], touched: false });
     Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
     Object.assign(this, { theme: data.theme, cut: null });
-    for (const name of ["play", "slider", "count", "views", "themes", "cuts", "cutting", "plane", "kept", "lens", "spin", "full", "link", "save", "label", "said",
+    for (const name of ["play", "slider", "count", "colours", "views", "themes", "cuts", "cutting", "plane", "kept", "lens", "spin", "full", "link", "save", "label", "said",
       "mark"]) {
       this[name] = document.getElementById(name);
     }
@@ -32,7 +32,16 @@ class Controls {
     this.reserve();
   }
 
-  colour() { this.slider.style.setProperty("--colours", this.legend()) }
+  colour() {
+    const { legend } = data, colours = legend && bytes(legend.colours[Object.keys(data.themes).indexOf(this.theme)]);
+    this.slider.style.setProperty("--colours", this.legend());
+    if (legend) this.colours.replaceChildren(`${legend.title}: `, ...legend.names.map((name, k) => {
+      const swatch = document.createElement("i"), item = document.createElement("span");
+      swatch.style.background = `rgb(${colours.subarray(3 * k, 3 * k + 3).join(" ")})`;
+      item.append(swatch, name);
+      return item;
+    }));
+  }
 
   legend() {  // the colours of generations, along the slider; none where colours are of something else
     const { body } = this, stops = Array.from({ length: LEGEND + 1 }, (_, k) => this.atStep(Math.round(this.steps * k / LEGEND)));

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.tracing import NimScene
+from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_generation, nims_level, population
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
@@ -30,6 +31,7 @@ _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are 
 _GENERATIONS = _NAMED = 65534  # 16 bits, without two values: for no cell
 TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
 SIDE = 2048  # the largest 3D texture of almost every graphics card
+_SWATCHES = 8  # values of a legend at most
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
 _BYTES, _BYTES_A_TEXEL, _BYTES_A_BLOCK = 12 << 20, 5, 60  # measured, the page's text included
 
@@ -125,7 +127,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "axes": blocks.coordinates if drawn.cells is None else SPACE,
     }
     if inks is not None:
-        data["inks"] = packed(inks, place, shape)
+        data |= {"inks": packed(inks, place, shape), "legend": _legend(blocks, look)}
     if drawn.cells is not None:
         data["width"] = max(int(drawn.sizes[0]) // side, 1)
     if drawn.cells is not None and len(drawn) <= _NAMED and (drawn.sizes == drawn.unit).all():
@@ -195,6 +197,19 @@ def _palette(
         if len(distinct) <= _GENERATIONS:
             break
     return distinct, inks.reshape(-1).astype(np.uint16)
+
+
+def _legend(blocks: Blocks, look: Look) -> dict[str, Any]:
+    """Return what colours stand for that do not follow from the generation: names, or some values, with a colour in each theme."""
+    legends = [legend_of(blocks, each.colours_of(blocks), look.colour) for each in in_themes(look)]
+    names = [f"{value:,}" for value in legends[0].values] if isinstance(legends[0], Bar) else legends[0].names
+    some = np.unique(np.linspace(0, len(names) - 1, _SWATCHES).round().astype(int))
+    colours = np.concatenate([legend.colours[some] for legend in legends], axis=1)
+    return {
+        "title": legends[0].title,
+        "names": [names[k] for k in some.tolist()],
+        "colours": texts_of(np.rint(colours * 255).astype(np.uint8)),
+    }
 
 
 def in_themes(look: Look) -> list[Look]:
