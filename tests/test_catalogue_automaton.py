@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpu_nim import count, grow, load, save
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton, GrowthEntry, find
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton, GrowthEntry
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.oeis.catalogue import find as find_sequence
@@ -116,10 +116,3 @@ def test_it_is_drawn_as_hexagons(tmp_path: Path) -> None:
         assert len(tiles(blocks)[0]) == 2 * len(blocks)  # a hexagon is two quadrilaterals
     assert blocks_of("made-up-squares:5").lattice == "square"
     assert "hexagonal tiles" in refused("export", f"{NAME}:5", "-o", tmp_path / "a.ply")
-
-
-def test_lattices_are_checked() -> None:
-    with pytest.raises(UsageError, match="lattice must be one of square, hexagonal, triangular, got 'round'"):
-        replace(HEXAGONS, lattice="round")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="lattice hexagonal has 2 dimensions, and the rule of nim has 3"):
-        replace(find("nim"), lattice="hexagonal")

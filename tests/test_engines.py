@@ -265,16 +265,6 @@ def test_predicates_are_asked_in_64_bits():
     assert seen == {np.dtype(np.int64)}
 
 
-def test_what_keys_and_counts_do_not_hold_is_refused():
-    rule = Rule(8, steps(8, 1), ONE, ((0,) * 8,))
-    GeneralEngine(rule, 116)
-    with pytest.raises(UsageError, match="63-bit"):
-        GeneralEngine(rule, 120)
-    line = Rule(1, tuple((o,) for o in range(1, 2**15 + 1)), ONE, ((0,),))
-    with pytest.raises(UsageError, match="fewer than 32768"):
-        GeneralEngine(line, 1)
-
-
 def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
     needed = required_bytes(FCC, 1024)
     assert needed < 2**28

@@ -7,7 +7,7 @@ import pytest
 
 from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.games.inequality import chocolate, parse_game
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 
 
 @pytest.mark.parametrize("suffix", [".zarr", ".npz"])
@@ -38,19 +38,6 @@ def test_csv_lists_positions_and_values(tmp_path, monkeypatch, cells):
     assert all(solution.grundy[int(x), int(y), int(z)] == int(g) for x, y, z, g in rows)
     save(solve(chocolate(3), 7), tmp_path / "p.csv")
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 1 + len(solution.p_positions)
-
-
-def test_bad_names_are_refused(tmp_path):
-    solution = solve(chocolate(3), 3)
-    with pytest.raises(UsageError, match="must end in"):
-        save(solution, tmp_path / "p.txt")
-    (tmp_path / "p.csv").touch()
-    with pytest.raises(UsageError, match="ends in"):
-        load(tmp_path / "p.csv")
-    with pytest.raises(FileError, match="no such file"):
-        load(tmp_path / "p.npz")
-    with pytest.raises(UsageError, match="parents must be of a growth"):
-        save(solution, tmp_path / "p.zarr", parents=True)
 
 
 def test_a_growth_and_a_solved_game_do_not_replace_each_other(tmp_path):

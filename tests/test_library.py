@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,7 +28,6 @@ from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.engines import GrowthEngine
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
-from gpu_nim.storage.growth_formats import VOXELS
 from tests.helpers import p_positions
 from tests.typed_user import main
 
@@ -355,38 +353,8 @@ def test_far_cells_are_carried_by_the_formats_that_have_room(name: str, tmp_path
         assert np.array_equal(load(tmp_path / name).cells(), growth.cells())  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("write", "words"),
-    [
-        (
-            lambda growth, folder: save(growth, folder / "far.vti"),
-            ".vti file for VTK holds 2,147,483,647 cells a side, and generation",
-        ),
-        (
-            lambda growth, folder: save(growth, folder / "far.vtp"),
-            ".vtp file for VTK holds coordinates up to 16,777,216, and generation",
-        ),
-        (
-            lambda growth, folder: VOXELS.save(growth, folder / "far.zarr"),
-            ".zarr file of voxels holds 2,147,483,647 cells a side",
-        ),
-        (lambda growth, folder: render.blocks_of(growth), "own:3 has coordinates of size 2,000,000,000, and only those up to"),
-        (lambda growth, folder: render.export(growth, folder / "far.html"), "own:3 has coordinates of size"),
-        (lambda growth, folder: render.render(growth, resolution=(32, 32), engine="numpy"), "own:3 has coordinates of size"),
-    ],
-)
-@pytest.mark.parametrize("side", [1, -1])
-def test_far_cells_are_refused_by_the_formats_that_have_none(side: int, write, words: str, tmp_path) -> None:
-    with pytest.raises(UsageError, match=re.escape(words)):
-        write(grow(replace(FAR, offsets=((side * 2_000_000_000, 0), (0, 1))), 3, backend="numpy"), tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_growths_and_solutions_are_drawn_as_they_are() -> None:
     growth, solution = grow("edge", 7, backend="numpy"), solve("3y <= x + z", 7)
     look = {"resolution": (48, 32), "engine": "numpy", "quality": "draft"}
     assert render.render(growth, **look).image == render.render("edge:7", **look).image
     assert render.render(solution, **look).drawn == len(solution.p_positions)
-    for source in (None, 5, [growth], b"nim:7"):
-        with pytest.raises(UsageError, match="source must be a text such as nim:256, a growth or a solved game, got "):
-            render.render(source, **look)

@@ -16,7 +16,7 @@ from gpu_nim.automata.macro_cells import tree
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.cli import main
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 from tests.lattices import literal
 
@@ -119,29 +119,6 @@ def test_an_interrupted_growth_can_go_on(monkeypatch):
         growth.advance(500)
     growth.advance(500)
     assert growth.population() == at("square8", 500).population()
-
-
-@pytest.mark.parametrize(
-    ("rule", "words"),
-    [
-        (CATALOGUE.find("nim-4").rule, "of 2 or 3 dimensions"),
-        (CATALOGUE.find("nim-3").rule, "the same everywhere"),
-        (Rule(2, ((5, 0),), frozenset({1}), ((0, 0),)), "at most 4"),
-        (Rule(3, ((3, 0, 0),), frozenset({1}), ((0, 0, 0),)), "at most 2"),
-        (Rule(2, ((1, 0),), frozenset({1}), ((0, 0),), universe=lambda cells: cells[:, 0] >= 0), "no universe but"),
-    ],
-)
-def test_rules_that_macro_cells_do_not_take_are_refused(rule, words):
-    with pytest.raises(UsageError, match=words):
-        MacroGrowth(rule)
-
-
-def test_what_is_not_held_is_refused():
-    growth = at("hexagonal", 9)
-    with pytest.raises(UsageError, match="hold the whole"):
-        growth.population(((0, 0), (1, 1)))
-    with pytest.raises(UsageError, match="at least 9"):
-        growth.advance(8)
 
 
 def powers_of_two():
