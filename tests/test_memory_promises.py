@@ -349,7 +349,7 @@ def test_what_a_plan_says_is_asked_for_before_anything_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     planned = facts(*words.split(), "--plan")["plan"]["memory"]
-    done = subprocess.run(gpunim(*words.split(), "--memory", "80MB"), capture_output=True, text=True, check=False)
+    done = subprocess.run(gpunim(*words.split(), "--memory", "90MB"), capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert f" needs {planned:,} bytes, " in done.stderr
     assert list(tmp_path.iterdir()) == []
