@@ -60,13 +60,6 @@ def test_fractions_in_a_file_are_multiplied_as_on_the_command_line(place: Path) 
     assert run("guess", "f.txt").stdout.startswith("f.txt, times 6: 4 terms")
 
 
-@pytest.mark.parametrize("text", ["0;1\n1;3\n", "0, 1\n1, 3\n", "0 1\r\n1 3 5\r\n"])
-def test_indices_beside_values_are_no_terms(place: Path, text: str) -> None:
-    (place / "l.txt").write_text(text)
-    with pytest.raises(FileError, match=r"line [12]: expected two integers"):
-        read_terms(Path("l.txt"))
-
-
 def test_long_values_are_read_exactly(place: Path) -> None:
     printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.npy")
     printed("count", "D", "--piles", 7, "--range", "2^40:+8", "--out", "D.txt")
