@@ -1,6 +1,7 @@
 """Counts of many piles and of indices of thousands of digits, by either kind of long integers, against the slow ways."""
 
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -31,12 +32,12 @@ def integers(request, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(("few", "block"), [(512, 128), (0, 1), (0, 4), (8, 7)])
-def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None:
+def test_closed_forms_by_runs_of_digits(few: int, block: int, monkeypatch) -> None:
     monkeypatch.setattr(closed_forms, "_FEW_DIGITS", few)
     monkeypatch.setattr(closed_forms, "_BLOCK", block)
 
     @settings(deadline=None, max_examples=30)
-    @given(piles=st.integers(1, 20).map(lambda half: 2 * half), n=BITS)
+    @given(piles=st.integers(1, 40), n=BITS)
     def holds(piles: int, n: int) -> None:
         assert closed_forms.a(piles, n) == a_by_digits(piles, n)
         assert closed_forms.d(piles, n) == d_by_digits(piles, n)
@@ -44,9 +45,13 @@ def test_even_piles_by_runs_of_digits(few: int, block: int, monkeypatch) -> None
     holds()
 
 
-@pytest.mark.parametrize("piles", [4, 13, 14])
 @pytest.mark.parametrize(
-    "n", [10**200, 2**700 - 1, 2**700 + 2**300, (2**701) // 3], ids=["power of ten", "ones", "two ones", "alternating"]
+    ("piles", "n"),
+    [
+        *product((4, 13, 14), (10**200, 2**700 - 1, 2**700 + 2**300, 2**701 // 3)),
+        *((3, 2**9000 - 1), (4, 7**1000), (6, 2**2000), (7, 3**900)),
+    ],
+    ids=lambda number: f"{number.bit_length()} bits",
 )
 def test_long_indices(piles: int, n: int) -> None:
     assert closed_forms.a(piles, n) == a_by_digits(piles, n)

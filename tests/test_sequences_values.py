@@ -4,11 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.families import find_family
-from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
 from gpu_nim.papers.nim_fractals.section_5_5_more_piles import by_recursion
 
 PILES = st.integers(1, 40)
@@ -25,21 +23,6 @@ INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2*
 def test_digit_matrices_and_printed_recursions_agree(piles: int, n: int) -> None:
     assert by_total(piles).value(n) == by_recursion("D", piles, n)
     assert up_to_total(piles).value(n) == by_recursion("A", piles, n)
-
-
-@example(2, 2**100 + 12345)
-@example(4, 7**1000)
-@example(6, 2**2000 - 1)
-@example(6, 2**2000)
-@example(7, 3**900)
-@example(3, 2**9000 - 1)
-@example(7, 2**64 - 1)
-@example(3, 2**64)
-@given(PILES, INDEX)
-@settings(max_examples=60, deadline=None)
-def test_closed_forms_and_tight_piles_agree(piles: int, n: int) -> None:
-    assert closed_forms.a(piles, n) == a_by_digits(piles, n)
-    assert closed_forms.d(piles, n) == d_by_digits(piles, n)
 
 
 @given(st.integers(0, 2**70), st.integers(1, 2**40))
