@@ -9,9 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.interface import Backend
-from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import Blocks
 from gpu_nim.counting.digit_matrices import DigitProduct
@@ -19,7 +17,6 @@ from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
 from gpu_nim.model.arguments import Whole
 from gpu_nim.model.work import OnStep, unreported
-from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import printed, refused, run
 
 STOP = 40
@@ -72,20 +69,10 @@ def made_up(request: pytest.FixtureRequest) -> Iterator[type[Family]]:
     del FAMILIES[request.param.name]
 
 
-@pytest.fixture(params=["numpy", pytest.param("cuda", marks=pytest.mark.cuda_host)])
-def engine(request: pytest.FixtureRequest) -> Backend:
-    """NumPy, or the kernels on the CPU in one order."""
-    if request.param == "numpy":
-        return NumpyBackend()
-    if compiler() is None:
-        pytest.skip("kernels cannot run on the CPU: no g++ (or $CXX)")
-    return CudaBackend(HostLauncher())
-
-
 @pytest.fixture
-def words(made_up: type[Family], engine: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def words(made_up: type[Family], backend: Backend, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The beginning of a command line that counts this family with three piles, on each backend in turn."""
-    monkeypatch.setattr("gpu_nim.jobs.count.select", lambda _: engine)
+    monkeypatch.setattr("gpu_nim.jobs.count.select", lambda _: backend)
     return ["count", made_up.name, "--piles", "3"]
 
 
