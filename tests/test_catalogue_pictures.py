@@ -77,12 +77,8 @@ def test_a_made_up_value_is_computed_where_a_colouring_reads_it(monkeypatch, tmp
     for source in ("nim:3", str(tmp_path / "a.npz")):
         blocks = blocks_of(source, colour="deep")
         assert np.array_equal(blocks.values["deep"], 3 * blocks.corners[:, 2])
-    with pytest.raises(UsageError, match="colour deep needs a growth, and chocolate:size=3 is a solved game"):
-        blocks_of("chocolate:size=3", colour="deep")
     monkeypatch.setitem(COLOURINGS, "deep", replace(deep, of_game=lambda blocks, solution: blocks.corners[:, 2]))
     assert np.array_equal((game := blocks_of("chocolate:size=3", colour="deep")).values["deep"], game.corners[:, 2])
-    with pytest.raises(UsageError, match="colour deep needs a solved game, and nim:3 is a growth"):
-        blocks_of("nim:3", colour="deep")
 
 
 def test_nim_of_any_size_is_traced_in_a_made_up_colouring_of_coordinates(monkeypatch):

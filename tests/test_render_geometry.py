@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gpu_nim import grow, save, solve
 from gpu_nim.automata.catalogue import CATALOGUE
-from gpu_nim.model.errors import FileError, InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colourings import base_colours, traced_branches
 from gpu_nim.render.framing import hull, view_of
@@ -178,9 +178,6 @@ def test_generations_are_cut_out_and_their_cells_counted(name):
     for generation in (-1, 0, 4, 5, 6, 7, 8, 20):
         assert whole.population_until(generation) == (whole.generations <= generation).sum()
         assert part.population_until(generation) == (part.generations <= generation).sum()
-    last = int(name.partition(":")[2])
-    with pytest.raises(UsageError, match=f"^generations 21:25 contain no cell of {name}, whose generations are below {last + 1}$"):
-        generations_between(whole, 21, 25)
 
 
 def test_a_corner_and_a_half_are_cut_away_on_the_side_of_the_eye():
@@ -209,13 +206,10 @@ def test_branches_of_nim_by_its_digits_are_those_traced_through_parents(generati
     assert [names.get(b, 0) for b in by_digits] == traced.tolist()
 
 
-def test_a_file_that_is_damaged_or_has_no_such_colours_is_refused(tmp_path):
+def test_a_file_that_has_no_such_colours_is_refused(tmp_path):
     save(solve("chocolate", 7, a=3), tmp_path / "game.npz")
     with pytest.raises(UsageError, match=r"game\.npz is a solved game"):
         blocks_of(str(tmp_path / "game.npz"), colour="branch")
-    (tmp_path / "other.npz").write_bytes(b"nothing")
-    with pytest.raises(FileError, match=r"cannot read .*other\.npz"):
-        blocks_of(str(tmp_path / "other.npz"))
 
 
 def test_a_chocolate_gives_its_p_positions_or_its_small_grundy_values():

@@ -81,10 +81,6 @@ def test_a_volume_is_traced_where_there_is_no_opengl(monkeypatch):
     assert picture.note.startswith("traced, since drawing with OpenGL needs PyVista")
     with pytest.raises(UsageError, match="a turn-4d movie in style volume needs OpenGL"):
         Movie("nim-4:3", "turn-4d", look=Look(style="volume")).engine  # noqa: B018
-    with pytest.raises(UsageError, match="style volume is drawn by engine opengl or trace, got engine 'numpy'"):
-        render("fcc:4", style="volume", engine="numpy")
-    with pytest.raises(UsageError, match="style volume cannot be traced, got quality 'cinema'"):
-        render("fcc:4", style="volume", quality="cinema")
 
 
 def test_memory_that_opengl_lacks_for_the_blocks_is_not_needed_to_trace(monkeypatch):

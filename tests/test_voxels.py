@@ -14,7 +14,7 @@ import pytest
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.cell_sources import Newborns
-from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, VOXELS
@@ -254,12 +254,9 @@ def test_golly_grows_it_on(tmp_path: Path, name: str) -> None:
     assert len(born) == grown(name, 10).births[10]
 
 
-def test_patterns_that_do_not_fit(tmp_path: Path) -> None:
-    save(grown("cubic6", 40), tmp_path / "a.rle3")
-    assert (
-        (tmp_path / "a.rle3").read_text().startswith("3D version=1 size=100 pos=9,9,9 gen=40\n")
-    )  # in the middle, with 81 cells a side
-    save(grown("cubic6", 49), tmp_path / "a.rle3")
-    with pytest.raises(UsageError, match=r"100 cells a side, and generation 50 has 101"):
-        save(grown("cubic6", 50), tmp_path / "b.rle3")
-    assert os.listdir(tmp_path) == ["a.rle3"]
+def test_patterns_in_space_are_in_the_middle_of_their_grid(tmp_path: Path) -> None:
+    """With 81 cells a side it is in the middle; 101 are refused."""
+    for generation, place in ((40, 9), (49, 0)):
+        save(grown("cubic6", generation), tmp_path / "a.rle3")
+        start = f"3D version=1 size=100 pos={place},{place},{place} gen={generation}\n"
+        assert (tmp_path / "a.rle3").read_text().startswith(start)
