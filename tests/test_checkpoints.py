@@ -154,6 +154,13 @@ def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, d
     assert left[1] == "checkpoint-0000000040.npz"
 
 
+def test_a_damaged_checkpoint_of_a_later_generation_goes(tmp_path: Path) -> None:
+    saved(tmp_path / "run")
+    (tmp_path / "run" / "checkpoint-0000000030.npz").write_bytes(b"")
+    assert run("--resume", tmp_path / "run", "--gen", 25).exit_code == 0
+    assert names(tmp_path / "run") == ["checkpoint-0000000020.npz", "checkpoint-0000000025.npz"]
+
+
 @pytest.mark.parametrize(
     "change",
     [
