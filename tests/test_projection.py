@@ -17,7 +17,7 @@ from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.turn_4d import TurnIn4D, turned
-from gpu_nim.render.projection import FINE, frame, middles_of
+from gpu_nim.render.projection import FINE, frame, middles_of, one_at_each_place
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
@@ -117,7 +117,8 @@ def test_generations_are_chosen_before_cells_at_one_place_are_drawn_as_one():
     earliest = {}
     for place, n in zip(map(tuple, cells.corners.tolist()), cells.generations.tolist(), strict=True):
         earliest[place] = min(n, earliest.get(place, n))
-    assert earliest == dict(zip(map(tuple, whole.corners.tolist()), whole.generations.tolist(), strict=True))
+    for first in (whole, one_at_each_place(cells.take(np.arange(len(cells))[::-1]))):
+        assert earliest == dict(zip(map(tuple, first.corners.tolist()), first.generations.tolist(), strict=True))
 
 
 def test_values_and_colours_are_those_of_the_cells():

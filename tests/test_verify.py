@@ -119,9 +119,10 @@ def test_a_conjecture_is_open_and_can_fail(among_others: Paper) -> None:
     assert "open   made-up-conjecture" in result.stdout
     assert "conjecture, tried for n to 40; nobody" in result.stdout
     assert result.stdout.endswith("1 of 2 statements hold, no counterexample was found to 1 conjecture\n")
-    result = verify(conjecture.name, "--upto", "41")
+    result = verify(conjecture.name, "nf-lemma-8", "--upto", "41")
     assert result.exit_code == 1
     assert "FAILS  made-up-conjecture" in result.stdout
+    assert result.stdout.endswith("\n1 of 2 statements hold\n")
     assert facts("verify", conjecture.name, "--upto", "40")["statements"][0]["conjecture"] is True
 
 
