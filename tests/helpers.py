@@ -59,6 +59,22 @@ def option_names(command: str) -> set[str]:
     return {name[2:].replace("-", "_") for name in names if name.startswith("--")} - {"_click_default_help"}
 
 
+ANSWERS = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from gpu_nim.cli import main
+for words in json.load(sys.stdin):
+    with redirect_stdout(StringIO()) as output, redirect_stderr(StringIO()) as errors:
+        try:
+            main(words, prog_name="gpunim")
+        except SystemExit as end:
+            status = end.code
+    print(json.dumps([status, output.getvalue(), errors.getvalue()]))
+"""
+"""A program that runs the command lines of a list in JSON, and prints of each its exit status, stdout and stderr."""
+
+
 def gpunim(*words: object) -> list[str]:
     """Return the command line that runs gpunim as a process."""
     return [sys.executable, "-m", "gpu_nim", *map(str, words)]

@@ -169,11 +169,9 @@ def test_fast_values_are_those_of_every_option(rule, known):
 @pytest.mark.parametrize(
     ("code", "period"),
     [
-        ("0.07", Period(53, 34)),
         ("0.17", Period(33, 34)),  # A071431: the last exception is at n = 32
         ("0.117", Period(47, 48)),  # A071453
         ("0.141", Period(14, 11)),  # A125912
-        ("0.8", Period(1, 3, 1)),
         ("0.EF", Period(1, 1, 1)),  # Nim with a counter that cannot be taken
         ("0.AB", Period(1, 1, 1)),
         ("0.1B", Period(5, 2, 1)),

@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import subprocess
 import sys
 from base64 import b64decode, b64encode
 from fnmatch import fnmatch
@@ -276,17 +275,3 @@ def decoded(text):
     from PIL import Image
 
     return np.asarray(Image.open(io.BytesIO(b64decode(text))).convert("RGB"))
-
-
-def test_nothing_that_draws_is_imported_before_it_is_needed():
-    heavy = ("PIL", "gpu_nim.render", "gpu_nim.render.notebook", "matplotlib", "pyvista")
-    script = f"""
-import sys
-import gpu_nim
-growth = gpu_nim.grow("nim", 3)
-print(*(name for name in {heavy} if name in sys.modules))
-growth._repr_html_()
-print(*(name for name in {heavy} if name in sys.modules))
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["", "PIL gpu_nim.render gpu_nim.render.notebook"]

@@ -11,19 +11,12 @@ from pathlib import Path
 import pytest
 
 from gpu_nim import grow
+from tests.helpers import ANSWERS
 from tests.plugin_site import ZOO, installed
 from tests.test_documents import blocks, written
 
 CHECKOUT = Path(__file__).parents[1]
 PAGE = ZOO.with_suffix(".md")
-RUN = """
-import json, shlex, sys
-from click.testing import CliRunner
-from gpu_nim.cli import main
-for line in json.load(sys.stdin):
-    result = CliRunner().invoke(main, shlex.split(line)[1:])
-    print(json.dumps([result.exit_code, result.stdout, result.stderr]))
-"""
 
 
 def python(site: Path, program: str, *words: str, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -37,7 +30,7 @@ def python(site: Path, program: str, *words: str, given: str = "", **variables: 
 
 def answers(site: Path, *lines: str) -> list[tuple[int, str, str]]:
     """The exit status, stdout and stderr of command lines, all of one process."""
-    done = python(site, RUN, given=json.dumps(lines))
+    done = python(site, ANSWERS, given=json.dumps([shlex.split(line)[1:] for line in lines]))
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -5,7 +5,6 @@ What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reas
 
 import json
 import re
-import subprocess
 import sys
 from fractions import Fraction
 from itertools import pairwise
@@ -20,7 +19,6 @@ from gpu_nim.model.errors import MissingDependency
 from gpu_nim.render import opengl
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import export
-from gpu_nim.render.exports.export_format import cubes
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.geometry import VolumeGrid
@@ -367,14 +365,6 @@ def test_a_sweep_pauses_at_its_ends_and_at_every_whole_number(first, last, frame
 # Exports
 
 
-def test_cubes_have_their_volume_and_face_out():
-    blocks = blocks_of("fcc:4")
-    points, faces, _ = cubes(blocks)
-    assert (len(points), len(faces)) == (8 * len(blocks), 12 * len(blocks))
-    a, b, c = (points[faces[:, k]].astype(float) for k in range(3))
-    assert (a * np.cross(b, c)).sum() / 6 == pytest.approx(len(blocks))
-
-
 def test_a_page_needs_nothing_from_elsewhere(tmp_path):
     title = "Nim </script> <!--<script> ]]> & co"
     export("nim:15", tmp_path / "a.html", Look(title=title))
@@ -384,15 +374,3 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path):
     assert "<!--" not in text
     data = json.loads(re.search(r"const data = (.*);\n", text)[1])
     assert (data["kind"], data["last"], data["title"]) == ("nim", "15", title)
-
-
-# Command line
-
-
-def test_importing_and_the_other_commands_stay_free_of_the_drawing_packages():
-    code = (
-        "import sys, gpu_nim.render.image, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render;"
-        "print([m for m in ('pyvista', 'vtkmodules', 'PIL', 'imageio_ffmpeg', 'matplotlib', 'zarr') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
