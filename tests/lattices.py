@@ -1,6 +1,8 @@
 """Rules to grow in tests, a growth by the definition alone, and published terms."""
 
+import csv
 from collections import Counter
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends.interface import Batch
 from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.oeis.b_files import read_bfile
 
 
 def terms_of(entry: str) -> dict[int, int]:
@@ -20,6 +23,17 @@ def terms_of(entry: str) -> dict[int, int]:
 def published(entry: str) -> list[int]:
     """The terms of an OEIS entry, from its own offset on."""
     return list(terms_of(entry).values())
+
+
+@cache
+def tabled(automaton: str, column: str = "population") -> list[int]:
+    """The population of edge or fcc, or that of its section z=0, by generation, as the tables of docs/growth have it."""
+    tables = Path(__file__).parents[1] / "docs" / "growth"
+    if automaton == "fcc":
+        file = tables / {"population": "b151776.txt", "section z=0": "b147552.txt"}[column]
+        return [term for _, n, term in read_bfile(file) if n]
+    with (tables / "edge.csv").open(newline="") as file:
+        return [int(row[column]) for row in csv.DictReader(file)]
 
 
 def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:

@@ -14,7 +14,6 @@ from gpu_nim.bench.floors import measured_rates
 from gpu_nim.bench.harness import Contender, Work, race
 from gpu_nim.bench.macro_cells import RULES, CpuClock, golly
 from gpu_nim.cli import main
-from gpu_nim.model.errors import VerificationError
 
 pytestmark = pytest.mark.thorough
 
@@ -30,11 +29,6 @@ def test_contenders_take_turns_after_a_warm_up() -> None:
     assert [(row.contender, len(row.seconds), row.result) for row in rows] == [("a", 3, 7), ("b", 3, 7)]
     assert min(rows[0].seconds) <= rows[0].median <= max(rows[0].seconds)
     assert rows[1].ratio == rows[1].median / rows[0].median
-
-
-def test_contenders_who_disagree_do_not_race() -> None:
-    with pytest.raises(VerificationError, match=r"sum: the contenders disagree \(right 2, wrong 3\)"):
-        race(Work("sum", (Contender("right", lambda: 2), Contender("wrong", lambda: 3))), runs=1)
 
 
 def test_ceilings_are_bandwidths(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +77,7 @@ def fake_golly(folder, monkeypatch, script: str) -> None:
     monkeypatch.setenv("PATH", str(folder), prepend=":")
 
 
-@pytest.mark.parametrize(("last", "words"), [("16: 1", "contenders disagree"), ("no rule", "bgolly failed: no rule")])
+@pytest.mark.parametrize(("last", "words"), [("16: 1", "the contenders disagree ("), ("no rule", "bgolly failed: no rule")])
 def test_a_golly_that_counts_otherwise_or_fails_ends_the_race(tmp_path, monkeypatch, last: str, words: str) -> None:
     monkeypatch.setattr("gpu_nim.bench.macro_cells._WORKS", (("square8", 4),))
     monkeypatch.setattr("gpu_nim.bench.floors._HOST_BYTES", 1 << 16)

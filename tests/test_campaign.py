@@ -5,6 +5,7 @@ import shutil
 import signal
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
@@ -184,37 +185,18 @@ def test_scenes(scene: Scene, choose: Random, tmp_path: Path) -> None:
 # The rules
 
 
-def says(text: str, status: int, errors: str = "") -> None:
-    print(text)
-    print(errors, file=sys.stderr, end="")
-    sys.exit(status)
+def test_the_rules_see_a_fault() -> None:
+    for row in tomllib.loads(Path(judge.__file__).with_suffix(".toml").read_text(encoding="utf-8"))["faults"]:
+        said = row.get("output", ""), row.get("errors", "")
+        found = judge.faults(Outcome(tuple(row.get("line", "grow").split()), row.get("status", 0), *said, 0.0))
+        assert any(row["fault"] in each for each in found) if "fault" in row else found == [], row
+    long = judge.faults(Outcome(("grow",), 2, "", f"gpunim: {'words ' * 200}\n", 0.0))
+    assert long == ["a sentence of over 600 characters"]
 
 
-@pytest.mark.parametrize(
-    ("command", "arguments", "fault"),
-    [
-        (partial(int, "an expectation that nobody had"), ("grow",), "talk of the interpreter"),
-        (partial(says, "", 3), ("grow",), "status 3"),
-        (partial(says, "", 2), ("grow",), "refused without a word"),
-        (partial(says, "", 2, "no such thing\n"), ("grow",), "no sentence of gpunim's"),
-        (partial(says, "", 2, "gpunim: a\ngpunim: b\ngpunim: c\n"), ("grow",), "more than one sentence"),
-        (partial(says, "", 2, f"gpunim: {'words ' * 200}\n"), ("grow",), "over 600 characters"),
-        (partial(says, "\x1b[31mred", 0), ("grow",), "control characters"),
-        (partial(says, "{} {}", 0), ("grow", "--json"), "not one JSON object"),
-        (partial(says, '{"a": NaN}', 0), ("grow", "--json"), "not one JSON object"),
-        (partial(says, "", 0, "x.py:1: UserWarning: odd\n"), ("grow",), "talk of the interpreter"),
-        (partial(time.sleep, 60), ("grow",), "no end"),
-        (os.abort, ("grow",), "status 134"),
-        (partial(says, "done", 0), ("grow",), None),
-        (partial(says, '{"a": 1}', 0), ("grow", "--json"), None),
-        (partial(says, "", 2, "gpunim: gen must be an integer of at least 0, got -1\n"), ("grow",), None),
-        (partial(says, "counterexample: 5", 1), ("verify", "all"), None),
-    ],
-)
-def test_the_rules_see_a_fault(command: Callable[[], None], arguments: tuple[str, ...], fault: str | None, tmp_path: Path) -> None:
-    run = Run(arguments, tmp_path, command, memory=MEMORY)
-    found = judge.faults(run.outcome(1 if fault == "no end" else 60))
-    assert any(fault in each for each in found) if fault else found == []
+def test_a_run_is_stopped_at_its_limit_and_has_the_status_of_a_shell(tmp_path: Path) -> None:
+    for command, limit, status in ((partial(time.sleep, 60), 1, None), (os.abort, 60, 134), (partial(sys.exit, 3), 60, 3)):
+        assert Run(("grow",), tmp_path, command, memory=MEMORY).outcome(limit).status == status
 
 
 def test_litter_is_what_a_refusal_changes_and_what_nobody_named(tmp_path: Path) -> None:

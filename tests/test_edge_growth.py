@@ -1,6 +1,5 @@
 """The open problem of edge's growth: its page says what the tables say."""
 
-import csv
 import re
 from pathlib import Path
 
@@ -8,38 +7,30 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.automata.neighbourhoods import steps
-from gpu_nim.oeis.b_files import read_bfile
+from tests.lattices import tabled
 
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.fixture(scope="module")
-def populations() -> dict[str, list[int]]:
-    """The populations of the tables of docs/growth."""
-    with (DOCS / "growth" / "edge.csv").open(newline="") as file:
-        edge = [int(row["population"]) for row in csv.DictReader(file)]
-    return {"edge": edge, "fcc": [term for _, n, term in read_bfile(DOCS / "growth" / "b151776.txt") if n]}
-
-
 @pytest.mark.parametrize(("automaton", "largest"), [("edge", 0.941), ("fcc", 6.764)])
-def test_the_tables_satisfy_the_conjecture(populations: dict[str, list[int]], automaton: str, largest: float) -> None:
-    population = populations[automaton]
+def test_the_tables_satisfy_the_conjecture(automaton: str, largest: float) -> None:
+    population = tabled(automaton)
     last = (len(population) - 1) // 2
     assert last == (4096 if automaton == "edge" else 2048)
     quotients = [abs(population[2 * n] - 8 * population[n]) / n**2.5 for n in range(32, last + 1)]
     assert round(max(quotients), 3) == largest
 
 
-def test_the_page_has_the_ratios_of_the_tables(populations: dict[str, list[int]]) -> None:
+def test_the_page_has_the_ratios_of_the_tables() -> None:
     page = (DOCS / "open-problems" / "edge-growth.md").read_text()
     rows = re.findall(r"^\| (\d+) \| (\d+) \|(.*)\| (\d+) \|(.*)\|$", page, re.MULTILINE)
     assert [int(row[0]) for row in rows] == [1, 3, 5, 7, 9, 11, 13, 15]
     for c, *rest in rows:
         for automaton, last, ratios in zip(("edge", "fcc"), rest[::2], rest[1::2], strict=True):
-            n = int(last)
+            n, population = int(last), tabled(automaton)
             assert n // int(c) & (n // int(c) - 1) == 0
-            assert 2 * n >= len(populations[automaton])  # the last of the table
-            assert ratios.split("|") == [f" {populations[automaton][n >> i] / (n >> i) ** 3:.5f} " for i in (3, 2, 1, 0)]
+            assert 2 * n >= len(population)  # the last of the table
+            assert ratios.split("|") == [f" {population[n >> i] / (n >> i) ** 3:.5f} " for i in (3, 2, 1, 0)]
 
 
 def test_the_page_has_the_births_at_powers_of_two() -> None:

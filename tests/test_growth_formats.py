@@ -48,29 +48,21 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("made_up")
 @pytest.mark.parametrize("more", [(), ("--checkpoint", "run", "--every", "4")], ids=["at once", "from checkpoints"])
-def test_a_made_up_format_is_grown_into_and_verified(
+def test_a_made_up_format_is_grown_into_with_parents_and_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run("grow", "nim", "--gen", 9, "--out", "nim.made", *more).exit_code == 0
+    assert run("grow", "nim", "--gen", 9, "--out", "nim.made", "--parents", *more).exit_code == 0
     assert facts("verify", "nim.made")["digest"] == grow("nim", 9).digest
+    assert run("grow", "nim", "--gen", 9, "--out", "nim.zarr", "--parents").exit_code == 0
+    saved = load("nim.zarr", Growth)
+    assert saved.parents is not None
+    parents = [parent for _, found in saved.parents(0, 10) for parent in found.tolist()]
+    assert json.loads(Path("nim.made").read_text())["parents"] == parents
     edited = json.loads(Path("nim.made").read_text())
     edited["cells"][5] = [9, 9, 9]
     Path("nim.made").write_text(json.dumps(edited))
     assert run("verify", "nim.made").exit_code == 1
-
-
-@pytest.mark.usefixtures("made_up")
-@pytest.mark.parametrize("more", [(), ("--checkpoint", "run", "--every", "4")], ids=["at once", "from checkpoints"])
-def test_a_made_up_format_takes_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run("grow", "nim", "--gen", 9, "--out", "nim.made", "--parents", *more).exit_code == 0
-    assert run("grow", "nim", "--gen", 9, "--out", "nim.zarr", "--parents").exit_code == 0
-    saved = load("nim.zarr")
-    assert isinstance(saved, Growth)
-    assert saved.parents is not None
-    parents = [parent for _, found in saved.parents(0, 10) for parent in found.tolist()]
-    assert json.loads(Path("nim.made").read_text())["parents"] == parents
 
 
 @pytest.mark.usefixtures("made_up")

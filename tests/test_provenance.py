@@ -22,7 +22,7 @@ from gpu_nim.render.exports import EXPORTS
 from gpu_nim.render.image import render
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
-from tests.helpers import facts, printed, refused
+from tests.helpers import ANSWERS, facts, printed, refused
 from tests.render_files import needs_ffmpeg, needs_trimesh, needs_usd
 
 SOFTWARE = f"gpunim {__version__}"
@@ -147,16 +147,6 @@ def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
     assert "No such file" in refused("info", file, status=1)
 
 
-_MADE = """
-import json, sys
-from click.testing import CliRunner
-from gpu_nim.cli import main
-for words in json.load(sys.stdin):
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 0, result.output
-"""
-
-
 @needs_ffmpeg
 @needs_trimesh
 @needs_usd
@@ -164,10 +154,10 @@ for words in json.load(sys.stdin):
 def test_the_same_command_writes_the_same_bytes(tmp_path):
     commands = [(*words, "-o", name) for name, words in COMMANDS.items()]
     environment = {**os.environ, "PYTHONHASHSEED": "2", "TZ": "UTC2"}
-    command = [sys.executable, "-c", _MADE]
+    command = [sys.executable, "-c", ANSWERS]
     done = subprocess.run(
         command, input=json.dumps(commands), cwd=tmp_path, env=environment, text=True, capture_output=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)[0] for line in done.stdout.splitlines()] == [0] * len(commands), done.stderr
     assert {file.name for file in tmp_path.iterdir()} == {words[-1] for words in commands}
     assert [words for words in commands if made(*words) != (tmp_path / words[-1]).read_bytes()] == []

@@ -1,6 +1,5 @@
 """The laws between scales: the published tables obey them, and their page says what the tables and growths say."""
 
-import csv
 import re
 from pathlib import Path
 
@@ -8,21 +7,11 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow
-from gpu_nim.oeis.b_files import read_bfile
 from gpu_nim.papers.edge_growth import births_by_distance, distances
+from tests.lattices import tabled
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "open-problems" / "scales.md"
-
-
-@pytest.fixture(scope="module")
-def populations() -> dict[tuple[str, str], list[int]]:
-    """The populations in space and in the plane z = 0 of the tables of docs/growth."""
-    with (DOCS / "growth" / "edge.csv").open(newline="") as file:
-        edge = [*csv.DictReader(file)]
-    found = {("edge", column): [int(row[column]) for row in edge] for column in ("population", "section z=0")}
-    files = {"population": "b151776.txt", "section z=0": "b147552.txt"}
-    return found | {("fcc", key): [term for _, n, term in read_bfile(DOCS / "growth" / name) if n] for key, name in files.items()}
 
 
 def _differing(births: list[int], m: int) -> list[int]:
@@ -31,8 +20,8 @@ def _differing(births: list[int], m: int) -> list[int]:
 
 
 @pytest.mark.parametrize("automaton", ["edge", "fcc"])
-def test_the_tables_obey_the_laws_of_births(populations: dict[tuple[str, str], list[int]], automaton: str) -> None:
-    births, section = (np.diff(populations[automaton, key], prepend=0).tolist() for key in ("population", "section z=0"))
+def test_the_tables_obey_the_laws_of_births(automaton: str) -> None:
+    births, section = (np.diff(tabled(automaton, key), prepend=0).tolist() for key in ("population", "section z=0"))
     last = 11 if automaton == "edge" else 10
     ends = []
     for m in range(2, last + 1):
@@ -45,7 +34,7 @@ def test_the_tables_obey_the_laws_of_births(populations: dict[tuple[str, str], l
     assert "are 3, 6, 9, 16, 25, 31, 61 for $m = 4$ to 10" in PAGE.read_text(encoding="utf-8")
 
 
-def test_the_page_has_the_shares_of_the_tables(populations: dict[tuple[str, str], list[int]]) -> None:
+def test_the_page_has_the_shares_of_the_tables() -> None:
     rows = re.findall(r"^\| (\d+) \|((?: 0\.\d{5} \|){4})$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert [int(m) for m, _ in rows] == [*range(3, 11)]
     for row, shares in rows:
@@ -53,7 +42,7 @@ def test_the_page_has_the_shares_of_the_tables(populations: dict[tuple[str, str]
         found = []
         for column, first, end in (("population", start // 8, start // 4), ("section z=0", 6, start // 2 - 1)):
             for automaton in ("edge", "fcc"):
-                known = populations[automaton, column]
+                known = tabled(automaton, column)
                 found.append(f"{(known[start + end] - known[start + first - 1]) / (known[2 * start] - known[start]):.5f}")
         assert shares.strip(" |").split(" | ") == found
 

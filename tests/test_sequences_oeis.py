@@ -74,12 +74,8 @@ def test_far_terms_are_those_that_are_grown() -> None:
     assert list(entry.terms(1030, 1034)) == list(entry.terms(1020, 1034))[10:]
 
 
-def write(path: Path, text: str) -> Path:
-    path.write_bytes(text.encode())
-    return path
-
-
 def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:
     short = OeisEntry("A999999", "three terms", 0, lambda start, stop, _: iter([1, 6, 7][start:stop]))
+    (tmp_path / "b.txt").write_text("0 1\n1 6\n2 7\n3 36\n")
     with pytest.raises(FileError, match="line 4: A999999 is known only below n = 3"):
-        compare(write(tmp_path / "b.txt", "0 1\n1 6\n2 7\n3 36\n"), short)
+        compare(tmp_path / "b.txt", short)
