@@ -13,7 +13,7 @@ from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.limits import COUNTED, GROWN
-from gpu_nim.guessing.search import Guess, search
+from gpu_nim.guessing.search import KINDS, Guess, search
 from gpu_nim.model.arguments import Whole, argument, integer, items, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
@@ -48,7 +48,7 @@ def guess(
         base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a law.
         confirm: how many terms must confirm a law, at least 2; by default as many as numbers were chosen to fit
             it, and at least 8, or up to 32 where one value is frequent.
-        kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all.
+        kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all, of fractions all but `modular`.
 
     Returns:
         The laws, with those that too few terms confirm, those that a single wrong term breaks, and what was tested.
@@ -72,6 +72,8 @@ def guess(
         listed = items("terms", terms, "integers or fractions")
         numbers = [each if isinstance(each, Fraction) else integer("terms", each) for each in listed]
         given = TermList.of("fractions" if any(isinstance(each, Fraction) for each in numbers) else "integers", numbers)
+    if kinds is None and given.scale != 1:
+        kinds = [kind for kind in KINDS if kind != "modular"]  # which primes divide the multiple depends on how many terms it is of
     return replace(search(given.values, base=base, confirm=confirm, kinds=kinds), source=given.name, first=given.first)
 
 

@@ -154,11 +154,13 @@ class TermList:
         name: what they are.
         first: the index of the first of them.
         values: the terms.
+        scale: what fractions were multiplied by, to be these.
     """
 
     name: str
     first: int
     values: tuple[int, ...]
+    scale: int = 1
 
     @classmethod
     def of(cls, name: str, numbers: Sequence[int | Fraction]) -> "TermList":
@@ -169,10 +171,10 @@ class TermList:
             numbers: the numbers.
 
         >>> TermList.of("numbers", [1, Fraction(1, 2)])
-        TermList(name='numbers, times 2', first=0, values=(2, 1))
+        TermList(name='numbers, times 2', first=0, values=(2, 1), scale=2)
         """
         scale = lcm(*(each.denominator for each in numbers))
-        return cls(name if scale == 1 else f"{name}, times {scale}", 0, tuple(int(each * scale) for each in numbers))
+        return cls(name if scale == 1 else f"{name}, times {scale}", 0, tuple(int(each * scale) for each in numbers), scale)
 
 
 def read_terms(path: Path, column: str | None = None, most: int | None = None) -> TermList:
