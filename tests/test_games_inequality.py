@@ -42,13 +42,6 @@ def test_numbers_of_p_positions(every_backend, game, size, count):
     assert len(solve(game, size, backend=every_backend).p_positions) == count
 
 
-@pytest.mark.parametrize(("k", "y", "z", "value"), [(2, 4, 9, 13), (4, 3, 13, 14)])
-def test_two_coordinate_bars(every_backend, k, y, z, value):
-    game = parse_game(f"{k}y <= z")
-    assert solve(game, 15, grundy=True, backend=every_backend).grundy[y, z] == value
-    assert solve(bar(k), 15, grundy=True, backend=every_backend).grundy[0, y, z] == value
-
-
 @pytest.mark.parametrize(
     ("theorem", "games"),
     [

@@ -48,11 +48,8 @@ def system(tmp_path: Path) -> System:
     return System(tmp_path)
 
 
-def test_without_groups_it_is_what_the_system_has_available(system: System) -> None:
+def test_without_groups_or_limits_it_is_what_the_system_has_available(system: System) -> None:
     assert system.left() == AVAILABLE
-
-
-def test_without_limits_it_is_what_the_system_has_available(system: System) -> None:
     system.process("0::/user.slice")
     system.group("sys/fs/cgroup/user.slice")
     assert system.left() == AVAILABLE

@@ -74,7 +74,6 @@ def test_on_ranks(tmp_path: Path) -> None:
         (("grow", "--gin", 5), 2, "gpunim: No such option '--gin'"),
         (("count", "D", "--at", 10), 2, "gpunim: only grow divides its work among ranks, got count: start it without mpirun"),
         ((*GROW, "--ranks", 3), 2, "gpunim: --ranks is for a plan: mpirun starts ranks, and has started 2, got 3"),
-        (("bench", "grow"), 2, "gpunim: only grow divides its work among ranks, got bench: start it without mpirun"),
         ((*GROW, "--out", "no/a.zarr"), 1, "gpunim: cannot write no/a.zarr: there is no folder no"),
         (("grow", "rule750", "--backend", "numpy"), 2, "gpunim: "),
     ],
