@@ -77,9 +77,7 @@ def of_vtkhdf(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
     save(growth, beside)
     images = read_by_vtk(path), read_by_vtk(beside)
     beside.unlink()
-    same = [
-        (image.GetExtent(), image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetScalars().GetName()) for image in images
-    ]
+    same = [(image.GetExtent(), image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetArrayName(0)) for image in images]
     assert same[0] == same[1]
     return of_vti(path, growth)
 
