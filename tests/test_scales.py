@@ -66,3 +66,10 @@ def test_the_last_births_in_the_cubes_of_cubic26() -> None:
     ends = [int(births[:, : 2**m].sum(axis=1).nonzero()[0].max()) for m in (5, 6)]
     assert ends == [38, 77]
     assert "last births are at generations 38, 77, 159 and 295" in PAGE.read_text(encoding="utf-8")
+
+
+def test_mirrors_of_knight_have_no_births() -> None:
+    for n, cells in grow("knight", 64, backend="numpy", cells=True, verify=False):
+        x, y = np.abs(cells).T
+        assert (x * y * (x - y)).all() == (n > 0)
+        assert len(cells) % 8 == int(n == 0)

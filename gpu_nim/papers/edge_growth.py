@@ -6,6 +6,7 @@ earlier generation.  The delay of a birth is its generation less the distance.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations, permutations
@@ -24,6 +25,7 @@ EDGE = SOURCES["edge-growth"]
 _MIRRORED = {"edge": 1, "fcc": 8}  # the octants that a cell without a 0 is born in
 _SURFACE = 256  # the last generation whose surface is compared cell by cell
 _SHEETS = 128  # the last generation whose planes are looked at
+_CHAMBERS = 96  # the last generation in which cells on mirrors are looked for
 _LITERAL = 24  # the last generation whose neighbourhoods are counted
 _ALIKE = 34  # the last generation in which edge and fcc have the same cells in the octant
 _FCC_LESS = 4  # fcc has eight times the cells of edge
@@ -120,6 +122,26 @@ def surface_births(automaton: str, n: int) -> int:
     return births
 
 
+def chamber_births(automaton: str, generations: int) -> list[int]:
+    """Return the births of `edge` with z < y < x, or of `fcc` with |z| < y < x, by their own rule, if each (n, n, 0) is born at n.
+
+    >>> chamber_births("edge", 7), chamber_births("fcc", 7)
+    ([0, 0, 0, 2, 0, 2, 4, 10], [0, 0, 0, 3, 0, 3, 7, 17])
+    """
+    lowest = {"edge": 0, "fcc": -generations}[automaton]
+    births = [0]
+    newborns = [(0, 0, 0)]
+    touched = set(newborns)
+    for n in range(1, generations + 1):
+        near = Counter((x + a, y + b, z + c) for x, y, z in newborns for a, b, c in steps(3, 2))
+        born = [cell for cell, times in near.items() if times == 1 and cell not in touched]
+        newborns = [(x, y, z) for x, y, z in born if x > y > abs(z) and z >= lowest]
+        births.append(len(newborns))
+        newborns.append((n, n, 0))
+        touched |= near.keys()
+    return births
+
+
 def behind_squares(n: int) -> set[Cell]:
     """Return the cells of the octant with largest coordinate n - 1 and total at most 2n - 2 that are born at generation n.
 
@@ -210,6 +232,29 @@ def behind_triangles_is_known(upto: int) -> Cases:
         yield f"the cells {what}", _in_octant(found), behind_triangles(n)
         w = n.bit_count()
         yield f"their number {what}", len(found), 0 if n % 2 or not n else 2 * _MIRRORED[automaton] * (3**w - 3 * 2**w + 3)
+
+
+@Entry(EDGE, "edge-chambers", reach=Reach(_CHAMBERS, _CHAMBERS, 4))
+def chambers(upto: int) -> Cases:
+    """Of the cells with two equal coordinates in absolute value only the seed and the (n, n, 0) in all orders and signs are born in
+    `edge` and `fcc`, at n; the others grow by themselves in each of 6 and of 24 chambers
+    """
+    yield f"generations up to {upto}, in chambers up to {min(upto, _LITERAL)}"
+    for automaton, (tips, copies) in {"edge": (3, 6), "fcc": (12, 24)}.items():
+        of_chamber = chamber_births(automaton, min(upto, _LITERAL))
+        growth = grow(automaton, upto, backend="numpy", verify=False)
+        for n, cells in growth:
+            sides = np.sort(np.abs(cells), axis=1)
+            mirrored = sides[(sides[:, 0] == sides[:, 1]) | (sides[:, 1] == sides[:, 2])]
+            stated = [[0, n, n]] * (tips if n else 1)
+            yield f"births of {automaton} with equal coordinates in generation {n}", mirrored.tolist(), stated
+            yield f"the others in generation {n}, modulo {copies}", (len(cells) - len(mirrored)) % copies, 0
+        for n, births in enumerate(of_chamber):
+            yield (
+                f"births of {automaton} in a chamber in generation {n}",
+                (int(growth.births[n]) - (tips if n else 1)) // copies,
+                births,
+            )
 
 
 @Entry(EDGE, "edge-sheets", reach=Reach(_SHEETS, _SHEETS, 7))

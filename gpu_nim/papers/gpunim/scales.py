@@ -21,7 +21,7 @@ from gpu_nim.papers.edge_growth import births_by_distance, distances, of_both, r
 SCALES = SOURCES["scales"]
 _AUTOMATA = ("edge", "fcc")
 _REPEATING = 6  # from so many generations after a power of two on, births in the plane z = 0 repeat
-_CORNER = 16  # generations of a corner that are grown literally
+_CORNER = 47  # the last generation up to which corners are grown literally
 _CUBES = Reach(64, 511, 45)  # one growth for both statements
 
 
@@ -47,20 +47,22 @@ def _births(automaton: str, last: int) -> list[int]:
     return [births for batch in batches for births in batch.births.tolist()]
 
 
-def corner_births(generations: int) -> list[int]:
-    """Return the births of `cubic26` from (0, 0, 0) where no other cell is born that has no coordinate above 0.
+def corner_births(size: int, last: int | None = None) -> list[int]:
+    """Return the births of `cubic26` from (0, 0, 0) where no other cell is born but those with a coordinate above 0 and all below
+    `size` in absolute value, up to a generation; without one, as long as there are any.
 
-    >>> corner_births(7)
-    [1, 19, 10, 103, 13, 127, 91, 520]
+    >>> corner_births(4), corner_births(8, 5)
+    ([1, 19, 10, 103], [1, 19, 10, 103, 13, 127])
     """
     touched: set[Cell] = {(0, 0, 0)}
     newborns = [*touched]
-    births = [1]
-    for _ in range(generations):
-        near = Counter((x + a, y + b, z + c) for x, y, z in newborns for a, b, c in product((-1, 0, 1), repeat=3))
-        newborns = [cell for cell, times in near.items() if times == 1 and max(cell) > 0 and cell not in touched]
-        touched |= near.keys()
+    births: list[int] = []
+    while newborns and (last is None or len(births) <= last):
         births.append(len(newborns))
+        near = Counter((x + a, y + b, z + c) for x, y, z in newborns for a, b, c in product((-1, 0, 1), repeat=3))
+        fitting = [cell for cell, times in near.items() if times == 1 and cell not in touched]
+        newborns = [cell for cell in fitting if max(cell) > 0 and max(map(abs, cell)) < size]
+        touched |= near.keys()
     return births
 
 
@@ -163,15 +165,16 @@ def cubes_settle(upto: int) -> Cases:
 
 @Entry(SCALES, "scales-cubic26-corners", reach=_CUBES)
 def corners(upto: int) -> Cases:
-    """Of the cells of `cubic26` with largest coordinate 2^m, m > 0, only the 8 corners are ever born; beyond them the births of
-    generation 2^m + r, r < 2^m, are 8 times those of one corner at r, the same for every m
+    """Of the cells of `cubic26` with largest coordinate 2^m, m > 0, only the 8 corners are ever born; the births of generation
+    n > 1 are 8 times the sum over 2 <= 2^k <= n of those at n - 2^k of one corner that grows in the box below 2^k
     """
     births = births_by_distance("cubic26", upto)
-    of_corner = corner_births(_CORNER - 1)
-    yield f"generations up to {upto}, of a corner up to {_CORNER - 1}"
+    boxes = {2**k: corner_births(2**k, min(upto, _CORNER) - 2**k) for k in range(1, min(upto, _CORNER).bit_length())}
+    yield f"generations up to {upto}, of corners up to {_CORNER}"
     for m in range(1, upto.bit_length()):
         size = 2**m
         yield f"births of cubic26 with largest coordinate {size}", births[:, size].nonzero()[0].tolist(), [size]
         yield f"their number in generation {size}", int(births[size, size]), 8
-        beyond = births[size : 2 * size, size:].sum(axis=1).tolist()[:_CORNER]
-        yield f"births of cubic26 beyond {size}, from generation {size} on", beyond, [8 * b for b in of_corner[: len(beyond)]]
+    for n in range(2, min(upto, _CORNER) + 1):
+        stated = 8 * sum(box[n - size] for size, box in boxes.items() if 0 <= n - size < len(box))
+        yield f"births of cubic26 in generation {n}", int(births[n].sum()), stated
