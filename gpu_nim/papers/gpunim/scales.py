@@ -86,6 +86,27 @@ def tips(upto: int) -> Cases:
                     yield f"whether {what} is at most {reach}", first is not None and first <= reach, False
 
 
+@Entry(SCALES, "scales-tips-early", reach=Reach(64, 512, 12))
+def early(upto: int) -> Cases:
+    """In `edge` and `fcc`, for every multiple n of 2^m, m > 0, the births with a delay of 0 or 1 at distance up to 2^(m-1) from
+    (n, n, 0) come as many generations after n as those round (2^m, 2^m, 0) after 2^m; for m < 3 all births do
+    """
+    yield f"{of_both(upto)}, to 2^m after n or further"
+    for automaton in _AUTOMATA:
+        last = reach_of(automaton, upto)
+        times = _birth_times(automaton, last)
+        never = np.iinfo(times.dtype).max
+        born = np.argwhere(times < never)
+        late = born[times[tuple(born.T)] - distances(born) > 1]
+        first = times.copy()
+        first[tuple(late.T)] = never
+        for m in range(1, last.bit_length()):
+            size = 2**m
+            for n in range(2 * size, last - size + 1, size):
+                differing = _first_difference(first if m > 2 else times, (size, n), size // 2, last - n)
+                yield f"whether {automaton} differs early round ({size}, {size}, 0) and ({n}, {n}, 0)", differing is not None, False
+
+
 @Entry(SCALES, "scales-sides", reach=Reach(128, 1024, 50), conjecture=True)
 def sides(upto: int) -> Cases:
     """In `edge` and `fcc`, for 0 < r <= 2^(m-1), the births of generation 2^m + r at distance r from (2^m, 2^m, 0) with z = r are
