@@ -30,6 +30,7 @@ _LITERAL = 24  # the last generation whose neighbourhoods are counted
 _ALIKE = 34  # the last generation in which edge and fcc have the same cells in the octant
 _FCC_LESS = 4  # fcc has eight times the cells of edge
 _SETTLED = 11
+_VOIDS = (0, 0, 1, 2, 3, 5)  # the steps from the farthest cell below 2^m to a living one, for m = 0, 1 and so on
 _DOUBLED_FROM = 32
 _DELAYED = Reach(None, 1024, 19)  # one growth for the three conjectures on delays
 
@@ -408,6 +409,49 @@ def settles(upto: int) -> Cases:
             settled = 2 ** (m + 1) + _SETTLED
             late = [n for n in range(settled + 1, len(births)) if births[n, : 2**m].any()]
             yield f"the generations of {automaton} after {settled} with births at a distance below {2**m}", late, []
+
+
+def steps_to(living: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> int:
+    """Return the most steps from a wanted cell of a box to the nearest living one of it; one must live.
+
+    >>> box = np.zeros((4, 4, 4), bool)
+    >>> box[0, 0, 0] = True
+    >>> steps_to(box, np.roll(box, (2, 2, 2), (0, 1, 2)))
+    3
+    """
+    inner = (slice(1, -1),) * 3
+    reached = np.pad(living, 1)
+    taken = 0
+    while not reached[inner][wanted].all():
+        further = reached.copy()
+        for offset in steps(3, 2):
+            further[inner] |= reached[tuple(slice(1 + x, 1 + x + size) for x, size in zip(offset, living.shape, strict=True))]
+        reached = further
+        taken += 1
+    return taken
+
+
+@Entry(
+    EDGE,
+    "edge-voids",
+    "for m = 1 to 4 the farthest cell of `edge` or `fcc` at a distance below 2^m is 0, 1, 2 and 3 steps from one alive at "
+    f"generation 2^(m+1) + {_SETTLED}, and 5 for all m > 4",
+    reach=Reach(80, 267, 4),
+    conjecture=True,
+)
+def voids(upto: int) -> Cases:
+    yield of_both(upto)
+    for automaton in _MIRRORED:
+        for m in range(1, upto.bit_length()):
+            size = 2**m
+            settled, stated = 2 * size + _SETTLED, _VOIDS[min(m, len(_VOIDS) - 1)]
+            if settled <= reach_of(automaton, upto):
+                living = np.zeros((size + stated,) * 3, bool)
+                cells = grow(automaton, settled, backend="numpy", verify=False).cells()
+                living[tuple(cells[((cells >= 0) & (cells < len(living))).all(axis=1)].T)] = True
+                places = np.argwhere(np.ones_like(living))
+                wanted = ((distances(places) < size) & (places.sum(axis=1) % 2 == 0)).reshape(living.shape)
+                yield f"the steps to the farthest cell nearer than {size} of {automaton}", steps_to(living, wanted), stated
 
 
 @Entry(
