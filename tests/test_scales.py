@@ -8,6 +8,7 @@ import pytest
 
 from gpu_nim import grow
 from gpu_nim.papers.edge_growth import births_by_distance, distances
+from gpu_nim.papers.gpunim.scales import corner_births
 from tests.lattices import tabled
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -65,6 +66,8 @@ def test_the_last_births_in_the_cubes_of_cubic26() -> None:
     births = births_by_distance("cubic26", 95)
     ends = [int(births[:, : 2**m].sum(axis=1).nonzero()[0].max()) for m in (5, 6)]
     assert ends == [38, 77]
+    assert [len(corner_births(2**k)) - 1 for k in range(1, 5)] == [1, 3, 7, 22]
+    assert "$t = 1, 3, 7, 22, 45, 95, 167, 295, 566$" in PAGE.read_text(encoding="utf-8")
     assert "last births are at generations 38, 77, 159 and 295" in PAGE.read_text(encoding="utf-8")
 
 
