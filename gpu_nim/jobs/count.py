@@ -345,7 +345,7 @@ class CountJob:
         """How many values the reductions have to visit."""
         return self.size * len(self._scans)
 
-    @property
+    @cached_property
     def _scans(self) -> list[ValueScan]:
         return scans(*self._span, self._wanted, self._backend.counting())
 
