@@ -104,7 +104,7 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
         rays = stage._primary(pixels, sample)
         hits = stage._tracer.trace(rays)
         met = hits.met
-        total[met] += stage._path(rays, hits, met, pixels[met], sample)
+        total[met] += stage._path(rays, hits, stage._colours(hits, met), stage._points(rays, hits, met, pixels[met]), sample)
         count[met] += 1
         places = (rays.cells + rays.fractions).T
         for _ in range(4):
@@ -267,7 +267,7 @@ def test_a_white_body_in_a_white_sky_is_not_seen_whatever_it_is_made_of(material
     stage._colours = lambda hits, which: np.ones((len(which), 3), np.float32)
     rays = stage._primary(pixels := np.arange(64 * 48), 0)
     hits = stage._tracer.trace(rays)
-    light = stage._path(rays, hits, hits.met, pixels[hits.met], 0)
+    light = stage._path(rays, hits, stage._colours(hits, hits.met), stage._points(rays, hits, hits.met, pixels[hits.met]), 0)
     assert len(light) > 300
     assert light == pytest.approx(1, abs=1e-5)
 

@@ -20,7 +20,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.denoise import REACH, denoised, luminance, noise_of
+from gpu_nim.render.denoise import BAND, REACH, denoised, luminance, noise_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.materials import MATERIALS
 from gpu_nim.render.raster import background, unmultiplied
@@ -30,8 +30,6 @@ from gpu_nim.render.trace import Linear, Traced, ahead, cubes_hit, eye_of, prima
 from gpu_nim.render.views import Camera
 
 SAMPLES = 12
-#: Pixels that are filtered at once.
-BAND = 1 << 20
 #: How often light is reflected from one cell to another before it reaches the eye.
 BOUNCES = 2
 
@@ -274,9 +272,9 @@ class _Stage:
         met = hits.met
         depth = ahead(self._camera, rays, hits, met)
         veil = self._veil(depth)[:, None]
-        colours = np.maximum(self._colours(hits, met), _DARKEST)
-        points = self._points(rays, hits, met, pixels[met])
-        light = self._path(rays, hits, met, pixels[met], sample)
+        colours, points = self._colours(hits, met), self._points(rays, hits, met, pixels[met])
+        light = self._path(rays, hits, colours, points, sample)
+        colours = np.maximum(colours, _DARKEST)
         out[met, _LIGHT] = light * (1 - veil)
         out[met, _COLOUR] = colours * (1 - veil)
         out[met, _NORMAL] = points.normals.T
@@ -354,14 +352,23 @@ class _Stage:
         whole = np.floor(rays.fractions + offset)
         return Rays(rays.cells + whole.astype(np.int64), rays.fractions + offset - whole, directions, rays.levels, rays.spread)
 
-    def _path(self, rays: Rays, hits: Hits, which: NDArray[np.intp], pixels: Ints, sample: int) -> Linear:
-        """Return the light that comes along rays from the cells that they meet, of the material; what these reflect is matt."""
+    def _path(self, rays: Rays, hits: Hits, colours: Linear, points: _Points, sample: int) -> Linear:
+        """Return the light that comes along rays from the cells that they meet, of the material; what these reflect is matt.
+
+        Args:
+            rays: rays.
+            hits: what they hit.
+            colours: the colours of the cells that they meet.
+            points: the places where they meet them.
+            sample: the number of the sample.
+        """
+        which, pixels = hits.met, points.pixels
         light = np.zeros((len(which), 3), np.float32)
         weight = np.ones((len(which), 3), np.float32)
         path = np.arange(len(which))
         for use in range(_PATH, _PATH + 2 * (BOUNCES + 1), 2):
-            colours = self._colours(hits, which)
-            points = self._points(rays, hits, which, pixels[path])
+            if use != _PATH:
+                colours, points = self._colours(hits, which), self._points(rays, hits, which, pixels[path])
             sunlight, sun = self._sunlight(points, rays.spread, sample, use)
             if use == _PATH and self._material.mirrors:
                 shine, weight = self._shine(points, rays.directions[:, which], rays.spread, sample, colours, sunlight, sun)

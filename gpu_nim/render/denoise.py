@@ -15,6 +15,8 @@ Planes = NDArray[np.float32]
 _LEVELS = 5
 #: How many pixels away are those that change one.
 REACH = 1 << _LEVELS
+#: How many pixels are best filtered at once.
+BAND = 1 << 20
 _PAIRS = ((0, 1, 1 / 8), (1, 0, 1 / 8), (1, 1, 1 / 16), (1, -1, 1 / 16))  # the ways to a neighbour and its weight beside 1/4
 _NOISE = 5.0  # how many times the noise, squared, is the difference of light that counts as one of guides
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)

@@ -8,8 +8,7 @@ import os
 
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.model.memory import address_space, host_memory, require_memory
-from gpu_nim.render.cinema import BAND
-from gpu_nim.render.denoise import REACH
+from gpu_nim.render.denoise import BAND, REACH
 from gpu_nim.render.look import CINEMA, Look
 from gpu_nim.render.shading import MANY
 from gpu_nim.render.styles import style_of
