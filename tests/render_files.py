@@ -26,7 +26,6 @@ def opengl_reason():
 
 needs_opengl = pytest.mark.skipif(opengl_reason() is not None, reason=opengl_reason() or "")
 needs_trimesh = pytest.mark.skipif(find_spec("trimesh") is None, reason="trimesh is not installed")
-needs_usd = pytest.mark.skipif(find_spec("pxr") is None, reason="usd-core is not installed")
 
 
 def has_ffmpeg():

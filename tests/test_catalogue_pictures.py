@@ -187,13 +187,13 @@ def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_pa
 def test_without_trimesh_a_mesh_is_one_sentence_and_a_page_is_written(monkeypatch, tmp_path):
     monkeypatch.setattr(exports, "find_spec", lambda name: None)
     others = rf"or write {' or '.join(name for name, known in EXPORTS.items() if not known.packages)} without"
-    for suffix, package in ((name, each) for name, known in EXPORTS.items() for each in known.packages.values()):
+    for suffix, package in ((name, each) for name, known in EXPORTS.items() for each in known.packages):
         with pytest.raises(MissingDependency, match=rf"\{suffix} file needs {package}.*, {others}"):
             export("nim:3", tmp_path / f"a{suffix}")
-    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".3mf"], packages={"networkx": "networkx"}, name=".xyz"))
+    monkeypatch.setitem(EXPORTS, ".xyz", replace(EXPORTS[".3mf"], packages=("networkx",), name=".xyz"))
     with pytest.raises(MissingDependency, match=r"an \.xyz file needs networkx") as refused:
         export("nim:3", tmp_path / "a.xyz")
     assert refused.value.extra == "graph"
-    for suffix in (".html", ".3mf", ".vox"):
+    for suffix in (".html", ".3mf"):
         export("nim:3", tmp_path / f"a{suffix}")
-    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".3mf", ".html", ".vox"]
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".3mf", ".html"]

@@ -23,7 +23,7 @@ from gpu_nim.render.image import render
 from gpu_nim.render.metadata import read_provenance
 from gpu_nim.render.movie import ffmpeg
 from tests.helpers import ANSWERS, facts, printed, refused
-from tests.render_files import needs_ffmpeg, needs_trimesh, needs_usd
+from tests.render_files import needs_ffmpeg, needs_trimesh
 
 SOFTWARE = f"gpunim {__version__}"
 SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
@@ -42,8 +42,7 @@ COMMANDS = {
     "a.gif": ("movie", "nim:3", *MOVIE, *(20 * TITLE)),
 }
 NEEDS = {
-    **dict.fromkeys((".ply", ".obj", ".stl"), needs_trimesh),
-    ".usdc": needs_usd,
+    **dict.fromkeys((".ply", ".stl"), needs_trimesh),
     ".mp4": needs_ffmpeg,
     ".gif": needs_ffmpeg,
 }
@@ -82,16 +81,6 @@ def other_program(file: Path) -> tuple[str, str]:
     if file.suffix == ".glb":
         asset = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])["asset"]
         return asset["generator"], asset["extras"]["command"]
-    if file.suffix == ".usdc":
-        from pxr import Usd
-
-        stage = Usd.Stage.Open(str(file))
-        software, _, command = stage.GetRootLayer().comment.partition(": ")
-        return software, command
-    if file.suffix == ".vox":
-        at = data.index(b"_name") + 5
-        software, _, command = data[at + 4 : at + 4 + int.from_bytes(data[at : at + 4], "little")].decode().partition(": ")
-        return software, command
     if file.suffix == ".html":
         metas = dict(re.findall(r'<meta name="(\w+)" content="(.*)">', data.decode()))
         return unescape(metas["generator"]), unescape(metas["description"])
@@ -134,10 +123,7 @@ def test_a_call_of_the_library_is_the_command(tmp_path):
     assert read_provenance(tmp_path / "a.png").command == call
 
 
-@pytest.mark.parametrize(
-    "suffix",
-    [".png", ".jpg", ".gif", ".svg", ".pdf", ".mp4", ".glb", ".3mf", ".ply", ".vox", pytest.param(".usdc", marks=needs_usd)],
-)
+@pytest.mark.parametrize("suffix", [".png", ".jpg", ".gif", ".svg", ".pdf", ".mp4", ".glb", ".3mf", ".ply"])
 @pytest.mark.parametrize("content", [b"", b"x", bytes(100), b"\x89PNG\r\n\x1a\n" + bytes(40), b"glTF" + b"\xff" * 40])
 def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
     file = tmp_path / f"a{suffix}"
@@ -147,7 +133,6 @@ def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
 
 @needs_ffmpeg
 @needs_trimesh
-@needs_usd
 @pytest.mark.slow
 def test_the_same_command_writes_the_same_bytes(tmp_path):
     commands = [(*words, "-o", name) for name, words in COMMANDS.items()]

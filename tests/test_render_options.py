@@ -57,7 +57,6 @@ KINDS = [
     (("export", "edge:7", "--printable"), ".stl", {"generations", "cut"}),
     (("export", "edge:7", "--printable"), ".ply", MESH),
     (("export", "edge:7", "--printable"), ".3mf", MESH),
-    (("export", "edge:7"), ".vox", MESH),
 ]
 DEFAULTS = {"theme": "dark", "cut": "none", "quality": "final", "title": ""}
 

@@ -9,9 +9,7 @@
     .glb                     asset: generator, and command in its extras
     .3mf                     metadata: Application and Description
     .html                    meta: generator and description
-    .usdc                    comment of the layer
-    .vox                     name of the scene
-    .ply, .obj, .stl         a comment; .stl has only 80 bytes of it, which may cut the command off
+    .ply, .stl               a comment; .stl has only 80 bytes of it, which may cut the command off
     other exports            a line with "gpunim VERSION: COMMAND", which is `str` of the provenance
 
 Other programs show them, and `gpunim info FILE`.
@@ -26,7 +24,7 @@ from html import unescape
 from pathlib import Path
 from typing import IO, Any
 
-from gpu_nim.model.errors import FileError, UsageError, missing
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Provenance, one_line, open_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
@@ -124,7 +122,7 @@ def read_provenance(path: str | Path) -> Provenance:
     suffix = path.suffix.lower()
     try:
         with open_regular(path) as file:
-            software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, path, suffix), suffix)
+            software, command = _image(file, suffix) if suffix in IMAGE_SUFFIXES else _fields(_content(file, suffix), suffix)
             return Provenance(one_line(command), one_line(software))
     except (LookupError, OSError, SyntaxError, TypeError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         if suffix not in (known := dict.fromkeys((*IMAGE_SUFFIXES, *_FIELDS))):
@@ -151,14 +149,8 @@ def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
     return exif[_SOFTWARE], exif[_DESCRIPTION].encode("latin-1").decode()
 
 
-def _content(file: IO[bytes], path: Path, suffix: str) -> bytes:
+def _content(file: IO[bytes], suffix: str) -> bytes:
     """Return the part of a file that has the fields."""
-    if suffix == ".usdc":  # whose texts are compressed
-        try:
-            from pxr import Sdf
-        except ImportError as error:
-            raise missing("what made a .usdc file is read by usd-core", "usd-core") from error
-        return str(Sdf.Layer.OpenAsAnonymous(str(path)).comment).encode()
     if suffix == ".3mf":
         with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
             return model.read(_MOST)
@@ -205,8 +197,7 @@ _Fields = tuple[Callable[[bytes], str], bytes, bytes]
 _COMMENT: _Fields = (_line, rb"(gpunim [\w.+-]+): ", rb"gpunim [\w.+-]+: ([^\n\0]*)")
 #: How a field of each format is read, and the patterns of the fields with the software and the command.
 _FIELDS: dict[str, _Fields] = {
-    ".vox": (bytes.decode, rb"_name.{4}(gpunim [\w.+-]+): ", rb"_name.{4}gpunim [\w.+-]+: ([^\0-\x1f]*)"),
-    **dict.fromkeys((".ply", ".obj", ".stl", ".gif", ".usdc"), _COMMENT),
+    **dict.fromkeys((".ply", ".stl", ".gif"), _COMMENT),
     ".svg": (_html, rb"<dc:creator>\s*<cc:Agent>\s*<dc:title>([^<]*)<", rb"<dc:description>([^<]*)<"),
     ".pdf": (_pdf, rb"/Creator\s*\(((?:\\.|[^\\()])*)\)", rb"/Subject\s*\(((?:\\.|[^\\()])*)\)"),
     ".mp4": (bytes.decode, rb"\xa9too.{4}data.{8}([^\0]+)", rb"\xa9cmt.{4}data.{8}([^\0]+)"),

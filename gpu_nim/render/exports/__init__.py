@@ -96,7 +96,7 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
     if printable and not known.printable:
         printed = ", ".join(name for name, other in EXPORTS.items() if other.printable)
         raise UsageError(f"a printable body must end in {printed}, got {str(path)!r}")
-    absent = [name for module, name in known.packages.items() if find_spec(module) is None]
+    absent = [name for name in known.packages if find_spec(name) is None]
     if absent:
         others = " or ".join(name for name, other in EXPORTS.items() if not other.packages)
         raise missing(f"{known.what} needs {' and '.join(absent)}", absent[0], f", or write {others} without")

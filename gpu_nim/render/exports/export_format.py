@@ -3,8 +3,8 @@
 A body is written as all of its blocks as cubes, or as one watertight body to print.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import ceil
@@ -221,7 +221,7 @@ class ExportFormat:
         note: returns what is to be said of a file of these blocks, or "".
         printable: whether it can hold one body to print.
         limit: the most blocks that it holds.
-        packages: the optional packages that write it, each with the name that it is imported by before that it is installed by.
+        packages: the optional packages that write it.
     """
 
     name: str
@@ -232,7 +232,7 @@ class ExportFormat:
     note: Callable[[Blocks], str] = lambda blocks: ""
     printable: bool = False
     limit: int = CELLS_LIMIT
-    packages: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
 
     @property
     def what(self) -> str:

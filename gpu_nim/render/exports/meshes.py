@@ -1,4 +1,4 @@
-"""Meshes for other programs: .glb, .ply, .stl and .obj by trimesh, .3mf by the code here.
+"""Meshes for other programs: .glb, .ply and .stl by trimesh, .3mf by the code here.
 
 All but .stl have the colours, .glb and .ply also the generation and other values of the cells.
 
@@ -7,7 +7,6 @@ made them.
 """
 
 import zipfile
-from collections.abc import Callable
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -99,7 +98,7 @@ def _head(made: Provenance, group: str) -> str:
     )
 
 
-_TRIMESH = {"trimesh": "trimesh"}
+_TRIMESH = ("trimesh",)
 _MATTE = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.8}}
 
 
@@ -158,13 +157,3 @@ def stl(body: ExportedBody) -> bytes:
 
     head = str(body.made).encode()[:STL_HEAD].decode(errors="ignore").encode()
     return head.ljust(STL_HEAD, b"\0") + bytes(export_stl(_trimesh(body.mesh)))[STL_HEAD:]
-
-
-@export_format(".obj", "cubes, as text", lambda blocks: 5500 * blocks, limit=TEXT_LIMIT, packages=_TRIMESH)
-def obj(body: ExportedBody) -> bytes:
-    """Return a mesh as Wavefront's OBJ, colours after the coordinates."""
-    from trimesh.exchange.obj import export_obj
-
-    write: Callable[..., str] = export_obj
-    text = write(_trimesh(body.mesh, body.colours), include_normals=False, include_texture=False, header=str(body.made))
-    return text.encode()
