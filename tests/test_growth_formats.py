@@ -74,10 +74,10 @@ def test_a_made_up_format_is_named(tmp_path: Path) -> None:
             f"must end in {', '.join(GROWTH_FORMATS)}, got '{tmp_path / 'nim.mad'}'; did you mean .made?",
         ),
         (("grow", "knight", "--out", tmp_path / "knight.made"), "a .made file as JSON holds 3 dimensions, this growth has 2"),
-        (("verify",), "a growth's .zarr, .npz, .rle, .rle3 or .made"),
+        (("verify",), "a growth's .zarr, .npz or .made"),
         (("grow", "nim", "--parents"), "parents are saved in the .zarr or .made file of the growth, got no file"),
         (("grow", "nim", "--parents", "--out", tmp_path / "nim.npz"), "parents are saved in a .zarr or .made file, got"),
-        (("render", "nim.mad", "-o", tmp_path / "a.png"), "source must be a .zarr, .npz, .rle, .rle3 or .made file"),
+        (("render", "nim.mad", "-o", tmp_path / "a.png"), "source must be a .zarr, .npz or .made file"),
     ):
         assert words in refused(*args)
     (tmp_path / "nim.mad").touch()

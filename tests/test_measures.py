@@ -56,18 +56,14 @@ def test_a_table_holds_arrays() -> None:
 
 
 def test_data_frames_are_made_of_tables() -> None:
-    polars, _ = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    pytest.importorskip("pandas")
     found = grow("nim", 7, backend="numpy", columns=["births", "population/n^3"]).table
     frame = found.to_pandas()
     assert frame["births"].tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
     assert frame.dtypes.tolist() == [np.int64, np.float64]
     assert (frame["population/n^3"][2], frame.index.name) == (7 / 8, "generation")
     assert np.isnan(frame["population/n^3"][0])
-    other = polars.DataFrame(found)
-    assert other["births"].to_list() == [1, 3, 3, 9, 3, 9, 9, 27]
-    assert other["births"].dtype == polars.Int64
-    for make in (Table.to_pandas, polars.DataFrame):
-        assert list(make(Table({"births": [1, 2**70]}))["births"]) == [1, 2**70]
+    assert list(Table({"births": [1, 2**70]}).to_pandas()["births"]) == [1, 2**70]
 
 
 @quick

@@ -117,7 +117,6 @@ CAPPED = [
     (f"{EDGE} --threads 0 --out a.zarr", 16, 480),
     (f"{NIM} --out a.csv", 16, 8000),
     (f"{RANGE} --reduce residues:30000000 --json", 2**6, 10**6),
-    ("solve wythoff --size {} --out a.parquet", 15, 700),
     ("evolution chocolate --size {}", 7, 35),
     ("export edge:{} -o a.ply", 7, 47),
 ]
@@ -125,8 +124,6 @@ PROMISES = [
     (f"{EDGE} --threads 0", 16, 640),
     (f"{EDGE} --out a.zarr --parents", 16, 192),
     (f"{EDGE} --out a.npz", 16, 320),
-    (f"{EDGE} --out a.vtp", 16, 192),
-    (f"{EDGE} --out a.vtkhdf", 16, 192),
     (f"{EDGE} --out a.rle3", 8, 31),
     (f"{EDGE} --columns '{','.join(COLUMNS)}'", 16, 192),
     (f"{NIM} --out a.vti", 16, 720),
@@ -269,8 +266,6 @@ SAVED = [
     (GROWN, f"render a.npz {PICTURE.format('64x48')} -o b.png", 7, 127),
     (SOLVED, "export a.npz -o b.stl", 7, 63),
     (GROWN, "guess a.npz --kind known --column births", 7, 63),
-    (f"{PLANE} --out {{}}", "guess a.rle --kind known --column births", 16, 300),
-    (GROWN, "guess a.rle3 --kind known --column births", 7, 63),
     *(
         (COUNTED, f"guess a{ending} --kind known --terms 100", 2**6, 2**19)
         for ending in TABLE_FORMATS

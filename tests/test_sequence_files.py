@@ -3,8 +3,6 @@
 import csv
 import hashlib
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,11 +11,11 @@ import numpy as np
 import pytest
 
 from gpu_nim.model.arrays import to_integers, to_limbs
-from gpu_nim.model.errors import FileError, MissingDependency, UsageError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage import tables
 from gpu_nim.storage.save_load import read_terms
 from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, save_sequence, save_table
-from tests.helpers import gpunim, printed, refused
+from tests.helpers import printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
 VALUES = [3 ** n.bit_count() for n in range(10, 40)]
@@ -40,10 +38,6 @@ def read(path: Path) -> list[int]:
         found = json.loads(path.read_text())
         assert {name: found[name] for name in ATTRIBUTES} == ATTRIBUTES
         return list(map(int, found["values"]))
-    if path.suffix == ".parquet":
-        frame = pytest.importorskip("polars").read_parquet(path)
-        assert frame["n"].to_list() == list(range(10, 40))
-        return list(map(int, frame["value"].to_list()))
     lines = [line for line in path.read_text().splitlines() if line[0].isdigit()]  # below the names of columns, if there are any
     pairs = [tuple(map(int, line.replace(",", " ").split())) for line in lines]
     assert [n for n, _ in pairs] == list(range(10, 40))
@@ -60,7 +54,6 @@ def write(path: Path, limbs: int = 1, **changed: int) -> None:
 @pytest.mark.parametrize("ending", endings())
 def test_whole_tables(tmp_path: Path, ending: str, limbs: int) -> None:
     name, values = f"t{ending}", VALUES if limbs == 1 else [value << 70 for value in VALUES]
-    _require(ending)
     write(tmp_path / name, limbs)
     assert read(tmp_path / name) == values
     found = read_terms(tmp_path / name)
@@ -108,7 +101,6 @@ PLAIN = {**COLUMNS, "generation": [0, 1, 2], "births": [1, 3, 2**64 - 1], "densi
 
 def test_tables_of_any_columns_are_what_other_programs_read(tmp_path: Path) -> None:
     for ending in endings(columns=True):
-        _require(ending)
         path = tmp_path / f"t{ending}"
         save_table(COLUMNS, path, {"automaton": "nim"})
         assert read_terms(path, "births").values == (1, 3, 2**64 - 1)
@@ -122,41 +114,13 @@ def test_tables_of_any_columns_are_what_other_programs_read(tmp_path: Path) -> N
     assert lines == [list(PLAIN), *([str("" if value is None else value) for value in row] for row in rows)]
     found = json.loads((tmp_path / "t.json").read_text())
     assert found == {"automaton": "nim", "rows": [dict(zip(PLAIN, row, strict=True)) for row in rows]}
-    frame = pytest.importorskip("polars").read_parquet(tmp_path / "t.parquet").to_dict(as_series=False)
-    assert frame == {**PLAIN, "population": ["1", None, str(10**30)]}  # Parquet has no integers of that size
 
 
 def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
     for ending in endings(columns=True):
-        _require(ending)
         save_table({"x": [], "grundy": np.zeros(0, np.int64)}, tmp_path / f"t{ending}")
     assert (tmp_path / "t.csv").read_text() == "x,grundy\n"
     assert json.loads((tmp_path / "t.json").read_text()) == {"rows": []}
-    assert pytest.importorskip("polars").read_parquet(tmp_path / "t.parquet").columns == ["x", "grundy"]
-
-
-def test_parquet_holds_indices_of_any_size(tmp_path: Path) -> None:
-    _require(".parquet")
-    start = 2**63 - 3
-    parts = ((start + first - 1, np.array([first, first + 1, first + 2], np.uint64)) for first in (1, 4))
-    save_sequence(tmp_path / "t.parquet", parts, {"start": start, "stop": start + 6}, 1)
-    found = read_terms(tmp_path / "t.parquet")
-    assert (found.first, found.values) == (start, (1, 2, 3, 4, 5, 6))
-
-
-def test_parquet_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingDependency, match="Parquet files need pyarrow"):
-        save_table(COLUMNS, tmp_path / "t.parquet")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_parquet_is_refused_where_its_package_does_not_fit(tmp_path: Path) -> None:
-    _require(".parquet")
-    words = gpunim("count", "A048883", "--range", "0:9", "--out", tmp_path / "t.parquet", "--memory", "60MB")
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
-    assert done.stderr.startswith("gpunim: loading pyarrow needs ")
 
 
 def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,9 +140,4 @@ def test_a_made_up_format_is_one_entry(tmp_path: Path, monkeypatch: pytest.Monke
     printed("solve", "chocolate", "--a", "1:3", "--size", 3, "--out", tmp_path / "scan.made")
     assert (tmp_path / "scan.made").read_text().startswith("made\n1\tchocolate, y <= x + z\t3\t64\t10\t")
     for words in (("count", "D", "--piles", 3, "--range", "0:4"), ("solve", "chocolate", "--a", "1:3")):
-        assert ".parquet, .made, got" in refused(*words, "--out", tmp_path / "a.mad")
-
-
-def _require(ending: str) -> None:
-    if ending == ".parquet":
-        pytest.importorskip("pyarrow")
+        assert ".json, .made, got" in refused(*words, "--out", tmp_path / "a.mad")

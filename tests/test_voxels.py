@@ -1,9 +1,7 @@
-"""Voxels, points and patterns: they are read back by other tools, or by readers written from the formats' definitions."""
+"""Voxels and patterns: they are read back by other tools, or by readers written from the formats' definitions."""
 
 import os
 import re
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +12,10 @@ import pytest
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.cell_sources import Newborns
-from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency
+from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
-from gpu_nim.storage.growth_formats import GROWTH_FORMATS, VOXELS
+from gpu_nim.storage.growth_formats import VOXELS
 from gpu_nim.storage.voxels import Slabs
 from tests.lattices import ONE, literal
 
@@ -52,11 +50,9 @@ def of_zarr(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
 
 def read_by_vtk(path: Path) -> Any:
     pytest.importorskip("vtkmodules.vtkIOXML", reason="vtk is not installed")
-    from vtkmodules.vtkIOHDF import vtkHDFReader
-    from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLPolyDataReader
+    from vtkmodules.vtkIOXML import vtkXMLImageDataReader
 
-    readers: dict[str, Any] = {".vti": vtkXMLImageDataReader, ".vtp": vtkXMLPolyDataReader, ".vtkhdf": vtkHDFReader}
-    reader = readers[path.suffix]()
+    reader = vtkXMLImageDataReader()
     reader.SetFileName(str(path))
     reader.Update()
     assert reader.GetErrorCode() == 0
@@ -72,32 +68,8 @@ def of_vti(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
     return placed(values, np.array(image.GetOrigin()).astype(int))
 
 
-def of_vtkhdf(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
-    beside = path.with_suffix(".vti")
-    save(growth, beside)
-    images = read_by_vtk(path), read_by_vtk(beside)
-    beside.unlink()
-    same = [(image.GetExtent(), image.GetOrigin(), image.GetSpacing(), image.GetCellData().GetArrayName(0)) for image in images]
-    assert same[0] == same[1]
-    return of_vti(path, growth)
-
-
-def of_vtp(path: Path, growth: Growth) -> dict[tuple[int, ...], int]:
-    from vtkmodules.util.numpy_support import vtk_to_numpy
-
-    points = read_by_vtk(path)
-    places = vtk_to_numpy(points.GetPoints().GetData()).astype(int).tolist()
-    born, of_vertices = (
-        vtk_to_numpy(data.GetArray("generation")).tolist() for data in (points.GetPointData(), points.GetCellData())
-    )
-    assert born == of_vertices == [n for n, cells in growth for _ in cells]
-    assert [place[: growth.cells().shape[1]] for place in places] == growth.cells().tolist()
-    assert vtk_to_numpy(points.GetVerts().GetOffsetsArray()).tolist() == list(range(growth.population + 1))
-    return dict(zip(map(tuple, places), born, strict=True))
-
-
 @pytest.mark.parametrize(("name", "generations"), GROWTHS)
-@pytest.mark.parametrize("read", [of_zarr, of_vti, of_vtkhdf, of_vtp])
+@pytest.mark.parametrize("read", [of_zarr, of_vti])
 def test_each_birth_is_read(
     tmp_path: Path, read: Callable[[Path, Growth], dict[Any, int]], name: str, generations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,8 +78,6 @@ def test_each_birth_is_read(
     monkeypatch.setattr(voxels, "_AT_ONCE", 50)
     monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)
     growth, path = grown(name, generations), tmp_path / f"a.{read.__name__[3:]}"
-    if path.suffix == ".vtkhdf":
-        pytest.importorskip("h5py", reason="h5py is not installed")
     (VOXELS.save if path.suffix == ".zarr" else save)(growth, path)
     found = {(*cell, 0)[:3]: generation for cell, generation in read(path, growth).items()}
     assert found == {(*cell, 0)[:3]: generation for cell, generation in births_of(growth).items()}
@@ -128,21 +98,6 @@ def test_paraviews_threshold_shows_each_cell_at_its_place(tmp_path: Path) -> Non
     recipe.Update()
     shown = recipe.GetOutput()
     assert {shown.GetCell(k).GetBounds()[::2] for k in range(shown.GetNumberOfCells())} == births_of(growth).keys()
-
-
-def test_equal_growths_are_equal_files_of_hdf5(tmp_path: Path) -> None:
-    """A time in HDF5 is in whole seconds."""
-    pytest.importorskip("h5py", reason="h5py is not installed")
-    for name, pause in (("a", 1.1), ("b", 0)):
-        save(grown("edge", 20), tmp_path / f"{name}.vtkhdf")
-        time.sleep(pause)
-    assert (tmp_path / "a.vtkhdf").read_bytes() == (tmp_path / "b.vtkhdf").read_bytes()
-
-
-def test_hdf5_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(MissingDependency, match=r"^\.vtkhdf files need h5py"):
-        GROWTH_FORMATS[".vtkhdf"].check(tmp_path / "a.vtkhdf")
 
 
 # Zarr

@@ -1,6 +1,5 @@
 """A command for each kind of writer, for tests of what all of them have in common."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,10 @@ from tests.render_files import needs_ffmpeg
 SIZE = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 #: By the name of the file, for which OUT stands.
 WRITERS = {
-    **dict.fromkeys(("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti", "a.vtp"), ("grow", "nim", "--gen", "30", "--out", "OUT")),
-    "a.vtkhdf": ("grow", "nim", "--gen", "30", "--out", "OUT"),
+    **dict.fromkeys(("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti"), ("grow", "nim", "--gen", "30", "--out", "OUT")),
     "voxels.zarr": ("grow", "nim", "--gen", "30", "--voxels", "OUT"),
     "b130665.txt": ("grow", "ulam-warburton-3", "--gen", "30", "--bfile", "OUT"),
-    **dict.fromkeys(
-        ("t.npy", "t.zarr", "t.csv", "t.json", "t.parquet"), ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT")
-    ),
+    **dict.fromkeys(("t.npy", "t.zarr", "t.csv", "t.json"), ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT")),
     "t.txt": ("count", "A151776", "--range", "0:9", "--out", "OUT"),
     **dict.fromkeys(("s.csv", "s.npz", "s.zarr"), ("solve", "wythoff", "--size", "20", "--out", "OUT")),
     "g.dot": ("evolution", "--gen", "4", "--out", "OUT"),
@@ -25,11 +21,7 @@ WRITERS = {
     "m.gif": ("movie", "nim:3", *SIZE, "--seconds", "0.2", "--fps", "10", "-o", "OUT"),
     "e.stl": ("export", "nim:7", "-o", "OUT"),
 }
-_NEEDS = {
-    "a.vtkhdf": [pytest.mark.skipif(find_spec("h5py") is None, reason="h5py is not installed")],
-    "m.gif": [needs_ffmpeg],
-    "t.parquet": [pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")],
-}
+_NEEDS = {"m.gif": [needs_ffmpeg]}
 EACH = [pytest.param(name, marks=_NEEDS.get(name, [])) for name in WRITERS]
 
 

@@ -30,8 +30,8 @@ class Table(dict[str, NDArray[Any]]):
     """Columns by name: read-only arrays with one exact value per generation, generation 0 first.
 
     Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios are of dtype object with fractions,
-    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of which polars makes a data
-    frame of exact values, and `to_pandas` one of numbers to plot.
+    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of
+    which `to_pandas` makes a data frame of numbers to plot.
 
     Args:
         columns: their values, by name.

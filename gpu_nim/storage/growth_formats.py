@@ -18,11 +18,10 @@ from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
-from gpu_nim.storage.rle_files import CELL, GRID, load_rle, write_rle
-from gpu_nim.storage.tables import TABLE_FORMATS, endings, write_table
+from gpu_nim.storage.rle_files import CELL, GRID, write_rle
+from gpu_nim.storage.tables import endings, load_library, write_table
 from gpu_nim.storage.voxels import is_voxels, slab_memory, write_voxels
-from gpu_nim.storage.vtk_files import write_vti, write_vtp
-from gpu_nim.storage.vtkhdf_files import load_h5py, write_vtkhdf
+from gpu_nim.storage.vtk_files import write_vti
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,9 @@ class GrowthFormat:
         columns: those that a file without cells has; None for all columns of the growth's table.
         parents: whether it can hold each cell's parent.
         side: the most cells that it holds along an axis, from the first to the last; None for any number.
-        reach: the largest coordinate that it holds, of either sign; None for any.
         memory: the bytes of memory for writing it from the store of cells, beside those for reading the store, by the sides of the
             box of the cells and the last generation.
         is_ours: whether a folder of that name may be replaced.
-        library: loads what it is written with, or raises MissingDependency or InsufficientMemoryError.
     """
 
     name: str
@@ -56,10 +53,8 @@ class GrowthFormat:
     columns: tuple[str, ...] | None = None
     parents: bool = False
     side: int | None = None
-    reach: int | None = None
     memory: Callable[[Sequence[int], int], int] = lambda shape, generations: 0
     is_ours: Callable[[Path], bool] = GROWTH.is_ours
-    library: Callable[[], object] = lambda: None
 
     def check(self, path: Path, dimension: int | None = None) -> None:
         """Raise what `save` would raise for a path, before long work.
@@ -73,7 +68,7 @@ class GrowthFormat:
             FileError: the file cannot be written.
         """
         check_output(path, f"a file {self.summary}", (self.name,), self.is_ours)
-        self.library()
+        load_library(path)
         if dimension is not None and self.dimensions is not None and dimension not in self.dimensions:
             counts = one_of(map(str, self.dimensions))
             raise UsageError(f"a {self.name} file {self.summary} holds {counts} dimensions, this growth has {dimension}")
@@ -114,16 +109,14 @@ class Limits:
     def add(self, generation: int, cells: NDArray[np.integer]) -> None:
         """Take newborns of generations up to this one."""
         of = self._of
-        if (of.side is None and of.reach is None) or not len(cells):
+        if of.side is None or not len(cells):
             return
         both = corners(cells) if self._box is None else np.concatenate((corners(cells), self._box))
         self._box = box = np.array([both.min(axis=0), both.max(axis=0)])
-        size, furthest = int((box[1] - box[0]).max()) + 1, int(np.abs(box).max())
-        what = f"a {of.name} file {of.summary} holds"
-        if of.side is not None and size > of.side:
-            raise UsageError(f"{what} {of.side:,} cells a side, and generation {generation} has {size:,}")
-        if of.reach is not None and furthest > of.reach:
-            raise UsageError(f"{what} coordinates up to {of.reach:,}, and generation {generation} has {furthest:,}")
+        size = int((box[1] - box[0]).max()) + 1
+        if size > of.side:
+            what = f"a {of.name} file {of.summary} holds {of.side:,} cells a side"
+            raise UsageError(f"{what}, and generation {generation} has {size:,}")
 
 
 def _write_table(growth: Growth, path: Path) -> None:
@@ -135,17 +128,12 @@ def _write_table(growth: Growth, path: Path) -> None:
 GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths", plugins=("gpunim.formats", GrowthFormat))
 
 for _format in (
-    GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True, library=TABLE_FORMATS[".zarr"].load),
+    GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
     GrowthFormat(".npz", "cells", write_npz, load_growth),
-    *(
-        GrowthFormat(name, "the table", _write_table, cells=False, memory=lambda *_, known=known: known.memory, library=known.load)
-        for name, known in ((name, TABLE_FORMATS[name]) for name in endings(columns=True))
-    ),
-    GrowthFormat(".rle", "for Golly", write_rle, load_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
-    GrowthFormat(".rle3", "for Golly", write_rle, load_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
+    *(GrowthFormat(name, "the table", _write_table, cells=False) for name in endings(columns=True)),
+    GrowthFormat(".rle", "for Golly", write_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
+    GrowthFormat(".rle3", "for Golly", write_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
     GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory),
-    GrowthFormat(".vtkhdf", "for VTK", write_vtkhdf, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory, library=load_h5py),
-    GrowthFormat(".vtp", "for VTK", write_vtp, dimensions=(1, 2, 3), reach=2**24),  # its points are 32-bit floats
 ):
     GROWTH_FORMATS.add(_format)
 
@@ -158,7 +146,6 @@ VOXELS = GrowthFormat(
     side=2**31 - 1,
     memory=partial(slab_memory, axis=0),
     is_ours=is_voxels,
-    library=TABLE_FORMATS[".zarr"].load,
 )
 
 
@@ -176,7 +163,7 @@ def describe_formats() -> str:
     """Return the formats in words, for help.
 
     >>> describe_formats()
-    '.zarr or .npz cells, .csv, ... the table, .rle or .rle3 for Golly, .vti, .vtkhdf or .vtp for VTK'
+    '.zarr or .npz cells, .csv or .json the table, .rle or .rle3 for Golly, .vti for VTK'
     """
     suffixes: dict[str, list[str]] = {}
     for each in GROWTH_FORMATS.values():

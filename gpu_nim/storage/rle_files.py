@@ -3,11 +3,9 @@
 Both hold the cells alive after the last generation, and the rule where Golly has it, so that Golly can continue the growth; for
 other rules they hold the rule that keeps every pattern unchanged.  RLE has y upwards, so that hexagonal neighbours are Golly's.
 
-A pattern that is read is the seeds of a growth, or the growth itself: of its rule, or of the one that gpunim's comment names, from
-one cell to its generation, which must end in these cells, wherever Golly has them.
+A pattern that is read is the seeds of a growth, with a rule that it may grow by.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,29 +14,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.growth_process import grow
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
-from gpu_nim.automata.user_defined import define, describe, from_description
-from gpu_nim.backends.interface import Batch
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.files import Damaged, parse_json, printable, read_regular, reading
+from gpu_nim.model.files import Damaged, printable, read_regular, reading
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of, wrong_ending
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.storage.arrays import raised_as_damage
 from gpu_nim.storage.voxels import Slabs
 
 _LINE = 70  # characters of a line
 #: Cells a side of .rle3, the limit of 3D.lua.
 GRID = 100
-_COMMENT = 1000  # characters; Golly cuts lines of 20,000
 _LONGEST = 1 << 28  # bytes of a file that is read
 _FURTHEST = 1 << 30  # of a coordinate
-_LAST = 1 << 16  # generation that a pattern is grown to
-_NAMED, _DESCRIBED = "#C gpunim ", "#C rule "
 _AT_ONCE = 1 << 14  # runs that are written at a time
 #: Bytes in memory of a cell while it is sorted.
 CELL = 64
@@ -127,21 +117,18 @@ def write_rle(growth: Growth, path: Path) -> None:
     slabs = Slabs(growth, path.parent, dimension - 1, CELL)
     lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
-    comments = [f"{_NAMED}{growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"]
-    if growth.rule is not None and growth.automaton not in CATALOGUE:
-        text = json.dumps(describe(growth.rule), separators=(",", ":"))
-        comments += [f"{_DESCRIBED}{text[start : start + _COMMENT]}" for start in range(0, len(text), _COMMENT)]
+    comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"
     if dimension == 2:
         heading = [
             f"#CXRLE Pos={lower[0]},{lower[1]} Gen={growth.generations}",  # the first line, or Golly does not read it
-            *comments,
+            comment,
             f"x = {size[0]}, y = {size[1]}, rule = {rule}",
         ]
     else:
         x, y, z = ((GRID - size) // 2).tolist()  # in the middle, with space for further growth
         heading = [
             f"3D version=1 size={GRID} pos={x},{y},{z} gen={growth.generations}",
-            *comments,
+            comment,
             f"x={size[0]} y={size[1]} z={size[2]} rule={rule}",
         ]
     with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -164,16 +151,10 @@ class Pattern:
     Attributes:
         cells: int64 (N, d), those alive: in the plane where Golly shows them, with y upwards; in space from its corner on.
         rule: the rule, in Golly's notation.
-        generation: its generation.
-        automaton: the name that gpunim's comment has, or "".
-        description: that of an automaton of the user's own in gpunim's comments, as JSON, or "".
     """
 
     cells: NDArray[np.int64]
     rule: str
-    generation: int
-    automaton: str
-    description: str
 
     @property
     def seeds(self) -> tuple[Cell, ...]:
@@ -181,7 +162,7 @@ class Pattern:
         return tuple(map(tuple, self.cells.tolist()))
 
 
-_FIELDS = {name: re.compile(rf"\b{name}\s*=\s*(-?\d{{1,10}})(?:,(-?\d{{1,10}}))?", re.IGNORECASE) for name in ("pos", "gen")}
+_PLACE = re.compile(r"\bpos\s*=\s*(-?\d{1,10})(?:,(-?\d{1,10}))?", re.IGNORECASE)
 _SIZES = re.compile(r"x\s*=.*?(?:rule\s*=\s*(\S+?),?)?\s*$", re.IGNORECASE)
 _RUN = re.compile(r"\s*(\d{0,12})\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
 _RULES = {
@@ -218,31 +199,21 @@ def read_pattern(path: Path) -> Pattern:
 def _parsed(lines: list[str], dimension: int) -> Pattern:
     if dimension == 3 and not (lines and lines[0].startswith("3D")):
         raise Damaged("an .rle3 file begins with 3D version=1")
-    heading = next((line for line in lines if line.startswith(("#CXRLE", "3D"))), "")
-    at, generation = (field.search(heading) for field in _FIELDS.values())
+    at = _PLACE.search(next((line for line in lines if line.startswith("#CXRLE")), ""))
     rule = "B3/S23"  # Golly's default
-    comments, body = list[str](), list[str]()
+    body = list[str]()
     for line in lines[dimension == 3 :]:
         if line.startswith("#r"):
             rule = line[2:].strip()
-        elif line.startswith("#"):
-            comments.append(line)
         elif not body and (sizes := _SIZES.match(line)):
             rule = sizes[1] or rule
-        else:
+        elif not line.startswith("#"):
             body.append(line)
     cells = _cells("\n".join(body), dimension)
     if dimension == 2:
         corner = np.array([int(at[1]), int(at[2] or 0)] if at else [0, 0])
         cells = (cells + corner) * np.array([1, -1])
-    named = next((line.removeprefix(_NAMED) for line in comments if line.startswith(_NAMED)), "")
-    return Pattern(
-        cells[np.lexsort(cells.T[::-1])],
-        rule,
-        max(0, int(generation[1])) if generation else 0,
-        named.partition(": ")[2].partition(" to generation ")[0],
-        "".join(line.removeprefix(_DESCRIBED) for line in comments if line.startswith(_DESCRIBED)),
-    )
+    return Pattern(cells[np.lexsort(cells.T[::-1])], rule)
 
 
 def _cells(body: str, dimension: int) -> NDArray[np.int64]:
@@ -305,64 +276,3 @@ def rule_of_golly(text: str, dimension: int) -> tuple[tuple[Cell, ...], frozense
     if 0 in births:
         raise UsageError(f"rule must give birth beside living cells alone, got {printable(text)!r}")
     return tuple(sorted(offsets)), frozenset(births)
-
-
-def automaton_of(pattern: Pattern) -> Automaton:
-    """Return the automaton that gpunim's comment in a pattern names, or else that of its rule, which grows from it or one cell.
-
-    Args:
-        pattern: the pattern; at generation 0 its cells are the seeds.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if pattern.automaton:
-        with raised_as_damage("its comments are damaged"):
-            found = from_description(pattern.automaton, parse_json(pattern.description) if pattern.description else None)
-        if found is None:
-            raise UsageError(f"its automaton {printable(pattern.automaton)!r} is not known here")
-        return found
-    dimension = pattern.cells.shape[1]
-    offsets, births = rule_of_golly(pattern.rule, dimension)
-    if not births:
-        raise UsageError(f"by its rule {printable(pattern.rule)} nothing is born, and it names no automaton")
-    return define(offsets, births, None if pattern.generation else pattern.seeds)
-
-
-def load_rle(path: Path) -> Growth:
-    """Return the growth that ends in a pattern, grown again: its cells must be those of the pattern, wherever Golly has these.
-
-    Args:
-        path: the file.
-
-    Raises:
-        FileError: it is no pattern, or not that of a growth.
-    """
-    pattern = read_pattern(path)
-    with reading(path):
-        try:
-            automaton = automaton_of(pattern)
-        except UsageError as error:
-            raise Damaged(str(error)) from error
-        return _grown(pattern, automaton)
-
-
-def _grown(pattern: Pattern, automaton: Automaton) -> Growth:
-    name, last, left = automaton.name, pattern.generation, len(pattern.cells)
-    if last > _LAST:
-        raise Damaged(f"it is at generation {last:,}, and patterns are read to generation {_LAST:,}")
-
-    def limit(batch: Batch) -> None:
-        nonlocal left
-        left -= sum(batch.births.tolist())
-        if left < 0:
-            raise Damaged(f"it has {len(pattern.cells):,} cells, and {name} more at generation {last}")
-
-    growth = grow(automaton, last, cells=True, on_batch=limit)
-    grown = growth.cells().astype(np.int64)
-    grown = grown[np.lexsort(grown.T[::-1])]
-    moved = pattern.cells.min(axis=0) - grown.min(axis=0)
-    if left or not np.array_equal(grown + moved, pattern.cells):
-        alone = min({*map(tuple, (grown + moved).tolist())} ^ {*pattern.seeds})
-        raise Damaged(f"it is not {name} at generation {last}: of cell {alone} they differ")
-    return growth

@@ -7,7 +7,6 @@ The catalogue of formats has one entry each, by which every command that writes 
     .csv        the names of the columns, then one row a line; undefined values are empty
     .txt        a sequence as a b-file: n value
     .json       an object with what describes the table, and its values (texts, of any length) or its rows (objects)
-    .parquet    the columns with their types, in blocks of rows, for pandas, polars, DuckDB and others
 
 A table has named columns of equally many entries, and is written some rows at a time. A sequence is the table of two columns n and
 value, whose n follow each other; some formats hold sequences alone. What is read back are the terms of one column.
@@ -24,11 +23,9 @@ import math
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
-from importlib.util import find_spec
 from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -40,7 +37,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64, to_integers
-from gpu_nim.model.errors import FileError, UsageError, missing
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
@@ -142,7 +139,6 @@ class TableFormat:
         text: how it is written, if it is text, which can also be printed.
         columns: whether it holds any columns, and not sequences alone.
         memory: bytes of memory that its library takes for a sequence, beside the values.
-        load: loads its library, which may be missing or not fit into memory.
     """
 
     name: str
@@ -152,7 +148,6 @@ class TableFormat:
     text: Text | None = None
     columns: bool = False
     memory: int = 0
-    load: Callable[[], object] = lambda: None
 
 
 def entries(column: Column) -> list[Any]:
@@ -181,10 +176,10 @@ _MAX_JSON = 1 << 28  # bytes that are read
 _PARSED = 9  # bytes in memory of a byte of JSON: of short numbers, which are texts
 _ROW = 300  # bytes in memory of a row of a text that is read
 _METADATA = 1 << 20  # bytes of the metadata of an array
-_GROUP = 1 << 16  # numbers of 64 bits in the rows of .parquet that are written at a time
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
+_ZARR_BYTES = 32 << 20  # in memory, of zarr and what it imports
 
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
 
@@ -352,97 +347,16 @@ def _read_json(path: Path, most: int | None) -> Columns:
     return {"n": range(first, first + count), **columns}
 
 
-# Bytes in memory of libraries: at its first list, pyarrow loads pandas where that is installed.
-_LIBRARIES = {"zarr": {"zarr": 32 << 20}, "pyarrow": {"pyarrow": 36 << 20, "pandas": 60 << 20}, "h5py": {"h5py": 32 << 20}}
-
-
-def require_library(name: str) -> None:
-    """Raise InsufficientMemoryError where there is too little memory to load a library."""
-    needed = sum(size for each, size in _LIBRARIES[name].items() if each not in sys.modules and find_spec(each))
-    require_memory(needed, host_memory(), f"loading {name}", "text takes less")
-
-
-@cache
-def _zarr() -> None:
-    require_library("zarr")
-    import zarr
-
-    with interrupts_deferred():
-        zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    require_library("pyarrow")
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise missing("Parquet files need pyarrow", "pyarrow") from error
-    pyarrow.array([0])
-    return pyarrow, parquet
-
-
-def _write_parquet(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
-    """Write blocks of rows, with the types of the first of them; integers of more than 64 bits are texts."""
-    arrow, parquet = _pyarrow()
-    with ExitStack() as held:
-        writer: Any = None
-        for block in chain.from_iterable(map(_blocks, parts)):
-            table = arrow.table({name: _typed(arrow, heading, name, column) for name, column in block.items()})
-            if writer is None:
-                schema = table.schema.with_metadata({"gpunim": json.dumps(dict(heading.facts))})
-                writer = held.enter_context(parquet.ParquetWriter(path, schema, use_dictionary=False))
-            writer.write_table(table.cast(writer.schema))
-
-
-def _blocks(columns: Columns) -> Iterator[Columns]:
-    """Yield rows that are written at a time: some of arrays, which have one type in all parts, and else all."""
-    count = max(1, *map(len, columns.values()))  # types also where there are no rows
-    each = max(1, sum(np.size(column[:1]) for column in columns.values()))
-    size = max(1, _GROUP // each) if all(isinstance(column, np.ndarray | range) for column in columns.values()) else count
-    for start in range(0, count, size):
-        yield {name: column[start : start + size] for name, column in columns.items()}
-
-
-def _typed(arrow: Any, heading: Heading, name: str, column: Column) -> Any:
-    long = heading.is_sequence and (heading.limbs > 1 if name == "value" else heading.facts["stop"] > 1 << 63)
-    values = column if isinstance(column, np.ndarray) and column.ndim == 1 else entries(column)
-    if not long:  # so that all parts of a sequence have one type
-        with suppress(arrow.ArrowInvalid, OverflowError):
-            return arrow.array(values)
-    return arrow.array([None if value is None else str(value) for value in values], arrow.string())
-
-
-def _read_parquet(path: Path, most: int | None) -> Columns:
-    arrow, parquet = _pyarrow()
-    with open_regular(path):
-        pass
-    try:
-        with parquet.ParquetFile(path) as file:
-            found: dict[str, list[Any]] = {name: [] for name in file.schema_arrow.names}
-            count = file.metadata.num_rows if most is None else min(most, file.metadata.num_rows)
-            require_room_for(path, count * len(found))
-            for part in file.iter_batches(min(count, _ROWS) or 1):
-                for name, values in found.items():
-                    values += part.column(name).to_pylist()
-                if min(map(len, found.values()), default=count) >= count:
-                    break
-            return {name: values[:count] for name, values in found.items()}
-    except (arrow.ArrowException, OSError) as error:
-        raise Damaged(printable(str(error))) from error
-
-
 _CSV = Text("csv", _csv_header, _csv_lines)
 _BFILE = Text("bfile", lambda _: "", _bfile_lines)
 _JSON = Text("json", _json_begin, _json_lines, "]}\n")
 
 for _format in (
     TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
-    TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr, memory=2 << 20, load=_zarr),
+    TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr, memory=2 << 20),
     TableFormat(".csv", "a header, then one row a line", _CSV.write, _read_csv, _CSV, columns=True),
     TableFormat(".txt", "a sequence as a b-file", _BFILE.write, _read_bfile, _BFILE),
     TableFormat(".json", "one JSON object", _JSON.write, _read_json, _JSON, columns=True),
-    TableFormat(".parquet", "typed columns", _write_parquet, _read_parquet, columns=True, memory=32 << 20, load=_pyarrow),
 ):
     TABLE_FORMATS.add(_format)
 
@@ -513,9 +427,19 @@ def check_table(path: Path, **needs: bool) -> None:
 
 
 def load_library(path: Path) -> None:
-    """Load what a table of this ending needs, so that plans know what is left: MissingDependency and InsufficientMemoryError."""
-    if path.suffix in TABLE_FORMATS:
-        TABLE_FORMATS[path.suffix].load()
+    """Load zarr for a .zarr file, so that plans know what is left; InsufficientMemoryError where it does not fit."""
+    if path.suffix == ".zarr":
+        _load_zarr()
+
+
+@cache
+def _load_zarr() -> None:
+    if "zarr" not in sys.modules:
+        require_memory(_ZARR_BYTES, host_memory(), "loading zarr", "text takes less")
+    import zarr
+
+    with interrupts_deferred():
+        zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
 
 
 def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:

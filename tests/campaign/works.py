@@ -65,7 +65,7 @@ def _print_contents(names: str) -> None:
 
 
 def _content(path: Path) -> object:
-    if path.suffix in (".json", ".parquet"):  # which also say how long it took
+    if path.suffix == ".json":  # which also says how long it took
         return TABLE_FORMATS[path.suffix].read(path, None)
     if path.suffix not in (".zarr", ".npz"):
         return path.read_bytes() if path.is_file() else sorted(other.name for other in path.iterdir())
