@@ -189,7 +189,6 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
     Raises:
         UsageError: files of this suffix hold no terms, or there is no such column.
         FileError: the file cannot be read, or holds something else than integers.
-        MissingDependency: the format needs a package that is not installed.
 
     >>> import tempfile
     >>> from gpu_nim import grow, save

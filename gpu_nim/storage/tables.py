@@ -475,7 +475,6 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
     Raises:
         UsageError: files of this ending hold no such table.
         FileError: the file cannot be written.
-        MissingDependency: the format needs a package that is not installed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
