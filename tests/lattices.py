@@ -14,6 +14,17 @@ from gpu_nim.model.rule import Rule, Symmetry
 from gpu_nim.oeis.b_files import read_bfile
 
 
+def convolve(values: np.ndarray, weights: np.ndarray, mode: str) -> np.ndarray:
+    """`scipy.ndimage.convolve` by the definition, 0 beyond the array."""
+    assert mode == "constant"
+    reach = np.array(weights.shape) // 2
+    wide, sums = np.pad(values, [(each, each) for each in reach]), np.zeros_like(values)
+    for place in np.argwhere(weights):
+        first = 2 * reach - place
+        sums += weights[tuple(place)] * wide[tuple(slice(at, at + size) for at, size in zip(first, values.shape, strict=True))]
+    return sums
+
+
 def terms_of(entry: str) -> dict[int, int]:
     """The terms of an OEIS entry by their index."""
     lines = (Path(__file__).parent / "oeis" / f"{entry}.txt").read_text().splitlines()

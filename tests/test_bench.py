@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +15,7 @@ from gpu_nim.bench.floors import measured_rates
 from gpu_nim.bench.harness import Contender, Work, race
 from gpu_nim.bench.macro_cells import RULES, CpuClock, golly
 from gpu_nim.cli import main
+from tests.lattices import convolve
 
 pytestmark = pytest.mark.thorough
 
@@ -57,8 +59,8 @@ def test_bench_grow_without_scipy_and_numba(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("small")
-def test_bench_grow() -> None:
-    pytest.importorskip("scipy", reason="scipy is not installed")
+def test_bench_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.ndimage", SimpleNamespace(convolve=convolve))
     output = CliRunner().invoke(main, ["bench", "grow", "--runs", "1"]).output
     assert "gpunim numpy" in output
     assert "scipy convolve" in output

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,8 +14,7 @@ import pytest
 
 from gpu_nim.backends.cuda.launcher import CupyLauncher, to_host
 from gpu_nim.backends.cuda.launches import check_arguments
-from gpu_nim.backends.cuda.sources import cuda_directory
-from gpu_nim.backends.cuda.table import KERNELS, Kernel, read_kernels
+from gpu_nim.backends.cuda.table import Kernel, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests import strict_cupy as xp
 from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded, signatures
@@ -353,18 +351,6 @@ def test_no_kernel_writes_where_a_copy_still_reads() -> None:
     assert [copy()[0] for copy in arrived] == [0, 0]
     launches[0](4)
     assert out.tolist()[::6] == [255 * 128] * 2
-
-
-@pytest.mark.parametrize("source", sorted({kernel.source for kernel in KERNELS.values()}))
-def test_products_are_widened_before_they_are_made(source: str, tmp_path: Path) -> None:
-    """No product of 32 bits becomes 64 bits, or an index, unless the kernel says so: the compiler that knows is clang's."""
-    tidy = shutil.which("clang-tidy", path=Path(sys.executable).parent) or pytest.skip("needs clang-tidy, of the extra dev")
-    text = tmp_path / "kernels.cpp"
-    text.write_text(f'#include "{SOURCES / "cuda_host.hpp"}"\n#include "{cuda_directory() / source}"\n')
-    check, shown = "bugprone-implicit-widening-of-multiplication-result", r"--header-filter=.*\.cuh?$"
-    command = [tidy, "--quiet", f"--checks=-*,{check}", "--warnings-as-errors=*", shown, str(text), "--", "-std=gnu++17"]
-    done = subprocess.run([*command, f"-I{cuda_directory()}"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
 
 
 def test_no_test_of_kernels_is_kept_from_the_sanitizers_and_the_gpu(request: pytest.FixtureRequest) -> None:

@@ -25,8 +25,11 @@ from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Symmetry
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
+from tests.lattices import convolve
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+CONVOLUTION = SimpleNamespace(convolve=lambda a, k, mode: strict_cupy.asarray(convolve(a.get(), k.get(), mode)))
+"""The convolution, on the arrays that stand in for CuPy's."""
 RATES = Rates(fill=4e12, copy=4e12, operations=1.7e13)
 
 
@@ -72,7 +75,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_compiler
 @pytest.mark.usefixtures("small")
 def test_every_work_runs_and_has_its_kernel(clock: Clock, ranges: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.bench.peers.import_module", {"cupyx.scipy.ndimage": _scipy()}.__getitem__)
+    monkeypatch.setattr("gpu_nim.bench.peers.import_module", {"cupyx.scipy.ndimage": CONVOLUTION}.__getitem__)
     launcher, made = HostLauncher(), {}
     for work in works(CudaBackend(launcher), strict_cupy):
         before = len(launcher.launched)
@@ -90,12 +93,6 @@ def test_every_work_runs_and_has_its_kernel(clock: Clock, ranges: list[str], mon
     assert made["D_4, 2^8 indices"] == ["gpunim", "CuPy expression"]
     assert {kernel.source for kernel in KERNELS.values()} == {KERNELS[name].source for name in launcher.launched}
     assert {name for name, kernel in KERNELS.items() if kernel.source == "trace.cu"} <= {*launcher.launched}
-
-
-def _scipy() -> SimpleNamespace:
-    """SciPy's convolution, on the arrays that stand in for CuPy's."""
-    ndimage = pytest.importorskip("scipy.ndimage", reason="scipy is not installed")
-    return SimpleNamespace(convolve=lambda a, k, mode: strict_cupy.asarray(ndimage.convolve(a.get(), k.get(), mode=mode)))
 
 
 @pytest.mark.parametrize("piles", [3, 4, 7])

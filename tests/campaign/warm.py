@@ -15,6 +15,6 @@ _PART = 1 << 17  # values
 Range.chunks.__defaults__ = (None, _PART)
 gpu_nim.storage.tables._ZARR_CHUNK = _PART
 _COMMANDS = (f"gpu_nim.cli.{name}" for name in gpu_nim.cli.COMMANDS)
-for module in (*_COMMANDS, "gpu_nim.storage.growth_files", "PIL.Image", "pyvista", "scipy.ndimage"):
+for module in (*_COMMANDS, "gpu_nim.storage.growth_files", "PIL.Image", "pyvista"):
     with suppress(ImportError):
         import_module(module)
