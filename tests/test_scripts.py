@@ -22,6 +22,7 @@ cuda12 = []
 cuda13 = []
 render = []
 dev = []
+browser = []
 """
 
 KERNEL_MODULES = {
@@ -514,7 +515,7 @@ def test_test_runs_lint_and_the_fast_tests_or_what_it_is_asked_for(machine: Mach
     assert (fast.stdout, fast.returncode) == ("lint\n" + (FAST if status == 0 else ""), status)
     assert asked.stdout == "[-n][auto][--dist][worksteal][-x][tests/test_a b.py]"
     assert every.stdout == "[-n][auto][--dist][worksteal][-n0]"
-    assert machine.installed() == [".[dev,render]"]
+    assert machine.installed() == [".[dev,render]", ".[dev,render,browser]"]
 
 
 FAST = "[-n][auto][--dist][worksteal][-m][not slow and not thorough][--few]"
