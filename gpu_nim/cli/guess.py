@@ -8,7 +8,7 @@ import click
 from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE, COLUMN_NAME, KIND_NAMES
 from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
-from gpu_nim.guessing.limits import COUNTED, GROWN, MAX_TERMS
+from gpu_nim.guessing.law import COUNTED, GROWN, MAX_TERMS
 
 if TYPE_CHECKING:
     from gpu_nim.guessing.law import Law
@@ -74,11 +74,7 @@ def _print(found: "Guess") -> None:
     for law in found.weak:
         held = f"{_equations(law)}, of {found.question.needed_for(law):,} that are needed"
         _print_law(law, f"WEAK: {law.title}", [("holds for", held)])
-    for missed in found.near_misses:
-        wrong = f"{found.first + missed.index:,} has {missed.given}, and would have {missed.expected}"
-        title = f"BUT FOR ONE TERM: {missed.law.title}"
-        _print_law(missed.law, title, [("the term at n =", wrong), ("holds for", _equations(missed.law))])
-    if not (found.laws or found.weak or found.near_misses):
+    if not (found.laws or found.weak):
         click.echo("\nno law found")
     click.echo("\ntested")
     print_table((f"  {kind}", answer.tested) for kind, answer in found.answers.items())

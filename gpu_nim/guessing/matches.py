@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gpu_nim.guessing.formulas import combination, shifted
 from gpu_nim.guessing.known import Known, known_sequences
-from gpu_nim.guessing.law import Law, NearMiss
+from gpu_nim.guessing.law import Law
 
 _SHIFTS = (0, 1, -1, 2, -2, 3, -3)
 _FEWEST = 4  # terms that must agree, beyond constants
@@ -136,28 +136,6 @@ def _line(free: int, constants: int, f: Sequence[int], g: Sequence[int]) -> tupl
     return (factor, Fraction(constant, scale)) if holds else None
 
 
-def known_but_one(terms: Sequence[int]) -> NearMiss | None:
-    """Return the only term that differs from a known sequence, shifted or not, of the sequence that compares the most terms.
-
-    Args:
-        terms: integers.
-
-    >>> terms = [3 ** n.bit_count() for n in range(20)]
-    >>> terms[6] = 10
-    >>> missed = known_but_one(terms)
-    >>> missed.law.formula, missed.index, missed.given, missed.expected
-    ('f(n) = A048883(n)', 6, 10, 9)
-    """
-    found = []
-    for known in known_sequences():
-        for shift in _SHIFTS:
-            if _differing(terms, known.head, shift) <= 1:
-                values = known.compute(min(len(terms) + max(shift, 0), known.most))
-                if _differing(terms, values, shift) == 1:
-                    found.append(_differing_at(terms, known, values, shift))
-    return max(found, key=lambda missed: missed.law.confirmed, default=None)
-
-
 def _aligned(terms: Sequence[int], values: Sequence[int], shift: int) -> tuple[Sequence[int], Sequence[int]]:
     """The terms at n and the values at n + shift, wherever both are known."""
     start, at = max(-shift, 0), max(shift, 0)
@@ -168,15 +146,3 @@ def _aligned(terms: Sequence[int], values: Sequence[int], shift: int) -> tuple[S
 def _at(known: Known, shift: int) -> str:
     """The known sequence at n + shift, where n counts from its first term."""
     return shifted(shift + known.offset, name=known.name)
-
-
-def _differing(terms: Sequence[int], values: Sequence[int], shift: int) -> int:
-    """How many terms differ, of those that both have."""
-    return sum(x != y for x, y in zip(*_aligned(terms, values, shift), strict=True))
-
-
-def _differing_at(terms: Sequence[int], known: Known, values: Sequence[int], shift: int) -> NearMiss:
-    f, g = _aligned(terms, values, shift)
-    index = next(i for i, (x, y) in enumerate(zip(f, g, strict=True)) if x != y)
-    law = Match(known.name, known.summary, f"f(n) = {_at(known, shift)}", 0, len(f) - 1, len(terms))
-    return NearMiss(law, index + max(-shift, 0), f[index], g[index])

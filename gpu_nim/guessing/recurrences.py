@@ -9,7 +9,7 @@ The least L is found as the first column of the Hankel matrix f(i + j) that depe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from typing import Any
 
 from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing.formulas import combination, polynomial, shifted
-from gpu_nim.guessing.law import LEAST, Failure, Law, LinearLaw, NearMiss, near_miss
+from gpu_nim.guessing.law import LEAST, Law
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo
 
 MAX_ORDER = 256
@@ -63,7 +63,7 @@ class _LeastRecurrence(Law):
 
 
 @dataclass(frozen=True)
-class Recurrence(_LeastRecurrence, LinearLaw):
+class Recurrence(_LeastRecurrence):
     """A linear recurrence that holds for all of some terms.
 
     Args:
@@ -171,13 +171,10 @@ class Recurrence(_LeastRecurrence, LinearLaw):
         values = flint().fmpq_mat(size, 1, [_rational(Fraction(self.term(point))) for point in points])
         return tuple(Fraction(int(each.p), int(each.q)) for each in powers.solve(values).entries())
 
-    def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
-        """Yield the equations that terms do not obey: coefficients from x^L on of F times the denominator."""
-        weights = self._denominator
-        product = flint().fmpz_poly(list(terms)) * flint().fmpz_poly(list(weights))
-        for n in range(self.order, min(len(terms), product.degree() + 1)):
-            if value := int(product[n]):
-                yield Failure(Fraction(value), {n - i: Fraction(weight) for i, weight in enumerate(weights) if weight})
+    def holds_for(self, terms: Sequence[int]) -> bool:
+        """Whether the coefficients from x^L on of F times the denominator are 0."""
+        product = flint().fmpz_poly(list(terms)) * flint().fmpz_poly(list(self._denominator))
+        return not any(int(product[n]) for n in range(self.order, len(terms)))
 
 
 def _title(period: int, degree: int, first: int) -> str:
@@ -210,22 +207,6 @@ def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
     coefficients = first_dependence(_hankel(terms, order))
     law = None if coefficients is None else Recurrence(coefficients, tuple(terms))
     return law if law is not None and law.holds_for(terms) else None
-
-
-def recurrence_but_one(terms: Sequence[int]) -> NearMiss | None:
-    """Return the term that alone breaks a linear recurrence, which the terms of one half of the sequence show.
-
-    Args:
-        terms: integers.
-
-    >>> terms = [2**n for n in range(30)]
-    >>> terms[7] += 1
-    >>> missed = recurrence_but_one(terms)
-    >>> missed.index, missed.given, missed.expected
-    (7, 129, 128)
-    """
-    half = len(terms) // 2
-    return near_miss(map(find_recurrence, (terms[:half], terms[half:])), terms, find_recurrence)
 
 
 def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:

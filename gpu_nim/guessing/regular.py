@@ -3,7 +3,7 @@
 The k-kernel of f are the sequences f(k^e n + j), 0 <= j < k^e. f is k-regular over the rationals if they span a space of finite
 dimension, its rank r [Allouche and Shallit, The ring of k-regular sequences, 1992]. With a basis B_1 = f, ..., B_r from the
 kernel, S(n) = (B_1(n), ..., B_r(n)) satisfies S(kn + d) = M_d S(n), so f(n) is the first entry of a product of matrices, one for
-each digit, times S(0). The same is done by the digits of other numeration systems, such as Zeckendorf's.
+each digit, times S(0).
 
 Kernel sequences are taken by the number of terms that are known of them, so level by level. One is independent of the basis so
 far if it is so on the terms that are known, which is a proof; if it is dependent on these, that is a guess, confirmed by the terms
@@ -16,40 +16,56 @@ in a representation of dimension s = r + R with M_0 v = v. Let V_i be the span o
 V_i contains V_(i-1), since M_0 v = v. Once V_i = V_(i+1), all later ones are equal to it, so V_(s-1) contains all of them, since
 their dimensions are at most s. Now h(n) = 0 for n < k^(s-1) says that u is 0 on V_(s-1), so h is 0. End of proof.
 
-It holds for blocks of digits as well, where the numbers of up to r + R - 1 blocks are compared.
-
 So N >= k^(r+R-1) terms single out a guess of rank r among all sequences of rank up to R. For k = 2 fewer than half as many do not
 suffice in general: the sequence that is 1 at n = 2^(s-2) and 0 elsewhere has rank s, and its first 2^(s-2) terms are 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.formulas import combination
-from gpu_nim.guessing.law import LEAST, Failure, LinearLaw, NearMiss, near_miss
+from gpu_nim.guessing.formulas import combination, shifted
+from gpu_nim.guessing.law import LEAST, Law
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
-from gpu_nim.guessing.numeration import Base, KernelSequence
 
 MAX_RANK = 48
 _SHOWN = 12  # relations that are written out
-_SMALLEST_PART = 8  # terms by which one wrong term is sought
-_BINARY = Base(2)
 _SPARE = 24  # columns, beyond the rank, by which a sequence is first compared
 
 
+class KernelSequence(NamedTuple):
+    """The sequence f(k^level n + shift), 0 <= shift < k^level: the terms at the numbers that end in a word of digits.
+
+    Attributes:
+        level: the number of digits.
+        shift: the number that they are.
+    """
+
+    level: int
+    shift: int
+
+    def of(self, terms: Sequence[int], base: int) -> list[int]:
+        """Its terms, of the terms of f."""
+        return list(terms[self.shift :: base**self.level])
+
+    def longer(self, base: int) -> list[KernelSequence]:
+        """Those of the words that are a digit and this word."""
+        step = base**self.level
+        return [KernelSequence(self.level + 1, digit * step + self.shift) for digit in range(base)]
+
+
 @dataclass(frozen=True)
-class Regular(LinearLaw):
+class Regular(Law):
     """A linear representation that gives all of some terms.
 
     Args:
-        numeration: the numeration system whose digits are read, base k or another.
+        base: k.
         basis: kernel sequences, f itself first.
         relations: the coefficients, in the first sequences of the basis, of each other kernel sequence that is needed.
         terms: the terms that it gives.
@@ -59,7 +75,7 @@ class Regular(LinearLaw):
     ('f(n)', '2 f(2n+1) - f(n)', 100)
     """
 
-    numeration: Base
+    base: int
     basis: tuple[KernelSequence, ...]
     relations: dict[KernelSequence, tuple[Fraction, ...]]
     terms: tuple[int, ...]
@@ -71,21 +87,21 @@ class Regular(LinearLaw):
 
     def told(self) -> dict[str, Any]:
         """The relations of the kernel, initial values and matrices; f(n) is the first entry of M_d1 ... M_dl times the initial
-        vector, d1 the lowest block of n. The relation with the fewest equations beyond its coefficients confirms the law.
+        vector, d1 the lowest digit of n. The relation with the fewest equations beyond its coefficients confirms the law.
         """
         return {
-            "title": f"{self.numeration.name} of rank {self.rank}",
+            "title": f"{self.base}-regular of rank {self.rank}",
             "rows": self._formulas() if len(self.relations) <= _SHOWN else [],
             "facts": {
-                "base": self.numeration.base,
+                "base": self.base,
                 "rank": self.rank,
-                "basis": [[self.numeration.base**kernel.level, kernel.shift] for kernel in self.basis],
+                "basis": [[self.base**kernel.level, kernel.shift] for kernel in self.basis],
                 "matrices": [[[str(each) for each in row] for row in matrix] for matrix in self.matrices],
                 "initial": [str(value) for _, value in self._initial],
             },
             "fitted": sum(map(len, self.relations.values())) + self.rank,
             "chosen": self.rank,
-            "confirmed": min(self._known(kernel) - len(found) for kernel, found in self.relations.items()),
+            "confirmed": min(len(kernel.of(self.terms, self.base)) - len(found) for kernel, found in self.relations.items()),
             "certainty": self._certainty(),
         }
 
@@ -101,24 +117,24 @@ class Regular(LinearLaw):
 
     @property
     def largest_certain(self) -> int:
-        """R, the largest such that N terms have all numbers of r+R-1 blocks, in base k k^(r+R-1) <= N."""
-        blocks: int = 0
-        while self.numeration.reach(blocks + 1) <= len(self.terms):
-            blocks += 1
-        return blocks + 1 - self.rank
+        """R, the largest with k^(r+R-1) <= N."""
+        digits = 0
+        while self.base ** (digits + 1) <= len(self.terms):
+            digits += 1
+        return digits + 1 - self.rank
 
     def _certainty(self) -> str:
         """The ranks up to which it is the only one, by the theorem above."""
-        most, enough = self.largest_certain, self.numeration.reach(max(2 * self.rank - 1, 0))
+        most, enough = self.largest_certain, self.base ** max(2 * self.rank - 1, 0)
         if most < self.rank:
             return f"rank {self.rank} or more is proved; that it is the only sequence of rank {self.rank} needs {enough:,} terms"
         below = f", and none of rank below {self.rank}" * (self.rank > 0)
-        return f"no other {self.numeration.name} sequence of rank up to {most} has these terms{below}"
+        return f"no other {self.base}-regular sequence of rank up to {most} has these terms{below}"
 
     @cached_property
     def matrices(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
         """M_0, ..., M_(k-1), by rows: S(kn + d) = M_d S(n)."""
-        rows = [[self._row(longer) for longer in self.numeration.longer(kernel)] for kernel in self.basis]
+        rows = [[self._row(longer) for longer in kernel.longer(self.base)] for kernel in self.basis]
         return tuple(zip(*rows, strict=True))
 
     def term(self, n: int) -> int | Fraction:
@@ -130,25 +146,20 @@ class Regular(LinearLaw):
         if not self.rank:
             return 0
         state = [Fraction(value) for _, value in self._initial]
-        for block in self.numeration.blocks(n)[::-1]:
-            state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[block]]
+        for digit in _digits(n, self.base):
+            state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[digit]]
         return int(state[0]) if state[0].denominator == 1 else state[0]
 
-    def failures(self, terms: Sequence[int]) -> Iterator[Failure]:
-        """Yield the equations of the relations that terms do not obey."""
-        series = [_sequence(terms, self.numeration, kernel) for kernel in self.basis]
-        for kernel, coefficients in self.relations.items():
-            scale = common_denominator(coefficients)
-            apart = _difference(series, _sequence(terms, self.numeration, kernel), coefficients, scale).coeffs()
-            if any(apart):
-                places = [self.numeration.places(each, len(terms)) for each in (kernel, *self.basis)]
-                for n, value in enumerate(apart):
-                    if value:
-                        at = [each[n] for each in places[: len(coefficients) + 1]]
-                        yield Failure(Fraction(int(value)), _weights(at, (Fraction(-1), *coefficients), scale))
+    def holds_for(self, terms: Sequence[int]) -> bool:
+        """Whether terms obey the relations."""
+        basis = [kernel.of(terms, self.base) for kernel in self.basis]
+        return all(
+            _difference(basis, kernel.of(terms, self.base), coefficients, common_denominator(coefficients)) == 0
+            for kernel, coefficients in self.relations.items()
+        )
 
     def _name(self, kernel: KernelSequence) -> str:
-        return self.numeration.written(kernel)
+        return shifted(kernel.shift, self.base**kernel.level)
 
     @property
     def _initial(self) -> list[tuple[KernelSequence, int]]:
@@ -159,9 +170,6 @@ class Regular(LinearLaw):
             return tuple(Fraction(kernel == other) for other in self.basis)
         coefficients = self.relations[kernel]
         return coefficients + (Fraction(0),) * (self.rank - len(coefficients))
-
-    def _known(self, kernel: KernelSequence) -> int:
-        return len(self.numeration.places(kernel, len(self.terms)))
 
 
 @dataclass(frozen=True)
@@ -177,41 +185,16 @@ class RegularSearch:
     rank: int
 
 
-def find_regular(terms: Sequence[int], numeration: Base = _BINARY) -> RegularSearch:
+def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
     """Find the linear representation of least rank that gives all terms, where the terms suffice.
 
     Args:
         terms: integers.
-        numeration: the numeration system.
+        base: k.
 
     >>> find_regular([3 ** bin(n).count("1") for n in range(40)]).law.title
     '2-regular of rank 1'
     """
-    return _search(terms, numeration, 0)
-
-
-def regular_but_one(terms: Sequence[int], numeration: Base = _BINARY) -> NearMiss | None:
-    """Return the term that alone breaks a linear representation, which the other terms show.
-
-    Args:
-        terms: integers.
-        numeration: the numeration system.
-
-    >>> terms = [3 ** bin(n).count("1") for n in range(200)]
-    >>> terms[5] += 1
-    >>> missed = regular_but_one(terms)
-    >>> missed.index, missed.given, missed.expected
-    (5, 10, 9)
-    """
-    # A wrong term after the first N/k^i is not among those; one among few of the first is not in the columns beyond.
-    sizes = [size for i in range(1, len(terms).bit_length()) if (size := len(terms) // numeration.base**i) >= _SMALLEST_PART]
-    attempts = [(terms[:size], 0) for size in sizes] + [(terms, size) for size in sizes[::-1]]
-    laws = (_search(part, numeration, skipped).law for part, skipped in attempts)
-    return near_miss(laws, terms, lambda mended: find_regular(mended, numeration).law)
-
-
-def _search(terms: Sequence[int], numeration: Base, skipped: int) -> RegularSearch:
-    """The same, by the entries of kernel sequences from index `skipped` on."""
     basis: list[KernelSequence] = []
     entries: list[Sequence[int]] = []
     relations: dict[KernelSequence, tuple[Fraction, ...]] = {}
@@ -220,18 +203,18 @@ def _search(terms: Sequence[int], numeration: Base, skipped: int) -> RegularSear
         _, kernel = heappop(waiting)
         if len(basis) > MAX_RANK:
             return RegularSearch(None, len(basis))
-        sequence = _sequence(terms, numeration, kernel)[skipped:]
+        sequence = kernel.of(terms, base)
         found = _dependence(entries, sequence)
         if found is None:
             basis.append(kernel)
             entries.append(sequence)
-            for longer in numeration.longer(kernel):
-                heappush(waiting, (-len(numeration.places(longer, len(terms))), longer))
+            for longer in kernel.longer(base):
+                heappush(waiting, (-len(longer.of(terms, base)), longer))
         elif len(found) < len(basis) or len(sequence) < len(basis) + LEAST:
             return RegularSearch(None, len(basis))  # the basis itself is dependent on so few terms
         else:
             relations[kernel] = found
-    return RegularSearch(Regular(numeration, tuple(basis), relations, tuple(terms)), len(basis))
+    return RegularSearch(Regular(base, tuple(basis), relations, tuple(terms)), len(basis))
 
 
 def _dependence(basis: Sequence[Sequence[int]], sequence: Sequence[int]) -> tuple[Fraction, ...] | None:
@@ -256,13 +239,10 @@ def _difference(basis: Sequence[Sequence[int]], sequence: Sequence[int], coeffic
     return rest
 
 
-def _sequence(terms: Sequence[int], numeration: Base, kernel: KernelSequence) -> list[int]:
-    return [terms[place] for place in numeration.places(kernel, len(terms))]
-
-
-def _weights(places: Sequence[int], coefficients: Sequence[Fraction], scale: int) -> dict[int, Fraction]:
-    """What each term is multiplied with in the equation that these coefficients make of terms."""
-    weights: dict[int, Fraction] = {}
-    for place, coefficient in zip(places, coefficients, strict=True):
-        weights[place] = weights.get(place, Fraction(0)) - scale * coefficient
-    return {place: weight for place, weight in weights.items() if weight}
+def _digits(n: int, base: int) -> list[int]:
+    """The digits of n, the highest first; none of 0."""
+    found = []
+    while n:
+        n, digit = divmod(n, base)
+        found.append(digit)
+    return found[::-1]

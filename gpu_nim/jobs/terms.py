@@ -12,7 +12,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.guessing.limits import COUNTED, GROWN
+from gpu_nim.guessing.law import COUNTED, GROWN
 from gpu_nim.guessing.search import KINDS, Guess, search
 from gpu_nim.model.arguments import Whole, argument, integer, items, shown
 from gpu_nim.model.errors import UsageError, close
@@ -51,7 +51,7 @@ def guess(
         kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all, of fractions all but `modular`.
 
     Returns:
-        The laws, with those that too few terms confirm, those that a single wrong term breaks, and what was tested.
+        The laws, with those that too few terms confirm, and what was tested.
 
     Raises:
         UsageError: an argument is wrong.

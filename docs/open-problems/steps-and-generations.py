@@ -1,10 +1,16 @@
-"""Octal games whose P-positions are found at the step of their generation; docs/open-problems/steps-and-generations.md: proofs.
+"""Octal games whose P-positions are found at the step of their generation: recomputes what steps-and-generations.md says.
 
-In them heaps have weights such that each P-position of weight 2n is found at step n and is of generation n.
+In 106 octal games of up to four digits heaps have weights such that each P-position of weight 2n is found at step n and is of
+generation n. Of each of the other 3,989 a P-position of up to 42 counters has a step that is not its generation.
+
+    python docs/open-problems/steps-and-generations.py [COUNTERS]
+
+plays games with weights to so many counters, by default 22. It prints what is wrong, and the status is then 1.
 """
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,14 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_nim.games.game_graph import evolve
-from gpu_nim.games.heaps import HeapGame, Heaps, OctalCode, grundy_values
+from gpu_nim.games import OctalCode, evolve
+from gpu_nim.games.heaps import HeapGame, Heaps, grundy_values
 from gpu_nim.model.arrays import Ints
-from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
-OCTAL = SOURCES["octal-games"]
+#: What is compared, in words, what is found, and what the page states.
+Case = tuple[str, object, object]
+
 _LONGER = ("0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
-_VALUES = 200
+_VALUES = 500  # heaps
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _SINGLE: dict[str, list[str]] = {f"0.{digits}": values.split(" ") for digits, values in _DATA["values"].items()}
 _APART: dict[str, Heaps] = {
@@ -47,11 +54,7 @@ class _From:
 
 
 def weights(code: str) -> Callable[[int], int] | None:
-    """Return the weight of a heap in a game that the theorem treats; None in another one.
-
-    >>> [weights(code) for code in ("0.77", "0.7")][0], [weights("0.57")(heap) for heap in range(1, 7)]
-    (None, [1, 1, 3, 3, 5, 5])
-    """
+    """Return the weight of a heap in a game that the theorem treats; None in another one."""
     digits = [*map(int, code.partition(".")[2])]
     if code in _SINGLE or _has_values_1_and_2(*digits):
         return lambda heap: heap
@@ -89,14 +92,9 @@ def _codes(digits: int) -> Iterator[str]:
         yield "0." + f"{number:0{digits}o}".rstrip("0")
 
 
-@Entry(OCTAL, "octal-steps", reach=Reach(10, 22, 38))
-def steps(upto: int) -> Cases:
-    """In 106 octal games of up to four digits each P-position is found at the step of its generation, in the other 3,989 not
-
-    The 106, and families with more digits, have weights: P-positions of weight 2n are found at step n and are of generation n.
-    """
+def steps(counters: int) -> Iterator[Case]:
+    """The steps and the generations of P-positions of games with weights, and those of one position of each other game."""
     known = {code: weight for code in _codes(4) if (weight := weights(code))}
-    yield f"games with weights to {upto} counters, a position of up to {_apart(upto)} counters of each other game"
     yield "the numbers of games with weights", (len(known), sum(len(code) < 6 for code in known)), (106, 38)
     yield (
         "the games without weights, and those with a position whose step is not its generation",
@@ -106,36 +104,49 @@ def steps(upto: int) -> Cases:
     for code in (*known, *_LONGER):
         weight = weights(code)
         assert weight is not None
-        evolution = evolve(HeapGame(OctalCode(code), upto))
+        evolution = evolve(HeapGame(OctalCode(code), counters))
         lost = np.flatnonzero(evolution.is_p).tolist()
         half = [sum(map(weight, evolution.positions[place])) / 2 for place in lost]
         yield f"the steps of P-positions of {code}, and half of their weights", evolution.step[lost].tolist(), half
         yield f"the generations of P-positions of {code}", evolution.generation[lost].tolist(), half
     for code, position in _APART.items():
-        if sum(position) <= _apart(upto):
-            evolution = evolve(_From(OctalCode(code), position))
-            place = evolution.index(position)
-            yield f"whether {position} of {code} is P", bool(evolution.is_p[place]), True
-            yield "whether its step is its generation", bool(evolution.step[place] == evolution.generation[place]), False
+        evolution = evolve(_From(OctalCode(code), position))
+        place = evolution.index(position)
+        yield f"whether {position} of {code} is P", bool(evolution.is_p[place]), True
+        yield "whether its step is its generation", bool(evolution.step[place] == evolution.generation[place]), False
 
 
-def _apart(upto: int) -> int:
-    """The most counters of a position that is played out: 42 at last, few at first."""
-    return 42 if upto > 20 else upto - 6
-
-
-@Entry(OCTAL, "octal-values", reach=Reach(_VALUES, 500, 5))
-def values(upto: int) -> Cases:
-    """The Grundy values by which these games are proved: 1 and 2 by turns, of runs of heaps, or of a period of 2 to 8"""
-    yield f"heaps up to {upto}"
-    heaps = np.arange(1, upto + 1)
+def values() -> Iterator[Case]:
+    """The Grundy values by which these games are proved: 1 and 2 by turns, of runs of heaps, or of a period of 2 to 8."""
+    heaps = np.arange(1, _VALUES + 1)
     for code, stated in (
         *((code, 2 - heaps % 2) for code in [*_codes(4), *_LONGER] if _has_values_1_and_2(*map(int, code[2:]))),
         *(("0." + "1" * (taken - 2) + "57", 2 - -(-heaps // taken) % 2) for taken in range(2, 6)),
-        *((code, _periodic(first, period, upto)) for code, (first, period) in _SINGLE.items()),
+        *((code, _periodic(first, period)) for code, (first, period) in _SINGLE.items()),
     ):
-        yield f"the Grundy values of {code}", grundy_values(OctalCode(code), upto + 1)[1:].tolist(), stated.tolist()
+        yield f"the Grundy values of {code}", grundy_values(OctalCode(code), _VALUES + 1)[1:].tolist(), stated.tolist()
 
 
-def _periodic(first: str, period: str, upto: int) -> Ints:
-    return np.array([*map(int, first + period * upto)][:upto])
+def _periodic(first: str, period: str) -> Ints:
+    return np.array([*map(int, first + period * _VALUES)][:_VALUES])
+
+
+def main(counters: int = 22) -> int:
+    """Print what was compared, and what differs; return 1 if anything does."""
+    wrong = 0
+    for title, cases in (
+        (f"steps and generations: games with weights to {counters} counters, a position of each other game", steps(counters)),
+        (f"Grundy values of heaps to {_VALUES}", values()),
+    ):
+        count = 0
+        for what, found, stated in cases:
+            count += 1
+            if found != stated:
+                wrong += 1
+                print(f"WRONG: {what} is {found}, not {stated}")
+        print(f"{title}: {count:,} comparisons")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
