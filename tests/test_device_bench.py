@@ -17,7 +17,7 @@ from gpu_nim.bench import device_works
 from gpu_nim.bench.count import doubling
 from gpu_nim.bench.device_works import works
 from gpu_nim.bench.floors import Floor, Rates, exactly_one_floor, measured_rates, nim_floor, range_floor
-from gpu_nim.bench.harness import HEADER, Clock, Contender, Work, race
+from gpu_nim.bench.harness import GPUNIM, HEADER, Clock, Contender, Work, race
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import find_family
@@ -185,7 +185,8 @@ def test_profile_wraps_nsight_compute(tmp_path: Path, monkeypatch: pytest.Monkey
     assert CliRunner().invoke(main, ["bench", "device", "--profile", "--work", "D_4"]).exit_code == 3
     said = capfd.readouterr().out
     assert said.startswith("--nvtx --print-nvtx-rename kernel ")
-    assert said.endswith(f"{sys.executable} -P -m gpu_nim bench device --runs 1 --work D_4\n")
+    assert " --clock-control none " in said
+    assert said.endswith(f"{' '.join(GPUNIM)} bench device --runs 1 --work D_4\n")
     (tmp_path / "ncu").unlink()
     result = CliRunner().invoke(main, ["bench", "device", "--profile"])
     expected = "gpunim: --profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself\n"
@@ -194,7 +195,7 @@ def test_profile_wraps_nsight_compute(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_cold_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(command: tuple[str, ...], env: dict[str, str], **_: object) -> subprocess.CompletedProcess:
-        assert command[1:] == ("-P", "-m", "gpu_nim", "grow", "nim", "--gen", "15", "--backend", "cuda", "--json")
+        assert command == (*GPUNIM, "grow", "nim", "--gen", "15", "--backend", "cuda", "--json")
         assert list(Path(env["CUPY_CACHE_DIR"]).iterdir()) == []
         return done(tuple("numpy" if word == "cuda" else word for word in command), env=env, capture_output=True, text=True)
 
@@ -203,4 +204,5 @@ def test_the_cold_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(subprocess, "run", run)
     (tmp_path / "click.py").write_text("raise RuntimeError('a module of the working directory was run')\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # so that only where the package lies tells
     assert device_works._cold().contenders[0].run() == 256

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -47,9 +48,10 @@ def test_a_report(started: Started, tmp_path: Path) -> None:
     assert [line.partition(",")[0] for line in said.split("\n") if ": " in line] == [
         *("bench: passed", "tests: FAILED with status 1", "large: FAILED: cut at the limit of 1 s")
     ]
-    process = started("r.md", "compare", compare="echo 9 cells")
-    process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0
+    for compare, status, what in (("echo 9 cells", 0, "passed"), ("exit 3", 3, "passed, but for what was skipped")):
+        process = started("r.md", "compare", compare=compare)
+        assert f"\n\ncompare: {what}, in " in process.communicate(timeout=PATIENCE)[1]
+        assert process.returncode == status
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -72,6 +74,28 @@ def alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_without_an_environment_or_git_the_files_are_named(tmp_path: Path) -> None:
+    """As on a machine to which the files alone were copied."""
+    copy, program = tmp_path / "copy", tmp_path / "programs" / "python3"
+    for folder in ("cuda", "gpu_nim", "scripts", "tests"):
+        (copy / folder).mkdir(parents=True)
+    shutil.copy(SCRIPT, copy / "scripts")
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho run\n")
+    program.chmod(0o755)
+    hidden = {"PYTHON", "GPUNIM_COMMIT"}
+    environment = {name: value for name, value in os.environ.items() if name not in hidden and not name.startswith("GIT_")}
+    environment |= {"PATH": f"{program.parent}:{environment['PATH']}", "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+    reports = []
+    for text in ("", "", "changed"):
+        (copy / "cuda" / "a.cu").write_text(text)
+        done = subprocess.run([copy / "scripts" / "gpu-check", "r.md", "tests"], cwd=tmp_path, env=environment, capture_output=True)
+        assert done.returncode == 0
+        reports.append((tmp_path / "r.md").read_text().split("\n")[2])
+    assert re.fullmatch("- commit: unknown; the SHA-256 of its files is [0-9a-f]{64}", reports[0])
+    assert reports[0] == reports[1] != reports[2]
 
 
 def test_without_a_gpu_there_is_one_sentence(started: Started) -> None:

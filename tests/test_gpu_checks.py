@@ -21,6 +21,7 @@ from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.bench.harness import Clock, Contender, Work
 from gpu_nim.model.errors import InsufficientMemoryError
 from scripts.lib import gpu_checks as checks
 from tests.cuda_host import HostLauncher, compiler
@@ -70,13 +71,13 @@ def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, launcher: Host
 
 
 def test_cuda_equals_numpy(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    assert gpu_checks.main("compare") == 0
+    assert gpu_checks.main("compare") == 3
     text = capsys.readouterr().out
     assert re.search(r"### nim to generation 70 equals NumPy's\n(.+\n)+passed in \d\.\d s\n", text)
     assert f"digest {grow('nim', 70, backend='numpy').digest}" in text
     assert "### rule750 to generation 12 equals NumPy's\n" in text
     assert "### edge to generation 12 on 2 ranks of one GPU equals NumPy's\n" in text
-    assert "mpi4py is not installed: not run" in text
+    assert "on 2 ranks of MPI equals NumPy's\nskipped: mpiexec or mpi4py is not installed\n" in text
     assert "### D_4 over 1,000 indices equals NumPy's, and adds up\n" in text
     assert "### Chocolate 3y <= x + z to 31 equals NumPy's\n" in text
     assert "342 P-positions" in text
@@ -120,15 +121,33 @@ def test_every_kernel_is_launched(gpu_checks: ModuleType, launcher: HostLauncher
     assert set(launcher.launched) == set(KERNELS)
 
 
-def test_what_does_not_fit_is_not_run(
+def test_what_does_not_fit_is_skipped(
     gpu_checks: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise InsufficientMemoryError("it needs 7 bytes, 6 are free")
 
     monkeypatch.setattr(gpu_checks, "GrowthProcess", refuse)
-    assert gpu_checks.largest("edge", 15)
-    assert capsys.readouterr().out == "not run: it needs 7 bytes, 6 are free\n"
+    monkeypatch.setattr(gpu_checks, "solve", refuse)
+    monkeypatch.setitem(
+        gpu_checks.PARTS,
+        "large",
+        lambda: iter([("a", lambda: gpu_checks.largest("edge", 15)), ("b", lambda: gpu_checks.large_chocolate(3, 31, 342))]),
+    )
+    assert gpu_checks.main("large") == 3
+    refusal = "skipped: it needs 7 bytes, 6 are free\n"
+    assert capsys.readouterr().out == f"### a\n{refusal}### b\n{refusal}"
+
+
+def test_a_work_that_gpunim_cannot_do_is_skipped(gpu_checks: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    def refuse() -> int:
+        raise InsufficientMemoryError("it needs 7 bytes, 6 are free")
+
+    for ours, other in ((refuse, lambda: 7), (lambda: 7, refuse)):
+        work = Work("seven", (Contender("gpunim", ours), Contender("rival", other)))
+        with pytest.raises(gpu_checks.Skipped, match="it needs 7 bytes") if ours is refuse else nullcontext():
+            assert gpu_checks.benchmark(work, Clock(), None)
+        assert capsys.readouterr().out.count("seven | ") == 2
 
 
 @pytest.mark.parametrize(
@@ -210,19 +229,30 @@ def test_another_value_fails(gpu_checks: ModuleType, monkeypatch: pytest.MonkeyP
     assert gpu_checks.same_range(3) is False
 
 
-@pytest.mark.parametrize(("status", "passed"), [(0, True), (9, False)])
-def test_a_tool_of_compute_sanitizer(
+@pytest.mark.parametrize(("failing", "passed"), [("none", True), ("racecheck", False)])
+def test_the_tools_of_compute_sanitizer(
     gpu_checks: ModuleType,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    status: int,
+    capsys: pytest.CaptureFixture[str],
+    failing: str,
     passed: bool,
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert gpu_checks.sanitized("memcheck")
-    assert capfd.readouterr().out == "compute-sanitizer is not installed: not run\n"
-    (tmp_path / "compute-sanitizer").write_text(f'#!/bin/sh\necho "$2 of $9"\nexit {status}\n')
+    assert gpu_checks.main("sanitize") == 3
+    assert capsys.readouterr().out.endswith("\nskipped: compute-sanitizer is not on PATH\n")
+    # Each waits until all have begun.
+    (tmp_path / "compute-sanitizer").write_text(f"""#!/bin/bash
+>"{tmp_path}/$2"
+until [[ -e "{tmp_path}/memcheck" && -e "{tmp_path}/racecheck" && -e "{tmp_path}/initcheck" && -e "{tmp_path}/synccheck" ]]; do :; done
+echo "$@"
+[[ $2 != {failing} ]] || exit 9
+""")
     (tmp_path / "compute-sanitizer").chmod(0o755)
-    assert gpu_checks.sanitized("memcheck") is passed
-    assert capfd.readouterr().out == "memcheck of kernels\n"
+    assert gpu_checks.sanitized() is passed
+    text = capsys.readouterr().out
+    for tool in checks.SANITIZER_TOOLS:
+        watched = "" if tool == "initcheck" else "--kernel-name-exclude kns=cupy_ "
+        status = 9 if tool == failing else 0
+        said = f"{tool}, exit status {status}:\n--tool {tool} --error-exitcode 9 {watched}{' '.join(checks.MYSELF)} kernels\n"
+        assert said in text

@@ -11,14 +11,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from typing import Any
 
 from gpu_nim.bench.floors import Floor, Rates
 from gpu_nim.model.errors import InsufficientMemoryError, VerificationError
 from gpu_nim.model.work import OnStep, unreported
 
+# Finds this very package, which need not be installed; what else lies beside it comes after all other modules.
+_START = """import sys
+sys.path.insert(0, {!r})
+from gpu_nim.__main__ import main
+sys.path.append(sys.path.pop(0))
+main()"""
 #: Starts the command line, with no module of the working directory in place of Python's own or a package's.
-GPUNIM = (sys.executable, "-P", "-m", "gpu_nim")
+GPUNIM = (sys.executable, "-P", "-c", _START.format(str(Path(__file__).resolve().parents[2])))
 
 
 #: The patience with works on the host and on a GPU: seconds of warm runs.

@@ -57,7 +57,10 @@ def _profile(chosen: tuple[str, ...]) -> int:
     ncu = shutil.which("ncu")
     if ncu is None:
         raise BackendError("--profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself")
-    options = ("--nvtx", "--print-nvtx-rename", "kernel", "--target-processes", "application-only", "--kernel-id", ":::2|20|200")
+    options = (
+        *("--nvtx", "--print-nvtx-rename", "kernel", "--target-processes", "application-only", "--kernel-id", ":::2|20|200"),
+        *("--clock-control", "none"),  # to lock the clocks needs rights, and slows the GPU down for others, too
+    )
     works = [word for text in chosen for word in ("--work", text)]
     command = (ncu, *options, *GPUNIM, "bench", "device", "--runs", "1", *works)
     return subprocess.run(command, check=False).returncode

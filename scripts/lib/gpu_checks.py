@@ -1,7 +1,7 @@
 """What gpu-check checks: `python -m scripts.lib.gpu_checks PART` runs the checks of a part, or prints the facts.
 
-Each check prints what it found and returns whether it holds. The part `kernels` only launches every kernel once, on little data,
-for compute-sanitizer.
+Each check prints what it found and returns whether it holds, or is skipped for a reason. The part `kernels` only launches every kernel
+once, on little data, for compute-sanitizer.
 """
 
 import hashlib
@@ -13,10 +13,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from subprocess import PIPE, STDOUT
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +90,13 @@ _HANGS = 60  # seconds in one test after which pytest prints where it is
 Check = tuple[str, Callable[[], bool]]
 
 
-def main(part: str, skip: int = 0, failed: bool = False) -> int:
-    """Run the checks of a part but the first `skip`, and return the exit status.
+class Skipped(Exception):
+    """A check cannot run here, for the reason that the message gives."""
+
+
+def main(part: str, done: int = 0, failed: bool = False) -> int:
+    """Run the checks of a part but the first ones, which are done, and return the exit status: 3 where some were skipped, 1 where
+    one failed.
 
     After a check that fails, which may leave the device broken, this process is replaced by one that goes on.
     """
@@ -99,20 +106,25 @@ def main(part: str, skip: int = 0, failed: bool = False) -> int:
         without_pool()
         every_kernel()
         return 0
+    skipped = False
     for number, (title, check) in enumerate(PARTS[part](), 1):
-        if number <= skip:
+        if number <= done:
             continue
         print(f"### {title}", flush=True)
         began = time.monotonic()
         try:
             passed = check()
+        except Skipped as reason:
+            print(f"skipped: {reason}", flush=True)
+            skipped = True
+            continue
         except Exception as error:  # of whatever kind: it is what the report is for
             print(f"{type(error).__name__}: {error}")
             passed = False
         print(f"{'passed' if passed else 'FAILED'} in {time.monotonic() - began:.1f} s", flush=True)
         if not passed:
             os.execv(sys.executable, (*MYSELF, part, str(number), "failed"))
-    return int(failed)
+    return 1 if failed else 3 if skipped else 0
 
 
 def test_checks() -> Iterator[Check]:
@@ -156,8 +168,7 @@ def large_checks() -> Iterator[Check]:
 
 def sanitizer_checks() -> Iterator[Check]:
     """Watch every kernel."""
-    for tool in SANITIZER_TOOLS:
-        yield f"compute-sanitizer {tool}", partial(sanitized, tool)
+    yield f"compute-sanitizer: {', '.join(SANITIZER_TOOLS)}", sanitized
 
 
 def benchmark_checks() -> Iterator[Check]:
@@ -272,8 +283,7 @@ def same_by_mpi(name: str, generations: int, ranks: int) -> bool:
     """Grow by processes that MPI connects, which share the device, and on NumPy alone: the same digest."""
     mpiexec = shutil.which("mpiexec")
     if mpiexec is None or find_spec("mpi4py") is None:
-        print("mpiexec or mpi4py is not installed: not run")
-        return True
+        raise Skipped("mpiexec or mpi4py is not installed")
     arguments = ("grow", name, "--gen", str(generations), "--backend", "cuda", "--json")
     words = (mpiexec, "-n", str(ranks), sys.executable, "-m", "gpu_nim", *arguments)
     done = subprocess.run(words, cwd=ROOT, env={**os.environ, **OPEN_MPI}, capture_output=True, text=True, check=False)
@@ -302,8 +312,7 @@ def largest(name: str, generations: int) -> bool:
             pass
         again = resumed.growth()
     except InsufficientMemoryError as refusal:
-        print(f"not run: {refusal}")
-        return True
+        raise Skipped(refusal) from refusal
     print(f"resumed from generation {half}: {again.seconds:.3f} s in all, digest {again.digest}")
     same = again.digest == growth.digest and again.table == growth.table
     return same and growth.verified is not False and is_as_published(growth) and (name != "nim" or is_nim(growth))
@@ -413,8 +422,7 @@ def large_chocolate(a: int, size: int, count: int | None) -> bool:
     try:
         solution = solve(chocolate(a), size, backend="cuda")
     except InsufficientMemoryError as refusal:
-        print(f"not run: {refusal}")
-        return True
+        raise Skipped(refusal) from refusal
     print(f"{solution.seconds:.3f} s, {len(solution.p_positions):,} P-positions, first difference {solution.first_difference}")
     return count in (None, len(solution.p_positions)) and solution.first_difference == chocolate_first_difference(Fraction(a))
 
@@ -460,18 +468,37 @@ def every_kernel() -> None:
         tracer.blocked(Cones(rays.cells, rays.fractions, rays.levels, rays.directions[:, :5].T))
 
 
-def sanitized(tool: str) -> bool:
-    """Launch every kernel under one tool of compute-sanitizer."""
+def sanitized() -> bool:
+    """Launch every kernel under each tool of compute-sanitizer, side by side: one after the other they would take too long."""
     if shutil.which("compute-sanitizer") is None:
-        print("compute-sanitizer is not installed: not run")
-        return True
-    return run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *MYSELF, "kernels") == 0
+        raise Skipped("compute-sanitizer is not on PATH")
+    clean = True
+    with ThreadPoolExecutor(len(SANITIZER_TOOLS)) as pool:
+        running = {pool.submit(sanitize, tool): tool for tool in SANITIZER_TOOLS}
+        for done in as_completed(running):  # so that a tool that takes too long leaves the others in the report
+            found = done.result()
+            print(f"{running[done]}, exit status {found.returncode}:\n{found.stdout}", end="", flush=True)
+            clean &= found.returncode == 0
+    return clean
+
+
+def sanitize(tool: str) -> subprocess.CompletedProcess[str]:
+    """Launch every kernel under one tool, which watches gpunim's own: CuPy's take most of the time.
+
+    initcheck watches all, as some of CuPy's initialise what ours read.
+    """
+    watched = () if tool == "initcheck" else ("--kernel-name-exclude", "kns=cupy_")
+    command = ("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *watched, *MYSELF, "kernels")
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
 
 
 def benchmark(work: Work, clock: Clock, rates: Rates) -> bool:
     """Time gpunim and its rivals at one work, as `gpunim bench device` does."""
-    for row in race(work, RUNS, clock, rates, patience=PATIENCE):
+    rows = race(work, RUNS, clock, rates, patience=PATIENCE)
+    for row in rows:
         print(" | ".join(row.cells()))
+    if rows[0].result is None:
+        raise Skipped(rows[0].remark)
     return True
 
 
