@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Iterator
 from functools import partialmethod
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +25,9 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
+from gpu_nim.backends.availability import import_cupy
 from gpu_nim.model.errors import BackendError, MissingDependency
+from tests import lattices
 from tests.cuda_host import HostLauncher, compiler, default_flavour
 
 collect_ignore = ["campaign", "emulated_gpu"]  # whose processes import what draws or another CuPy, and which have no examples
@@ -54,10 +58,22 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.addinivalue_line("markers", "cuda_host: runs kernels on the CPU; run again under ASan and TSan")
+    if _asked_for_gpu(config):
+        lattices.on_gpu = True
+        # The versions of CuPy and NumPy on a machine with a GPU are what is there: their warnings are shown, and fail no test. Some are
+        # raised by compiled code, so that they seem to come from ours.
+        by_compiled = "::cupy._util.PerformanceWarning" if find_spec("cupy") and hasattr(import_cupy(), "_util") else ":::cupy"
+        for warning in (":::cupy", ":::numpy", by_compiled):
+            config.addinivalue_line("filterwarnings", f"default{warning}")
+
+
+def _asked_for_gpu(config: pytest.Config) -> bool:
+    """Whether the tests marked gpu are to run, by -m."""
+    return re.search(r"(?<!not )\bgpu\b", config.option.markexpr) is not None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    without_gpu = "gpu" not in config.option.markexpr
+    without_gpu = not _asked_for_gpu(config)
 
     def left_out(item: pytest.Item) -> bool:
         # A size that runs no more code than a smaller one runs in one order of threads.

@@ -17,6 +17,7 @@ from gpu_nim.model.rule import Cells, Rule
 LEVELS = 32
 _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
 _MAX_DIMENSION = 4  # 3^d directions are tried
+_CELLS = 1 << 14  # whose products with all directions stay in the processor's cache
 
 
 class Boxes:
@@ -97,13 +98,26 @@ def earliest_generations(rule: Rule, cells: Cells) -> NDArray[np.int64]:
     [0, 1, 3, 3]
     """
     directions = np.array([*product((-1, 0, 1), repeat=rule.dimension)])
-    strides = (directions @ np.array(rule.offsets).T).max(axis=1)
+    strides = (directions @ np.array(rule.offsets).T).max(axis=1).tolist()
     never = np.iinfo(np.int64).max
     earliest = np.full(len(cells), never)
-    for seed in np.array(rule.seeds):
-        own = np.zeros(len(cells), np.int64)
-        for direction, stride in zip(directions, strides, strict=True):
-            beyond = cells @ direction - seed @ direction
-            np.maximum(own, -(-beyond // stride) if stride > 0 else np.where(beyond > 0, never, 0), out=own)
-        np.minimum(earliest, own, out=earliest)
+    for start in range(0, len(cells), _CELLS):
+        block, out = cells[start : start + _CELLS].T.astype(np.int64), earliest[start : start + _CELLS]
+        for seed in rule.seeds:
+            own = np.zeros(len(out), np.int64)
+            for stride, beyond in _furthest(block, seed, strides).items():
+                np.maximum(own, -(-beyond // stride) if stride > 0 else np.where(beyond > 0, never, 0), out=own)
+            np.minimum(out, own, out=out)
     return earliest
+
+
+def _furthest(cells: NDArray[np.int64], seed: tuple[int, ...], strides: list[int]) -> dict[int, NDArray[np.int64]]:
+    """For each stride how far cells, (d, N), lie beyond a seed in any of the directions that have it, in lexicographic order."""
+    products = [np.zeros(cells.shape[1], np.int64)]  # with the first coordinates of each direction, which many directions share
+    for along, origin in zip(cells, seed, strict=True):
+        own = along - origin
+        products = [each for begun in products for each in (begun - own, begun, begun + own)]
+    furthest: dict[int, NDArray[np.int64]] = {}
+    for stride, beyond in zip(strides, products, strict=True):
+        furthest[stride] = np.maximum(furthest[stride], beyond) if stride in furthest else beyond
+    return furthest
