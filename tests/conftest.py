@@ -36,7 +36,7 @@ _HOST_ORDERS = {"asan": [("reverse", 0)], "tsan": [("shuffle", 2)]}.get(default_
 _HOST = [
     pytest.param(
         ("host", order, seed),
-        marks=[pytest.mark.cuda_host, *([pytest.mark.thorough] if further else [])],
+        marks=[pytest.mark.cuda_host, *([pytest.mark.nightly] if further else [])],
         id=f"host-{order}{seed or ''}",
     )
     for further, (order, seed) in enumerate(_HOST_ORDERS)
@@ -60,8 +60,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "cuda_host: runs kernels on the CPU; run again under ASan and TSan")
     if _asked_for_gpu(config):
         lattices.on_gpu = True
-        # The versions of CuPy and NumPy on a machine with a GPU are what is there: their warnings are shown, and fail no test. Some are
-        # raised by compiled code, so that they seem to come from ours.
+        # The versions of CuPy and NumPy on a machine with a GPU are not ours to choose: their warnings fail no test. Some are raised
+        # by compiled code, so that they seem to come from ours.
         by_compiled = "::cupy._util.PerformanceWarning" if find_spec("cupy") and hasattr(import_cupy(), "_util") else ":::cupy"
         for warning in (":::cupy", ":::numpy", by_compiled):
             config.addinivalue_line("filterwarnings", f"default{warning}")
@@ -77,11 +77,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     def left_out(item: pytest.Item) -> bool:
         # A size that runs no more code than a smaller one runs in one order of threads.
-        further_order = item.get_closest_marker("larger") and item.get_closest_marker("thorough")
+        further_order = item.get_closest_marker("larger") and item.get_closest_marker("nightly")
         return bool(further_order or (without_gpu and item.get_closest_marker("gpu")))
 
-    # What takes longest begins first, so that no worker is left alone with it at the end.
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    # The longest begin first, so that no worker is left alone with one at the end.
+    items.sort(key=lambda item: item.get_closest_marker("nightly") is None)
     deselected = [item for item in items if left_out(item)]
     if deselected:
         items[:] = [item for item in items if not left_out(item)]

@@ -122,8 +122,8 @@ def population_terms(entry: str) -> list[int]:
     return [term for term in published(entry) if term]
 
 
-# What a GPU grows in place of random rules whose cells are born of one touch, as each of those is a module to compile: with and without
-# symmetry, an octant, a universe, steps of two, several seeds.
+# What a GPU grows in place of random rules whose cells are born of one touch, as each of those is a module to compile: with and
+# without symmetry, an octant, a universe, steps of two, several seeds.
 COMPILED = (EDGE, FCC, NO_SOUTH, POPULATIONS["A319018"], Rule(2, HEXAGON, ONE, ((0, 0), (3, 1), (-2, 0))))
 on_gpu = False  # whether the tests marked gpu were asked for, which conftest.py says
 

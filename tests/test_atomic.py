@@ -278,7 +278,7 @@ LARGE: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LARGE)
 def test_a_file_that_is_too_large(tmp_path: Path, name: str) -> None:
     words = [sys.executable, "-B", "-c", LIMITED, *LARGE[name], str(tmp_path / name)]

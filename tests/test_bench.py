@@ -17,7 +17,7 @@ from gpu_nim.bench.macro_cells import RULES, CpuClock, golly
 from gpu_nim.cli import main
 from tests.lattices import convolve
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 
 
 def test_contenders_take_turns_after_a_warm_up() -> None:

@@ -61,7 +61,7 @@ FAR_FOLDED = define([(*o[:axis], 5, *o[axis:]) for axis in (0, 1) for o in ((3,)
 
 
 @pytest.mark.parametrize("automaton", ["nim", "edge", "fcc", "ulam-warburton-3", "rule750", "nim-4", FAR, FAR_FOLDED])
-@pytest.mark.parametrize("last", [pytest.param(14, marks=pytest.mark.thorough), 18])
+@pytest.mark.parametrize("last", [pytest.param(14, marks=pytest.mark.nightly), 18])
 def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: Path, automaton: object, last: int) -> None:
     whole = grow(automaton, last, backend=NUMPY)  # type: ignore[arg-type]
     for number, (first, second) in enumerate({(backend, NUMPY), (NUMPY, backend)}):

@@ -87,7 +87,7 @@ def carried(stage, cells, colours, places, directions, random):
     return light
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize(("source", "theme"), [("nim:1", "dark"), ("nim:3", "paper")])
 def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, source, theme):
     monkeypatch.setattr(cinema, "_BEVEL", 1e-9)  # sharp edges
@@ -364,7 +364,7 @@ def few_samples(monkeypatch):
     monkeypatch.setattr(cinema, "SAMPLES", 3)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.usefixtures("few_samples")
 def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypatch):
     first = render("nim:2^40", **SMALL).image
@@ -420,7 +420,7 @@ def test_an_interrupt_keeps_the_samples_that_are_complete():
         render("nim:7", on_step=interrupt_after(0), **SMALL)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_ctrl_c_in_a_terminal_keeps_the_samples_and_progress_has_the_time_left(tmp_path):
     import pty

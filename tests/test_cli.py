@@ -297,7 +297,7 @@ def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
 # Root may read everything: without its capabilities it is as anyone else
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("setpriv") is None, reason="setpriv, of Linux, gives up capabilities")
 def test_what_may_not_be_read_or_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -364,7 +364,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("args", "words"),
     [

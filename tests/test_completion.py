@@ -69,7 +69,7 @@ def sourced(script: Path, shell: str) -> str:
     return subprocess.run([script], capture_output=True, text=True, check=True, env=environment).stdout
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_bash_replaces_the_end_of_a_word(script: Path, tmp_path: Path) -> None:
     """As bash calls it: with words that it broke at : and =."""
     lines = ["gpunim render chocolate:a=3,si", "gpunim grow nim --backend=n", "gpunim grow nim --columns sec"]

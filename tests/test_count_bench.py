@@ -10,7 +10,7 @@ from gpu_nim.bench.count import longest, pari, plain_formula
 from gpu_nim.cli import main
 from gpu_nim.counting.families import find_family
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 
 
 @pytest.mark.parametrize(("name", "piles"), [("D", 3), ("D", 4), ("D", 7), ("a", 3), ("d", 3)])

@@ -25,7 +25,7 @@ from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.jobs.count import do_chunk
 from tests.helpers import facts, gpunim, printed, refused
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")

@@ -151,7 +151,7 @@ def test_values_and_their_counts_are_exact(launcher, product, modulus, grid, cou
 
 # The kernels for a dimension are compiled from the same text: one is for every run.
 compiled_for = [
-    pytest.param(d, marks=[] if d == 2 else [pytest.mark.slow, pytest.mark.larger]) for d in range(1, counting._MAX_COMPILED + 1)
+    pytest.param(d, marks=[] if d == 2 else [pytest.mark.nightly, pytest.mark.larger]) for d in range(1, counting._MAX_COMPILED + 1)
 ]
 
 

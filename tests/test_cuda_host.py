@@ -49,7 +49,7 @@ def test_correct_kernels_pass_and_planted_bugs_are_caught(name: str, flavour: st
     assert expected(name, flavour, outcomes), outcomes
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("flavour", SANITIZERS)
 def test_sanitizers_pass_correct_kernels_and_catch_planted_bugs(flavour: str, tmp_path: Path) -> None:
     """In one process, which has the sanitizer loaded."""
@@ -304,7 +304,7 @@ def test_a_kernel_that_does_not_compile_says_where(tmp_path: Path) -> None:
         launcher("broken", (1,), (1,), (xp.zeros(1, np.int32),))
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
     (tmp_path / "five.cu").write_text(
         '#include "common.cuh"\n#ifndef NUMBER\n#define NUMBER number\n#endif\n'

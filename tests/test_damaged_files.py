@@ -99,7 +99,7 @@ KINDS: dict[str, tuple[Callable[[Path], Any], int]] = {
 }
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_changed_file_is_refused_or_gives_the_same(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 256)
@@ -438,7 +438,7 @@ print(most)
 """
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads how much memory a process took at most from /proc")
 def test_bombs_cost_no_more_than_they_hold(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:

@@ -169,7 +169,6 @@ def runs() -> Iterator[Any]:
             yield pytest.param(path, id=name(path))
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("path", [*runs()])
 def test_a_document_shows_what_is_printed(path: Path) -> None:

@@ -303,7 +303,7 @@ def test_a_step_past_the_memory_is_refused_and_goes_on_with_more(monkeypatch, en
 
 @pytest.mark.parametrize(
     "rule",
-    [FCC, *(pytest.param(rule, marks=[pytest.mark.slow, pytest.mark.larger]) for rule in (CUBIC26, TRIANGULAR))],
+    [FCC, *(pytest.param(rule, marks=[pytest.mark.nightly, pytest.mark.larger]) for rule in (CUBIC26, TRIANGULAR))],
     ids=["fcc", "cubic26", "triangular"],
 )
 @pytest.mark.cuda_host

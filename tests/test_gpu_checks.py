@@ -243,8 +243,9 @@ def test_the_tools_of_compute_sanitizer(
     assert capsys.readouterr().out.endswith("\nskipped: compute-sanitizer is not on PATH\n")
     # Each waits until all have begun.
     (tmp_path / "compute-sanitizer").write_text(f"""#!/bin/bash
->"{tmp_path}/$2"
-until [[ -e "{tmp_path}/memcheck" && -e "{tmp_path}/racecheck" && -e "{tmp_path}/initcheck" && -e "{tmp_path}/synccheck" ]]; do :; done
+cd "{tmp_path}"
+>"$2"
+until [[ -e memcheck && -e racecheck && -e initcheck && -e synccheck ]]; do :; done
 echo "$@"
 [[ $2 != {failing} ]] || exit 9
 """)

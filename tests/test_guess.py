@@ -320,7 +320,7 @@ def test_a_sequence_of_long_work_is_compared_with_the_terms_that_are_kept():
     assert (law.title, law.confirmed) == ("known: chocolate6", len(SIX_DIRECTIONS))
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_every_known_sequence_finds_itself_by_its_first_terms():
     for known in known_sequences():
         if known.offset == 0 and len(set(known.head)) > 3:
@@ -336,7 +336,7 @@ def test_primes_obey_nothing_but_that_they_are_odd():
     assert not found.weak
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("values", [2, 3, 10**6])
 @pytest.mark.parametrize("length", [20, 200])
 def test_noise_obeys_nothing(values, length):
@@ -345,7 +345,7 @@ def test_noise_obeys_nothing(values, length):
     assert not found.laws
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
     """Its births have rank 48 or more in base 2, if they are 2-regular at all."""
     found = guess(EDGE, kinds=["recurrence", "regular", "holonomic", "algebraic"])

@@ -46,7 +46,7 @@ def test_every_command_has_examples_of_its_own() -> None:
             assert about.endswith(".")
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for line in EXAMPLES:

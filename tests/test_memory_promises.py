@@ -36,7 +36,7 @@ from tests.helpers import facts, gpunim, refused, run
 from tests.render_files import needs_ffmpeg, needs_opengl, opengl_reason
 
 pytestmark = [
-    pytest.mark.thorough,
+    pytest.mark.nightly,
     pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the most memory that was taken"),
 ]
 

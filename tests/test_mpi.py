@@ -56,7 +56,7 @@ def digest_of_edge(last: int) -> str:
 
 
 @on_ranks
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_on_ranks(tmp_path: Path) -> None:
     """All cases by one start of three ranks, of which the first ones resume by themselves, too."""
     assert ended(started(3, sys.executable, "-m", "tests.mpi_cases", tmp_path))[0] == 0
@@ -78,14 +78,14 @@ def test_on_ranks(tmp_path: Path) -> None:
         (("grow", "rule750", "--backend", "numpy"), 2, "gpunim: "),
     ],
 )
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_an_error_is_said_once(words: tuple[object, ...], status: int, sentence: str) -> None:
     returned, stdout, said = ended(started(2, *gpunim(*words)))
     assert (returned, stdout, len(said)) == (status, "", 1)
     assert said[0].startswith(sentence)
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @on_ranks
 def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mpi4py.py").write_text("raise ModuleNotFoundError('no mpi4py', name='mpi4py')")
@@ -98,7 +98,7 @@ def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @on_ranks
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_another_mpi_than_mpirun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A rank then finds itself alone.
     (tmp_path / "mpi4py").mkdir()
@@ -113,7 +113,7 @@ def test_one_rank_needs_no_mpirun() -> None:
     assert json.loads(run(*GROW, "--gen", 15, "--ranks", 1, "--json").stdout)["population"] == 826
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @on_ranks
 def test_ranks_print_what_one_process_prints(tmp_path: Path) -> None:
     words = gpunim(*GROW, "--gen", 31, "--columns", "births,section z=0,p-positions", "--out", tmp_path / "edge.zarr")
@@ -145,7 +145,7 @@ def test_the_plan_says_how_many_ranks_fit(monkeypatch: pytest.MonkeyPatch, room:
     assert words in str(job.plan())
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @on_ranks
 def test_mpirun_plans_for_its_ranks() -> None:
     words = gpunim(*GROW, "--gen", 64, "--plan", "--json")
@@ -161,7 +161,7 @@ def test_more_ranks_than_layers_have_a_plan() -> None:
 
 
 @on_ranks
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_ranks_have_the_digest_of_docs_growth() -> None:
     _, stdout, _ = ended(started(3, *gpunim(*GROW, "--gen", 512, "--json")))
     assert f"| `edge` | 512 | 22447861 | `{json.loads(stdout)['digest']}` |" in Path("docs/growth/README.md").read_text()
@@ -178,7 +178,7 @@ def patient_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @on_ranks
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.usefixtures("patient_mpirun")
 def test_a_signal_to_mpirun_ends_all_ranks(tmp_path: Path) -> None:
     out = tmp_path / "a.zarr"
@@ -202,7 +202,7 @@ def _process_of(rank: int, folder: Path) -> int:
 
 
 @on_ranks
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds processes by Linux's /proc")
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.usefixtures("patient_mpirun")

@@ -236,7 +236,7 @@ def test_a_grid_without_pyvista_is_one_sentence(monkeypatch):
         grow("nim", 3).to_pyvista()
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_the_notebook_of_the_documents_shows_what_it_was_saved_with(pv):
     """Each cell runs in IPython, and its result is shown as in the file, but for pixels, which another machine may draw."""
     for name in ("IPython", "pandas", "xarray"):

@@ -90,7 +90,7 @@ def test_a_draft_has_the_format_of_the_oeis(draft: Draft) -> None:
     assert f"n = {find(draft.name).offset}..{draft.reach}<" in lines["H"][0]
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("draft", DRAFTS.values(), ids=DRAFTS)
 def test_the_program_of_a_draft_prints_its_terms(draft: Draft) -> None:
     assert set(draft.programs) == {"Python"}

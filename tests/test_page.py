@@ -28,7 +28,7 @@ from tests.chromium import COARSE, DESK, PHONE, differ, needs_chromium
 from tests.helpers import printed, wait_for
 from tests.render_files import assert_apart, frame
 
-pytestmark = [needs_chromium, pytest.mark.thorough]
+pytestmark = [needs_chromium, pytest.mark.nightly]
 
 HOSTILE = "</script><script>alert(1)</script><!--<script> <img src=x onerror=alert(2)> & " + "long " * 30
 

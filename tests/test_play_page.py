@@ -140,7 +140,7 @@ def random_positions(name, largest, count):
 
 
 @needs_chromium
-@pytest.mark.thorough
+@pytest.mark.nightly
 class TestInTheBrowser:
     @pytest.mark.parametrize(
         ("name", "largest"), [("chocolate", 9), ("steep", 9), ("text", 9), ("shifted", 7), ("wythoff", 14), ("misere", 6)]

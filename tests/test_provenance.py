@@ -133,7 +133,7 @@ def test_a_file_that_does_not_say_is_one_sentence(suffix, content, tmp_path):
 
 @needs_ffmpeg
 @needs_trimesh
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_command_writes_the_same_bytes(tmp_path):
     commands = [(*words, "-o", name) for name, words in COMMANDS.items()]
     environment = {**os.environ, "PYTHONHASHSEED": "2", "TZ": "UTC2"}

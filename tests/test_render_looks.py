@@ -39,7 +39,7 @@ def able(style, engine):
     return "trace" if (style, engine) == ("volume", "numpy") else engine
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.parametrize("style", ["cubes", "volume"])
@@ -80,7 +80,7 @@ def test_ink_covers_what_its_discs_cover():
     assert np.count_nonzero(picture[..., 3]) == np.count_nonzero(picture[..., 1]) + 1
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.parametrize("source", ["nim:15", "nim:63"])
 def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
@@ -91,7 +91,7 @@ def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
     assert np.corrcoef(cubes, volume)[0, 1] > 0.8  # what is translucent is less in its alpha
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("style", ["cubes", "points", "volume"])
 @pytest.mark.parametrize("size", [(96, 40), (40, 96)])
 def test_no_body_is_cut_off_by_the_picture(style, size):

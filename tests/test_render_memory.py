@@ -16,7 +16,7 @@ from gpu_nim.render.page import scenes
 from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 from gpu_nim.render.source import blocks_of
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 
 
 def test_a_plan_grows_with_the_picture_and_with_what_it_shows() -> None:

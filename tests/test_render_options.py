@@ -68,7 +68,7 @@ def asked(option, values=OPTIONS):
 @pytest.mark.parametrize(
     ("command", "suffix", "takes"), KINDS, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_file_takes_each_option_or_refuses_it(command, suffix, takes, tmp_path):
     options = {*OPTIONS} & option_names(command[0]) - ({"style"} if "--style" in command else set())
     assert_each_option_is_heard(command, suffix, takes, options, tmp_path)
@@ -76,7 +76,7 @@ def test_a_file_takes_each_option_or_refuses_it(command, suffix, takes, tmp_path
 
 @needs_opengl
 @pytest.mark.parametrize("style", ["cubes", "volume"])
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_opengl_hears_the_quality(style, tmp_path):
     assert_each_option_is_heard((*TINY, style), ".png", {"quality"}, ["quality"], tmp_path)
 
@@ -96,7 +96,7 @@ def assert_each_option_is_heard(command, suffix, takes, options, folder):
 
 
 @pytest.mark.parametrize("motion", MOTIONS)
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_movie_takes_each_option_or_refuses_it(motion):
     motions = MOTIONS[motion]
     looks: dict[str, Any] = {name: True if value is None else value for name, value in OPTIONS.items() if name != "transparent"}

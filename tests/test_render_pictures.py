@@ -280,7 +280,7 @@ def test_the_triangle_of_d3_shows_the_published_numbers():
     assert numbers[32:] == [6 * c + 3 for c in range(16)]  # A016945
 
 
-@pytest.mark.parametrize("name", ["NF2", pytest.param("V4.1", marks=pytest.mark.thorough), "d3"])
+@pytest.mark.parametrize("name", ["NF2", pytest.param("V4.1", marks=pytest.mark.nightly), "d3"])
 def test_a_figure_is_written_as_vectors_and_its_words_as_words(name, tmp_path):
     drawing = draw_figure(name)
     for suffix in ("svg", "pdf"):

@@ -242,7 +242,7 @@ def test_a_report_links_to_the_page_that_it_belongs_to(tmp_path: Path) -> None:
         assert links == ([html.escape(home)] if home else [])
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @needs_chromium
 def test_the_page_in_a_browser(tmp_path: Path, results: list[ItemResult]) -> None:
     (tmp_path / PAGE).write_text(page(results, 2), encoding="utf-8")

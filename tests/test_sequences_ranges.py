@@ -95,7 +95,7 @@ def test_lengths_of_the_largest_words() -> None:
     assert total == sum(words[0].tolist()) % 2**64
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize(("piles", "engine"), [(20, ENGINE), (65, SmallBlocks(threads=2)), (129, ENGINE)])
 def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
     for name in FAMILIES:

@@ -22,7 +22,7 @@ from tests.helpers import PATIENCE, gpunim, run
 from tests.render_files import needs_ffmpeg
 from tests.writers import EACH, SIZE, WRITERS, command
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 
 HOLDER = """
 import sys

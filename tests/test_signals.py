@@ -16,8 +16,8 @@ from tests.helpers import PATIENCE, gpunim
 
 ENDINGS = [
     (signal.SIGINT, 130, "\ngpunim: interrupted\n"),
-    pytest.param(signal.SIGTERM, 143, "gpunim: terminated\n", marks=pytest.mark.thorough),
-    pytest.param(signal.SIGHUP, 129, "gpunim: hung up\n", marks=pytest.mark.thorough),
+    pytest.param(signal.SIGTERM, 143, "gpunim: terminated\n", marks=pytest.mark.nightly),
+    pytest.param(signal.SIGHUP, 129, "gpunim: hung up\n", marks=pytest.mark.nightly),
 ]
 
 

@@ -47,8 +47,8 @@ def numbered(blocks):
     ("view", "cut"),
     [
         ("hero", "corner"),
-        *(pytest.param(*case, marks=pytest.mark.thorough) for case in (("hero", "none"), ("isometric", "none"))),
-        *(pytest.param(*case, marks=pytest.mark.thorough) for case in (("200,30", "none"), ("200,-30", "half"))),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("hero", "none"), ("isometric", "none"))),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("200,30", "none"), ("200,-30", "half"))),
     ],
 )
 def test_rays_see_the_cells_that_are_drawn_as_cubes(view, cut):
@@ -288,7 +288,7 @@ def test_the_command_reports_a_traced_picture(tmp_path):
         ("chocolate:size=15", "sweep", {"sweep": "2..3"}, {}),
     ],
 )
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
     frames = []
     for engine in ("numpy", "trace"):
@@ -298,7 +298,7 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
         assert np.corrcoef(blocks.ravel(), rays.ravel())[0, 1] > 0.93
 
 
-@pytest.mark.thorough
+@pytest.mark.nightly
 def test_a_movie_of_a_body_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
     movie = Movie("nim:2^31-1", "growth", frames=32, options={"hold": "1"}, look=Look(**SMALL))

@@ -135,7 +135,7 @@ def test_a_page_is_sent_every_cell(source, as_trees):
     assert len(data["maps"]) == 4 * {"square8": 8, "hexagonal": 12}.get(source.split(":")[0], 0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_of_a_large_growth_is_small():
     made = page("hexagonal:2^14", Look())
     assert (made.population, made.note) == (511670917, "")
@@ -151,7 +151,7 @@ def test_a_page_that_would_be_larger_leaves_out_the_least_blocks(as_trees, monke
 
 
 @needs_chromium
-@pytest.mark.thorough
+@pytest.mark.nightly
 @pytest.mark.parametrize("source", ["hexagonal:200", "ulam-warburton:2^40", "triangular:90"])
 def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
     """Where the distances from two cells differ, the nearer one is named if it is alive, and nothing if not."""

@@ -29,9 +29,9 @@ LONG = "gpunim-long-indices"  # a second, at any reach
 
 @pytest.mark.parametrize(
     "statement",
-    [pytest.param(each, marks=[pytest.mark.thorough] if each.name == LONG else [], id=each.name) for each in statements()],
+    [pytest.param(each, marks=[pytest.mark.nightly] if each.name == LONG else [], id=each.name) for each in statements()],
 )
-@pytest.mark.parametrize("upto", [20, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("upto", [20, pytest.param(1, marks=pytest.mark.nightly)])
 def test_each_statement_holds(statement: Entry, upto: int) -> None:
     (checked,) = run_checks([statement], upto)
     assert checked.holds, checked.result.counterexample

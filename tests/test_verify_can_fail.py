@@ -38,7 +38,7 @@ from gpu_nim.papers.catalogue import ENTRIES
 from gpu_nim.papers.nim_fractals import section_5_5_more_piles
 from tests.threads import one_at_a_time
 
-pytestmark = pytest.mark.thorough
+pytestmark = pytest.mark.nightly
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
 ROOMS = (closed_forms, formulas, positions, arrays, walk)

@@ -2,8 +2,9 @@
 
 A budget is what the worst architecture needed when the kernel was last changed for speed, by NVRTC 13.0 or 13.5, and a little more
 for other versions of the compiler. A commit that needs more raises the number here and says why. From sm_100 on the compiler makes
-other loops: some it unrolls twice as far (`count_fill_wide`: 985 instructions, not 520), out of others it takes jumps (`look_nim`: 181
-instructions and 86 on the shortest way, not 312 and 14). So that neither hides what the other needs, the two have budgets of their own.
+other loops: some it unrolls twice as far (`count_fill_wide`: 985 instructions, not 520), out of others it takes jumps (`look_nim`:
+181 instructions and 86 on the shortest way, not 312 and 14). So that neither hides what the other needs, the two have budgets of
+their own.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """What gpu-check checks: `python -m scripts.lib.gpu_checks PART` runs the checks of a part, or prints the facts.
 
-Each check prints what it found and returns whether it holds, or is skipped for a reason. The part `kernels` only launches every kernel
-once, on little data, for compute-sanitizer.
+Each check prints what it found and returns whether it holds, or is skipped for a reason. The part `kernels` only launches every
+kernel once, on little data, for compute-sanitizer.
 """
 
 import hashlib
