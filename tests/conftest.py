@@ -60,8 +60,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "cuda_host: runs kernels on the CPU; run again under ASan and TSan")
     if _asked_for_gpu(config):
         lattices.on_gpu = True
-        # The versions of CuPy and NumPy on a machine with a GPU are not ours to choose: their warnings fail no test. Some are raised
-        # by compiled code, so that they seem to come from ours.
+        # The versions of CuPy and NumPy on a machine with a GPU are not ours to choose: their warnings fail no test. Some are
+        # raised by compiled code, so that they seem to come from ours.
         by_compiled = "::cupy._util.PerformanceWarning" if find_spec("cupy") and hasattr(import_cupy(), "_util") else ":::cupy"
         for warning in (":::cupy", ":::numpy", by_compiled):
             config.addinivalue_line("filterwarnings", f"default{warning}")

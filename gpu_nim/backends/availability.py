@@ -82,8 +82,8 @@ def _capability(driver: ctypes.CDLL, number: int) -> tuple[int, ...]:
 def import_cupy() -> Any:
     """Import CuPy, which makes its folder of compiled kernels then; where that cannot be written, it keeps them in memory.
 
-    Unless the user has set CUPY_ACCELERATORS or imported CuPy before, CUB is off: NVRTC needs 3 seconds for each of its reductions and
-    0.2 for one of CuPy's own, and gpunim reduces little by CuPy.
+    Unless the user has set CUPY_ACCELERATORS or imported CuPy before, CUB is off: NVRTC needs 3 seconds for each of its reductions
+    and 0.2 for one of CuPy's own, and gpunim reduces little by CuPy.
     """
     os.environ.setdefault("CUPY_ACCELERATORS", "")  # CuPy reads it when it is imported
     folder = Path(os.environ.get("CUPY_CACHE_DIR", "~/.cupy/kernel_cache"))
