@@ -18,7 +18,7 @@ from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
-from tests.lattices import FCC, RULE750, TRIANGULAR
+from tests.lattices import EDGE, FCC, RULE750, TRIANGULAR
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 GROW, TICK = "exactly_one_grow", "exactly_one_tick"
@@ -70,6 +70,14 @@ class TestExactlyOne:
             assert batches[1].section is None
             assert batches[2].section.tolist() == expected.section[12:].tolist()
 
+    @pytest.mark.parametrize("sections", [((2, 0), (2, 1), (2, 2)), ((0, 1), (1, 1), (0, 1))], ids=["levels", "axes"])
+    def test_each_section_has_its_own_graph(self, monkeypatch: pytest.MonkeyPatch, sections: tuple[tuple[int, int], ...]) -> None:
+        monkeypatch.setattr(exactly_one, "_RECORDED", 2)
+        engines = exactly_one.ExactlyOneEngine(HostLauncher(), EDGE, 18), NumpyExactlyOne(EDGE, 18)
+        for to, section in zip((5, 11, 17), sections, strict=True):
+            found, expected = (engine.advance(to, section=section).section.tolist() for engine in engines)
+            assert found == expected
+
     def test_cells_are_read_generation_by_generation(self, monkeypatch: pytest.MonkeyPatch) -> None:
         launcher = watched(monkeypatch, exactly_one)
         engine = exactly_one.ExactlyOneEngine(launcher, FCC, 3)
@@ -77,6 +85,7 @@ class TestExactlyOne:
         assert launcher.launched == ["exactly_one_lay", "wait", *[GROW, TICK, "wait"] * 3]
 
 
+@pytest.mark.cuda_host
 class TestNim:
     def test_a_batch_waits_for_its_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
         launcher = watched(monkeypatch, nim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,44 @@ def test_arrays_are_copied_to_the_host_beside_the_kernels(launcher: CupyLauncher
         assert copied.tolist() == [[number, number + 1, number + 2], [number + 3, number + 4, number + 5]]
         assert isinstance(copied.base.base.obj, cupy.cuda.alloc_pinned_memory)
     assert [source() for source in sources] == [None, None]  # whose memory may be used again
+
+
+def test_a_copy_is_waited_for_where_it_was_queued(launcher: CupyLauncher, cupy: Any) -> None:
+    """And not by what happens to be waited for beside it: a later copy may still be under way."""
+    arrays = [strict_cupy.asarray(np.full(3, number)) for number in (1, 2)]
+    first, second = map(launcher.start_copy_to_host, arrays)
+    assert first().tolist() == [1, 1, 1]
+    arrays[1].fill(3)  # which the second copy, not done yet, reads
+    assert second().tolist() == [3, 3, 3]
+
+
+@needs_compiler
+def test_a_launcher_works_on_its_device_whichever_is_current(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The emulated device refuses kernels, graphs and copies of another device than the current one."""
+    launcher, args = CupyLauncher(TABLE, SOURCES, number=1), arguments(7)
+    assert cupy.cuda.Device().id == 1
+    monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (100 + cupy.cuda.Device().id, 200))
+    for current in (0, 1):
+        cupy.cuda.Device(current).use()
+        launch = launcher.bind(FIRST, args)
+        again = launcher.record(partial(launch, 1))
+        cupy.cuda.Device(1 - current).use()
+        launch(1)
+        again()
+        assert launcher.free_memory() == 101
+        copied = launcher.start_copy_to_host(args["out"])
+        assert copied() == args["out"].get() == [14 * (1 + current)]
+        assert cupy.cuda.Device().id == 1 - current
+
+
+@needs_compiler
+def test_a_grid_has_more_than_65535_blocks(launcher: CupyLauncher, cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cupy.of_tests.parts, FIRST, slice(2**18, None))  # of the blocks, as the others would take long
+    x = strict_cupy.zeros(2**24 + 64, np.uint32)
+    x[-64:] = 1
+    args = {"x": x, "out": strict_cupy.zeros(1, np.uint64), "n": x.size}
+    launcher.bind(FIRST, args)(2**18 + 1)
+    assert args["out"].get() == [64]
 
 
 def test_what_the_device_has(launcher: CupyLauncher) -> None:

@@ -170,9 +170,10 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 
 // ---------------------------------------------------------------- doubles, each operation rounded to nearest
 
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
+// Not inlined, so that the compiler cannot fuse them: it may fuse what a kernel writes as a * b + c, as NVRTC does.
+[[gnu::noinline]] inline double __dadd_rn(double a, double b) { return a + b; }
+[[gnu::noinline]] inline double __dsub_rn(double a, double b) { return a - b; }
+[[gnu::noinline]] inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __ddiv_rn(double a, double b) { return a / b; }
 inline double __ll2double_rn(long long a) { return static_cast<double>(a); }
 inline long long __double2ll_rd(double a) { return static_cast<long long>(std::floor(a)); }

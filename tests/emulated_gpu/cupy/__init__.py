@@ -57,8 +57,9 @@ class _Function:
     kernel = SimpleNamespace(ptr=1)
 
     def __init__(self, host: HostLauncher, name: str) -> None:
-        self._host, self._name = host, name
+        self._host, self._name, self._device = host, name, cuda.Device().id
 
     def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[Any, ...], shared_mem: int = 0) -> None:
         assert shared_mem <= self.max_dynamic_shared_size_bytes
+        assert self._device == cuda.Device().id, "a kernel of another device than the current one"
         cuda.queue(partial(self._host, self._name, grid, block, args, shared_mem))

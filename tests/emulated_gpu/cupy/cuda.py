@@ -19,10 +19,18 @@ host = HostLauncher()
 
 
 class _Thread(threading.local):
-    """What a thread has done: its current stream, None where that is the default one, and how many kernels it has launched."""
+    """What a thread has done: its stream, None where that is the default one, and how many kernels it has launched."""
 
     stream: "Stream | None" = None
     launched = 0
+
+    def __init__(self) -> None:
+        self.devices = [0]  # the current one, after those to which it returns
+
+    @property
+    def device(self) -> int:
+        """The current device."""
+        return self.devices[-1]
 
 
 _thread = _Thread()
@@ -31,6 +39,7 @@ _thread = _Thread()
 def queue(launch: Callable[[], None]) -> None:
     """Launch on the default stream, or note a launch of the graph that the current stream captures."""
     if _thread.stream is not None:
+        _thread.stream.require_device()
         assert _thread.stream.captured is not None, "a kernel that would not wait for those of the default stream"
         _thread.stream.captured.append(launch)
     else:
@@ -43,7 +52,12 @@ class Stream:
 
     def __init__(self, *, non_blocking: bool = False) -> None:
         self._non_blocking, self._scope, self._copies, self._after = non_blocking, ExitStack(), [], 0
+        self.copied, self._device = 0, _thread.device
         self.captured: list[Callable[[], None]] | None = None
+
+    def require_device(self) -> None:
+        """Refuse work while another device is current than the stream's own."""
+        assert self._device == _thread.device, "a stream of another device than the current one"
 
     def __enter__(self) -> None:
         _thread.stream = self
@@ -61,7 +75,13 @@ class Stream:
         """Return the graph."""
         captured, self.captured = self.captured, None
         self._scope.close()
-        return SimpleNamespace(launch=lambda: [queue(launch) for launch in captured])
+
+        def launch() -> None:
+            self.require_device()
+            for each in captured:
+                queue(each)
+
+        return SimpleNamespace(launch=launch)
 
     def record(self) -> "Event":
         """Return an event after all that is queued."""
@@ -76,6 +96,7 @@ class Stream:
     def copy(self, array: Any, out: np.ndarray) -> None:
         """Queue a copy to the host, which does not keep the array's memory."""
         assert self._after == _thread.launched, "a copy that would not wait for the kernels"
+        self.require_device()
         source = weakref.ref(array)
 
         def copy() -> None:
@@ -85,10 +106,16 @@ class Stream:
 
         self._copies.append(copy)
 
-    def synchronize(self) -> None:
-        """Do what is queued."""
-        while self._copies:
+    @property
+    def queued(self) -> int:
+        """How many copies were ever queued."""
+        return self.copied + len(self._copies)
+
+    def synchronize(self, copies: int | None = None) -> None:
+        """Do what is queued, or as many copies of all as there ever were."""
+        while self._copies and (copies is None or self.copied < copies):
             self._copies.pop(0)()
+            self.copied += 1
 
 
 class Event:
@@ -97,10 +124,11 @@ class Event:
     def record(self, stream: Stream | None = None) -> None:
         """Take this moment."""
         self._stream, self.launched, self.at = stream or Stream(), _thread.launched, time.perf_counter()
+        self._before = self._stream.queued
 
     def synchronize(self) -> None:
-        """Wait for it."""
-        self._stream.synchronize()
+        """Wait for what was queued before it, and for nothing that was queued later."""
+        self._stream.synchronize(self._before)
 
 
 def get_elapsed_time(before: Event, after: Event) -> float:
@@ -109,18 +137,28 @@ def get_elapsed_time(before: Event, after: Event) -> float:
 
 
 class Device:
-    """The only one."""
+    """One of two devices, by default the current one."""
 
-    id = 0
     compute_capability = "90"
-    pci_bus_id = "0000:00:00.0"
     attributes = {"MaxSharedMemoryPerBlockOptin": host.shared_limit, "MultiProcessorCount": host.multiprocessors}  # noqa: RUF012
 
-    def use(self) -> None:
-        """It is used already."""
+    def __init__(self, number: int | None = None) -> None:
+        self.id = _thread.device if number is None else number
 
-    def __enter__(self) -> None: ...
-    def __exit__(self, *_: object) -> None: ...
+    @property
+    def pci_bus_id(self) -> str:
+        """Its place."""
+        return f"0000:0{self.id}:00.0"
+
+    def use(self) -> None:
+        """Make it the current one."""
+        _thread.devices[-1] = self.id
+
+    def __enter__(self) -> None:
+        _thread.devices.append(self.id)
+
+    def __exit__(self, *_: object) -> None:
+        _thread.devices.pop()
 
 
 def get_current_stream() -> Stream:
@@ -143,7 +181,7 @@ nvtx = SimpleNamespace(RangePush=lambda name: None, RangePop=lambda: None)
 _PROPERTIES = {"name": b"kernels on the CPU", "uuid": bytes(16), "multiProcessorCount": host.multiprocessors}
 runtime = SimpleNamespace(
     driverGetVersion=lambda: 13000,
-    getDeviceCount=lambda: 1,
+    getDeviceCount=lambda: 2,
     getDeviceProperties=lambda number: _PROPERTIES,
     memGetInfo=lambda: (host.free_memory(), host.free_memory()),
     runtimeGetVersion=lambda: 13000,
