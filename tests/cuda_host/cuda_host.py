@@ -70,12 +70,13 @@ _DEBUG = ("-O1", "-g1", "-fno-omit-frame-pointer")  # lines, for reports; withou
 
 def _fused() -> tuple[str, ...]:
     """Flags by which a * b + c is one operation with one rounding, as NVRTC makes it; none where this CPU has no such operation."""
+    fuse = ("-ffp-contract=fast", "-fexpensive-optimizations")  # a pass of GCC's -O2, which fuses
+    if platform.machine() == "aarch64":
+        return fuse
     try:
-        can = platform.machine() == "aarch64" or " fma " in Path("/proc/cpuinfo").read_text()
+        return (*fuse, "-mfma") if " fma " in Path("/proc/cpuinfo").read_text() else ()
     except OSError:
-        can = False
-    # GCC fuses operations at -O2, by this pass.
-    return ("-ffp-contract=fast", "-fexpensive-optimizations", *(() if platform.machine() == "aarch64" else ("-mfma",))) if can else ()
+        return ()
 
 
 FLAVOURS = {
