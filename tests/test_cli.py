@@ -145,7 +145,7 @@ MAKES_FOLDER = """
 import os
 folder = os.environ.get("CUPY_CACHE_DIR", os.path.expanduser("~/.cupy/kernel_cache"))
 os.path.isdir(folder) or os.makedirs(folder)
-raise RuntimeError("cache in memory: " + os.environ["CUPY_CACHE_IN_MEMORY"])
+raise RuntimeError("cache in memory: {CUPY_CACHE_IN_MEMORY}, accelerators: ({CUPY_ACCELERATORS})".format_map(os.environ))
 """
 H200 = Driver(0, (9, 0))
 
@@ -161,7 +161,7 @@ H200 = Driver(0, (9, 0))
         (Driver(0, (7, 2), (9, 0)), None, "a GPU of compute capability 7.5 or newer, and this one has 7.2"),
         (Driver(0, (7, 5)), None, "needs CuPy, which is not installed: install the extra cuda13"),
         (Driver(0, (10, 0)), None, "needs CuPy, which is not installed: install the extra cuda13"),
-        (H200, MAKES_FOLDER, "CuPy says: cache in memory: 1"),
+        (H200, MAKES_FOLDER, "CuPy says: cache in memory: 1, accelerators: ()"),
         (H200, "raise ImportError('libcudart.so.13: no such file')", "CuPy, which is installed but does not load (libcudart"),
         (H200, "raise RuntimeError('cannot load libnvrtc.so.13')", "needs NVRTC, and CuPy says: cannot load libnvrtc"),
         (H200, "__version__ = '13.6.0'", "needs CuPy 14 or newer, got 13.6.0: install the extra cuda13"),
@@ -174,7 +174,7 @@ def test_what_cuda_lacks(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     has_driver(monkeypatch, driver)
     monkeypatch.setenv("HOME", __file__)  # where no folder can be made
-    for name in ("CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"):
+    for name in ("CUPY_ACCELERATORS", "CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"):
         monkeypatch.setenv(name, "")  # so that it is removed in the end
         monkeypatch.delenv(name)
     for module in [name for name in sys.modules if name.split(".")[0] == "cupy"]:

@@ -176,6 +176,14 @@ def test_both_backends_hit_and_count_the_same_far_out(every_backend):
         assert 1 < found.max() <= CONE_CUBES
 
 
+def test_both_backends_enter_a_box_between_cells_alike(every_backend):
+    """Where rays that start between cells and run along diagonals do, rounding decides in which cell they begin."""
+    scene, random, count = packed(lambda cell: cell[0] >= 0, (0, 0, 0), (32, 32, 32)), np.random.default_rng(8), 2000
+    cells = random.integers(50, 200, count) - random.integers(0, 32, (3, count))
+    rays = Rays(cells, np.tile(random.random(count), (3, 1)), np.full((3, count), -(3**-0.5)), np.zeros(count, np.int8))
+    assert every_backend.tracer(scene).trace(rays) == NumpyTracer(scene).trace(rays)
+
+
 # Cones
 
 
