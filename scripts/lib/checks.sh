@@ -1,10 +1,15 @@
 # shellcheck shell=bash
 # What .ci/run and scripts/nightly share: Debian packages, a temporary folder `work`, and output printed at the end of each check.
 
-# require_debian_packages PACKAGE...: installs those that are missing. Without them tests would skip.
+# Where this is set, each of some hundred processes compiles what it imports, and pytest rewrites all tests in each.
+unset PYTHONDONTWRITEBYTECODE
+# What is imported is compiled then; pip and uv would compile all of the packages. (pip takes 0 for yes here.)
+export PIP_NO_COMPILE=0 UV_COMPILE_BYTECODE=0
+
+# require_debian_packages PACKAGE...: installs what is missing of these, of a compiler, OpenGL and MPI, without which tests would skip.
 require_debian_packages() {
     local package missing=()
-    for package in "$@"; do
+    for package in g++ python3-venv libegl1 libgl1 libgl1-mesa-dri openmpi-bin "$@"; do
         dpkg-query --show --showformat '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
     done
     ((${#missing[@]})) || return 0
