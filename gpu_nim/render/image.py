@@ -161,9 +161,7 @@ def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, 
         blocks = prepare(source, look, on_step)
         if blocks.flat:
             require_effect(*style_options(look, flat=True), look)
-        engine, reason = choose_engine(look, len(blocks))
-        if engine != "trace":
-            return blocks, engine, reason
+        return blocks, engine, reason
     require_traceable(look)
     require_picture_memory(look, "trace", name_of(source))
     return traced_body(source, look, on_step), "trace", reason
@@ -171,14 +169,14 @@ def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, 
 
 def is_traced(source: Source, look: Look) -> bool:
     """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
-    able = look.engine == "auto" and "trace" in style_of(look).costs and look.colour in BY_GENERATION
+    able = look.engine == "auto" and "trace" in style_of(look).engines and look.colour in BY_GENERATION
     return choose_engine(look)[0] == "trace" or (able and has_many_cells(source))
 
 
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
     style = style_of(look)
-    if "trace" not in style.costs or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
+    if "trace" not in style.engines or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
         raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
@@ -202,25 +200,25 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
     return style_of(look).prepared(blocks, look.quality)
 
 
-def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
-    """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
+def choose_engine(look: Look) -> tuple[str, str]:
+    """Return the engine for a picture and, where OpenGL was preferred but not chosen, why."""
     if look.traced:
         return "trace", ""
-    costs = style_of(look).costs
-    if look.engine not in ("auto", *costs):
-        raise UsageError(f"style {look.style_name} is drawn by engine {one_of(costs)}, got engine {look.engine!r}")
-    if look.engine == "numpy" or "opengl" not in costs:
+    engines = style_of(look).engines
+    if look.engine not in ("auto", *engines):
+        raise UsageError(f"style {look.style_name} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
+    if look.engine == "numpy" or "opengl" not in engines:
         return "numpy", ""
     try:
         opengl.require_opengl()
         if look.engine == "auto":
-            require_picture_memory(look, "opengl", "", blocks, spare=True)
+            require_picture_memory(look, "opengl", "")
     except (MissingDependency, InsufficientMemoryError) as error:
         if look.engine == "opengl":
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
-        return ("numpy", f"drawn by NumPy, since {why}") if "numpy" in costs else ("trace", f"traced, since {why}")
+        return ("numpy", f"drawn by NumPy, since {why}") if "numpy" in engines else ("trace", f"traced, since {why}")
     return "opengl", ""
 
 
@@ -247,7 +245,6 @@ class DrawnBody:
             return
         base = look.colours_of(body) if base is None else base
         self.annotations = annotations(body, look, running, base)
-        require_picture_memory(look, engine, body.name, len(body))
         self._style = style(body, base, look, engine)
 
     @property

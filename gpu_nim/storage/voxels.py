@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.arrays import Kind, created
 from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
@@ -30,8 +29,6 @@ is_voxels = _KIND.is_ours
 SIDE = 64
 #: Bytes in memory of a slab at most, unless a layer takes more.
 SLAB_BYTES = 36 << 20
-#: Bytes in memory while cells are dealt to slabs, or read back from them.
-SPLIT_BYTES = 6 << 20
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
 
@@ -53,19 +50,6 @@ def slab_layers(shape: Sequence[int], axis: int, each: int) -> int:
     while layers > 1 and layers * layer > SLAB_BYTES and shape[axis] <= layers // 2 * _FILES:
         layers //= 2
     return layers
-
-
-def slab_memory(shape: Sequence[int], generations: int, axis: int = -1, each: int | None = None) -> int:
-    """Return the bytes of memory for writing a box by slabs along an axis, by default the last.
-
-    Args:
-        shape: the sides of the box.
-        generations: the last generation.
-        axis: the axis.
-        each: bytes of a voxel of a slab; by default those of its generation.
-    """
-    each = each or voxel_dtype(generations).itemsize
-    return SPLIT_BYTES + min(shape[axis], slab_layers(shape, axis, each)) * (prod(shape) // shape[axis]) * each
 
 
 class Slabs:
@@ -132,8 +116,6 @@ class Slabs:
         low, layers = int(self.lower[self._axis]), self.shape[self._axis]
         rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
         room = [self.shape[axis] for axis in rest]
-        needed = min(self.layers, layers) * prod(room) * self.dtype.itemsize
-        require_memory(needed, host_memory(), f"{min(self.layers, layers)} layers of voxels")
         slab = np.empty((min(self.layers, layers), *room), self.dtype)
         for first in range(0, layers, self.layers):
             voxels = slab[: layers - first]

@@ -4,15 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_nim.model.files import call
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.drawing import SUFFIXES, Drawing
 from gpu_nim.render.image import Picture
 from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES, Theme
-
-_BYTES_A_PIXEL = 20
-_BYTES = 74 << 20  # of matplotlib, the largest figure's game, and its drawing
 
 
 @dataclass(frozen=True)
@@ -59,8 +55,6 @@ def figure_picture(name: str, look: Look) -> Picture:
         InsufficientMemoryError: it would not fit.
     """
     width, height = look.resolution
-    work = f"drawing figure:{name} at {width}x{height}"
-    require_memory(_BYTES_A_PIXEL * width * height, host_memory(), work, "a smaller --resolution takes less")
     return Picture(
         draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", call("figures.figure_picture", name, look)
     )
@@ -81,7 +75,6 @@ def draw_figure(name: str, theme: str = "paper") -> Drawing:
     True
     """
     figure, colours = FIGURES.find(name), THEMES.find(theme)
-    require_memory(_BYTES, host_memory(), f"drawing figure:{name}")
     drawing = figure.drawing(colours)
     drawing.call = call("draw_figure", name, theme)
     return drawing
