@@ -97,8 +97,8 @@ def test_the_command_lists_and_runs() -> None:
     assert listed.exit_code == 0
     assert "nf-theorem-19" in listed.stdout
     assert len(facts("verify", "--list")["statements"]) == len(statements())
-    long = verify("largest-counts", "chocolate-first-difference", "--upto", "2").stdout.splitlines()
-    assert [line.index(s) for line in long for s in ("D_k(n) <=", "Where a y") if s in line] == [
+    long = verify("nf-lemma-8", "chocolate-first-difference", "--upto", "2").stdout.splitlines()
+    assert [line.index(s) for line in long for s in ("a_k(2^m - 1) =", "Where a y") if s in line] == [
         len("holds  chocolate-first-difference ")
     ] * 2
 
