@@ -1,7 +1,6 @@
 """`gpunim bench device`, with the kernels on the CPU as a stand-in for a GPU: works, floors and rivals; never figures."""
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,7 @@ from gpu_nim.bench import device_works
 from gpu_nim.bench.count import doubling
 from gpu_nim.bench.device_works import works
 from gpu_nim.bench.floors import Floor, Rates, exactly_one_floor, nim_floor, range_floor
-from gpu_nim.bench.harness import GPUNIM, HEADER, Clock, Contender, Work, race
+from gpu_nim.bench.harness import HEADER, Clock, Contender, Work, race
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import find_family
@@ -146,18 +145,3 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "a stand-in: fill 4,000.0 GB/s, copy 4,000.0 GB/s" in text
     result = CliRunner().invoke(main, ["bench", "device", "--work", "eight"])
     assert (result.exit_code, result.stderr) == (2, "gpunim: no work has 'eight' in its name\n")
-
-
-def test_profile_wraps_nsight_compute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "ncu").write_text('#!/bin/sh\necho "$@"\nexit 3\n')
-    (tmp_path / "ncu").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert CliRunner().invoke(main, ["bench", "device", "--profile", "--work", "D_4"]).exit_code == 3
-    said = capfd.readouterr().out
-    assert said.startswith("--nvtx --print-nvtx-rename kernel ")
-    assert " --clock-control none " in said
-    assert said.endswith(f"{' '.join(GPUNIM)} bench device --runs 1 --work D_4\n")
-    (tmp_path / "ncu").unlink()
-    result = CliRunner().invoke(main, ["bench", "device", "--profile"])
-    expected = "gpunim: --profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself\n"
-    assert (result.exit_code, result.stderr) == (2, expected)
