@@ -49,7 +49,6 @@ def test_each_generation_has_the_population_that_the_engines_grow(name):
     assert at(name, generations).certificate == whole.certificate
 
 
-@pytest.mark.usefixtures("_loops")
 @pytest.mark.parametrize(
     ("name", "generation", "population"),  # Golly 3.3, bgolly -h; the last is also A147562(2^40 + 1)
     [
