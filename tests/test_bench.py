@@ -26,7 +26,7 @@ def test_contenders_take_turns_after_a_warm_up() -> None:
     calls: list[str] = []
 
     def contender(name: str) -> Contender:
-        return Contender(name, lambda: calls.append(name) or 7)  # type: ignore[func-returns-value]
+        return Contender(name, lambda: calls.append(name) or 7)
 
     rows = race(Work("seven", (contender("a"), contender("b"))), runs=3)
     assert calls == ["a", "b"] * 4

@@ -32,7 +32,7 @@ def started(size: int, *command: object, **more: object) -> subprocess.Popen[str
     assert MPIEXEC is not None
     environment = {**os.environ, **OPEN_MPI}
     words = [MPIEXEC, "-n", str(size), *map(str, command)]
-    return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)  # type: ignore[call-overload]
+    return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
