@@ -45,8 +45,8 @@ _GPU = pytest.param(("gpu",), marks=pytest.mark.gpu, id="gpu")
 
 
 if "mix_stderr" in signature(CliRunner).parameters:  # click 8.1: let its runner keep stderr apart, as that of 8.2 does
-    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[method-assign, assignment]
-    Result.output = property(lambda self: self.stdout + self.stderr)  # type: ignore[method-assign, assignment]
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)
+    Result.output = property(lambda self: self.stdout + self.stderr)
 
 
 settings.register_profile("gpunim", deadline=None)  # no test asserts a time

@@ -116,7 +116,7 @@ def same_rest(rest: Batch, whole: Batch) -> None:
     done = rest.first - whole.first
     parts = {name: None if (array := getattr(whole, name)) is None else array[done:] for name in ("births", "checksums", "section")}
     cells = None if whole.cells is None else whole.cells[int(whole.births[:done].sum()) :]
-    same_batches(rest, Batch(rest.first, **parts, cells=cells))  # type: ignore[arg-type]
+    same_batches(rest, Batch(rest.first, **parts, cells=cells))
 
 
 def p_positions(below: int) -> list[tuple[int, int, int]]:

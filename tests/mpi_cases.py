@@ -7,9 +7,7 @@ prints a JSON object with what was wrong with each case, or "".
 import json
 import os
 import resource
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import traceback
@@ -76,13 +74,6 @@ def buffers_of_a_device(ranks: MpiCommunicator, folder: Path) -> None:
         for source, part in enumerate(ranks.exchange(parts, xp.empty)):
             assert type(part) is xp.ndarray
             assert part.get().tolist() == [16 * source + ranks.rank] * (length * ((source + ranks.rank) % 3))
-
-
-@case
-def the_library_says_whether_it_takes_them(ranks: MpiCommunicator, folder: Path) -> None:
-    if shutil.which("ompi_info") is not None:
-        said = subprocess.run(["ompi_info", "--parsable", "--all"], capture_output=True, text=True, check=True).stdout
-        assert ranks.device_buffers == ("built_with_cuda_support:value:true" in said)
 
 
 @case
@@ -176,15 +167,6 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
             assert job.growing.generation == 20, name
             assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in job.passed_over[0]
             assert job.grow().digest == whole("edge", 40).digest
-
-
-@case
-def parts_of_removed_checkpoints_are_removed(ranks: MpiCommunicator, folder: Path) -> None:
-    _interrupted(ranks, folder / "run", "edge", 50, 10)
-    share(ranks, 0)
-    numbers = ("0000000030", "0000000040")
-    expected = {f"checkpoint-{n}{part}.npz" for n in numbers for part in ("", *(f"-rank-{r}" for r in range(1, ranks.size)))}
-    assert {path.name for path in (folder / "run").iterdir()} == expected
 
 
 @case

@@ -133,7 +133,7 @@ def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
     for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
         renderer = motion_of(Movie("edge:7", frames=4, look=Look(resolution=(64, 48), view=view, engine="numpy")))
-        cameras = [renderer.camera(number) for number in (0, 1)]  # type: ignore[attr-defined]
+        cameras = [renderer.camera(number) for number in (0, 1)]
         assert [camera.parallel for camera in cameras] == [parallel] * 2
         assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)
         assert not np.allclose(cameras[0].basis, cameras[1].basis)

@@ -31,7 +31,7 @@ LONG = "gpunim-long-indices"  # a second, at any reach
     "statement",
     [pytest.param(each, marks=[pytest.mark.nightly] if each.name == LONG else [], id=each.name) for each in statements()],
 )
-@pytest.mark.parametrize("upto", [20, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("upto", [8, *(pytest.param(other, marks=pytest.mark.nightly) for other in (1, 20))])
 def test_each_statement_holds(statement: Entry, upto: int) -> None:
     (checked,) = run_checks([statement], upto)
     assert checked.holds, checked.result.counterexample
