@@ -125,7 +125,7 @@ def _write_table(growth: Growth, path: Path) -> None:
     write_table(path, [columns], {name: value for name, value in growth.summary().items() if name != "births"})
 
 
-GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths", plugins=("gpunim.formats", GrowthFormat))
+GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 
 for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
