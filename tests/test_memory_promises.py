@@ -288,7 +288,7 @@ def test_what_reads_a_result_takes_what_it_asks_for(
     _keeps(*(words.replace(name, each) for each in names))
 
 
-WITHOUT = {"automata", "games", "bench", "show", "oeis", "reproduce"}
+WITHOUT = {"automata", "games", "bench", "oeis", "reproduce"}
 """Commands whose memory no size decides, or is that of another: they list, measure or check what others do, and serve an exported
 page."""
 NAMED: dict[str, Iterable[str]] = {

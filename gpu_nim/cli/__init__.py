@@ -51,8 +51,7 @@ THEMES = {
     "Pictures": {
         "render": "Draw a picture, or a figure of the papers.",
         "movie": "Make a movie of a body that turns, grows or changes.",
-        "show": "Explore a body in a browser.",
-        "export": "Write a mesh for other programs, or an HTML page.",
+        "export": "Write a mesh for other programs, or an interactive page.",
     },
     "Checks": {
         "verify": "Check theorems exhaustively; check growths and b-files.",
