@@ -127,7 +127,6 @@ PROMISES = [
     (f"{EDGE} --out a.rle3", 8, 31),
     (f"{EDGE} --columns '{','.join(COLUMNS)}'", 16, 192),
     (f"{NIM} --out a.vti", 16, 720),
-    (f"{NIM} --voxels a.zarr", 16, 720),
     *((f"{NIM} --threads 0 --out a{ending}", 16, 6000) for ending in endings(columns=True) if ending != ".csv"),
     (f"{PLANE} --out a.rle", 16, 500),
     (f"{FOUR} --out a.npz", 4, 60),

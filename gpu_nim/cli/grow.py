@@ -25,7 +25,6 @@ _EXAMPLES = {
     "gpunim grow edge --gen 256": "Grow the automaton edge to generation 256.",
     "gpunim grow nim --gen 256 --out nim.zarr": "Save the growth, for `gpunim verify`, `gpunim render` and Python.",
     "gpunim grow fcc --gen 64 --columns births,population,density": "Print a table.",
-    "gpunim grow fcc --gen 64 --bfile b151776.txt": "Write the b-file of an OEIS entry.",
     'gpunim grow --offsets "1,0;-1,0;0,1;0,-1" --gen 16': "Grow an automaton of your own.",
     "gpunim grow edge --gen 1024 --checkpoint ck": "Write checkpoints, from which `gpunim grow --resume ck` continues.",
     "gpunim grow edge --gen 4096 --plan": "Print the memory that a growth takes.",
@@ -76,8 +75,6 @@ _EXAMPLES = {
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
 @click.option("-o", "--out", type=FILE, help=f"Save the growth: {describe_formats()}. {_SCRATCH}")
-@click.option("--voxels", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
-@click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
 @click.option(
     "--parents", is_flag=True, help=f"Save each cell's parent, the evolution tree, in --out, a {suffixes_with_parents()}."
 )
@@ -122,7 +119,7 @@ def grow(
     elif not quiet and asked and not opened.saves_columns:
         print_table(([_shown(value) for value in row] for row in growth.table.rows()), growth.table.header)
     elif not quiet:
-        _print_summary(growth, growing.verdict, opened.job.files)
+        _print_summary(growth, growing.verdict, opened.job.out)
     if growing.mismatch is not None:
         say(f"gpunim: generation {growing.mismatch} of {growth.automaton} contradicts {growing.automaton.source}", err=True)
         return 1
@@ -150,7 +147,7 @@ def _jumped(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return rows[:3] + births + rows[3:]
 
 
-def _print_summary(growth: "Growth", verdict: str, saved: list[Path]) -> None:
+def _print_summary(growth: "Growth", verdict: str, out: str | Path | None) -> None:
     births = growth.births.tolist()
     first = max(0, len(births) - _SHOWN)
     print_table(
@@ -163,6 +160,6 @@ def _print_summary(growth: "Growth", verdict: str, saved: list[Path]) -> None:
             ("digest", growth.digest),
             ("device", f"{growth.device} ({growth.backend})"),
             ("seconds", f"{growth.seconds:.3f}"),
-            *(("saved", str(path)) for path in saved),
+            *([] if out is None else [("saved", str(out))]),
         ]
     )

@@ -1,11 +1,7 @@
-"""Voxels of a growth, slab by slab, without the whole cube in memory: the birth generation of each cell as a chunked Zarr v3 array.
+"""Voxels of a growth, slab by slab, without the whole cube in memory: the generation of each birth + 1, and 0 where there is none.
 
 Newborns are spread over the whole space, and voxels are written in order.  So the cells are written to scratch files first, one for
 every slab of a few layers, and at the end each slab is filled from the one or two files with its cells.
-
-    NAME.zarr             one array, voxel [i, j, k] for the cell origin + (i, j, k); its dimensions are named x, y, z
-                          uint16, or uint32 where generations need it: generation of birth + 1, 0 where nothing was born
-                          attributes origin, spacing, automaton, generations, population, digest and provenance
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,14 +15,9 @@ from numpy.typing import NDArray
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.arrays import Kind, created
-from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
+from gpu_nim.storage.growth_files import batches, box_of
 
-_KIND = Kind("gpunim voxels", 1, "voxels")
-#: Whether a folder holds voxels that gpunim wrote, and may therefore be replaced.
-is_voxels = _KIND.is_ours
-#: The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16.
+#: The most layers of a slab.
 SIDE = 64
 #: Bytes in memory of a slab at most, unless a layer takes more.
 SLAB_BYTES = 36 << 20
@@ -156,41 +147,3 @@ class Slabs:
 
     def _path(self, slab: int) -> Path:
         return self._folder / f"slab{slab:+d}"
-
-
-def write_voxels(growth: Growth, path: Path) -> None:
-    """Write the voxels of a growth to a new store, and last the attributes, which mark it as complete.
-
-    >>> import tempfile, zarr
-    >>> from gpu_nim import grow
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_voxels(grow("edge", 31), Path(folder, "edge.zarr"))
-    ...     voxels = zarr.open_array(f"{folder}/edge.zarr", mode="r")
-    ...     voxels.shape, int((voxels[:] > 0).sum()), int(voxels[1, 1, 0])
-    ((32, 32, 32), 5710, 2)
-    """
-    slabs = Slabs(growth, path.parent)
-    layout = {"shape": slabs.shape, "chunks": _chunk(slabs.shape, slabs.layers), "dtype": slabs.dtype, "fill_value": 0}
-    names = ["x", "y", "z"][: len(slabs.shape)]
-    array = created(path, "", names, **layout, compressors=shuffled_zstd(), config=None)  # empty chunks are not written
-    for first, voxels in slabs:
-        for start in range(0, slabs.shape[1], array.chunks[1]):  # zarr copies what it writes
-            part = slice(start, start + array.chunks[1])
-            with interrupts_deferred():
-                array[first : first + len(voxels), part] = voxels[:, part]
-    with interrupts_deferred():
-        array.attrs.update(
-            {
-                **of_growth(growth),
-                **_KIND.attributes,
-                "origin": slabs.lower.tolist(),
-                "spacing": [1] * len(slabs.shape),
-                "value": "generation of birth + 1, 0 where nothing was born",
-            }
-        )
-
-
-def _chunk(shape: tuple[int, ...], layers: int) -> tuple[int, ...]:
-    """The shape of chunks: a slab high, and longer in the last direction where that is less than `SIDE`."""
-    *sides, last = layers, *(SIDE for _ in shape[1:])
-    return tuple(min(side, size) for side, size in zip((*sides, max(1, last * SIDE // layers)), shape, strict=True))
