@@ -88,14 +88,14 @@ def test_paraviews_threshold_shows_each_cell_at_its_place(tmp_path: Path) -> Non
 
 def line(first: int, stop: int) -> Iterator[Newborns]:
     """The generations of a growth that moves by a cell a generation, which is not grown: that would take minutes."""
-    return ((n, np.array([[0, n]])) for n in range(first, stop))
+    return ((n, np.array([[n, 0]])) for n in range(first, stop))
 
 
 def test_many_generations_take_wider_voxels(tmp_path: Path) -> None:
     for last, dtype in ((65534, np.uint16), (65535, np.uint32)):
         (tmp_path / f"{last}").mkdir()
         births = np.ones(last + 1, np.uint64)
-        begun = grow(Rule(2, ((0, 1),), ONE, ((0, 0),)), 0, backend="numpy")
+        begun = grow(Rule(2, ((1, 0),), ONE, ((0, 0),)), 0, backend="numpy")
         slabs = Slabs(replace(begun, births=births, checksums=births, source=line), tmp_path / f"{last}")
         ((_, voxels),) = slabs
         assert voxels.tolist() == [list(range(1, last + 2))]

@@ -32,40 +32,38 @@ def voxel_dtype(generations: int) -> np.dtype[Any]:
     return np.dtype(np.uint16 if generations + 1 < 2**16 else np.uint32)
 
 
-def slab_layers(shape: Sequence[int], axis: int, each: int) -> int:
-    """Return the layers of a slab along an axis of a box, a power of two, where a voxel takes `each` bytes.
+def slab_layers(shape: Sequence[int], each: int) -> int:
+    """Return the layers of a slab along the last axis of a box, a power of two, where a voxel takes `each` bytes.
 
-    >>> slab_layers((513, 513, 513), 0, 2), slab_layers((2049, 2049, 2049), 0, 2)
+    >>> slab_layers((513, 513, 513), 2), slab_layers((2049, 2049, 2049), 2)
     (64, 4)
     """
-    layers, layer = SIDE, prod(shape) // shape[axis] * each
-    while shape[axis] > layers * _FILES:
+    layers, layer = SIDE, prod(shape[:-1]) * each
+    while shape[-1] > layers * _FILES:
         layers *= 2
-    while layers > 1 and layers * layer > SLAB_BYTES and shape[axis] <= layers // 2 * _FILES:
+    while layers > 1 and layers * layer > SLAB_BYTES and shape[-1] <= layers // 2 * _FILES:
         layers //= 2
     return layers
 
 
-def slab_memory(shape: Sequence[int], generations: int, axis: int = -1, each: int | None = None) -> int:
-    """Return the bytes of memory for writing a box by slabs along an axis, by default the last.
+def slab_memory(shape: Sequence[int], generations: int, each: int | None = None) -> int:
+    """Return the bytes of memory for writing a box by slabs along its last axis.
 
     Args:
         shape: the sides of the box.
         generations: the last generation.
-        axis: the axis.
         each: bytes of a voxel of a slab; by default those of its generation.
     """
     each = each or voxel_dtype(generations).itemsize
-    return SPLIT_BYTES + min(shape[axis], slab_layers(shape, axis, each)) * (prod(shape) // shape[axis]) * each
+    return SPLIT_BYTES + min(shape[-1], slab_layers(shape, each)) * prod(shape[:-1]) * each
 
 
 class Slabs:
-    """The cells of a growth, by slabs of some layers along an axis, in scratch files, one for each slab.
+    """The cells of a growth, by slabs of some layers along the last axis, in scratch files, one for each slab.
 
     Args:
         growth: the growth.
         folder: where the scratch files are.
-        axis: the axis.
         each: bytes in memory of a voxel of a slab, by which the number of layers is chosen; by default those of its generation.
 
     Attributes:
@@ -75,11 +73,11 @@ class Slabs:
         dtype: that of voxels.
     """
 
-    def __init__(self, growth: Growth, folder: Path, axis: int = 0, each: int | None = None) -> None:
-        self._folder, self._axis = folder, axis
+    def __init__(self, growth: Growth, folder: Path, each: int | None = None) -> None:
+        self._folder = folder
         self.dtype = voxel_dtype(growth.generations)
         low, high = box_of(growth)
-        self.layers = slab_layers(tuple((high - low + 1).tolist()), axis, each or self.dtype.itemsize)
+        self.layers = slab_layers(tuple((high - low + 1).tolist()), each or self.dtype.itemsize)
         self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
         found: list[NDArray[np.int64]] = []
         for batch in batches(growth):
@@ -91,13 +89,13 @@ class Slabs:
             )
             for start in range(0, len(born), _AT_ONCE):
                 part = slice(start, start + _AT_ONCE)
-                self._deal(batch.cells[part], born[part], int(low[axis]) // self.layers)
+                self._deal(batch.cells[part], born[part], int(low[-1]) // self.layers)
         self.lower = np.min([low for low, _ in found], axis=0)
         self.shape: tuple[int, ...] = tuple((np.max([high for _, high in found], axis=0) - self.lower + 1).tolist())
 
     def _deal(self, cells: NDArray[np.integer], born: NDArray[np.integer], first: int) -> None:
         """Append cells, with their generations, to the files of their slabs, of which `first` is the lowest."""
-        slabs = (cells[:, self._axis] // self.layers - first).astype(np.uint16)  # which NumPy sorts by digits
+        slabs = (cells[:, -1] // self.layers - first).astype(np.uint16)  # which NumPy sorts by digits
         rows = np.empty((len(cells), cells.shape[1] + 1), self._kind)
         rows[:, :-1], rows[:, -1] = cells, born
         rows = rows.take(np.argsort(slabs, kind="stable"), axis=0)
@@ -109,20 +107,18 @@ class Slabs:
 
     def rows(self) -> Iterator[NDArray[np.integer]]:
         """Yield the cells of each slab with cells, in an order of their own, with the generation of each after its coordinates."""
-        low = int(self.lower[self._axis])
-        for first in range(low, low + self.shape[self._axis], self.layers):
+        low = int(self.lower[-1])
+        for first in range(low, low + self.shape[-1], self.layers):
             found = list(self._between(first, first + self.layers))
             if found:
                 yield np.concatenate(found)
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first.
+        """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the last axis first.
 
         The next slab overwrites the voxels.
         """
-        low, layers = int(self.lower[self._axis]), self.shape[self._axis]
-        rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
-        room = [self.shape[axis] for axis in rest]
+        low, *room, layers = int(self.lower[-1]), *self.shape
         needed = min(self.layers, layers) * prod(room) * self.dtype.itemsize
         require_memory(needed, host_memory(), f"{min(self.layers, layers)} layers of voxels")
         slab = np.empty((min(self.layers, layers), *room), self.dtype)
@@ -130,8 +126,8 @@ class Slabs:
             voxels = slab[: layers - first]
             voxels[:] = 0
             for rows in self._between(low + first, low + first + len(voxels)):
-                layer = rows[:, self._axis] - (low + first)
-                places = tuple(rows[:, axis] - self.lower[axis] for axis in rest)
+                layer = rows[:, -2] - (low + first)
+                places = tuple(rows[:, axis] - self.lower[axis] for axis in range(len(room)))
                 voxels[(layer, *places)] = rows[:, -1].astype(self.dtype) + 1
             yield first, voxels
 
@@ -143,7 +139,7 @@ class Slabs:
             width = len(self.lower) + 1
             with path.open("rb") as file:
                 while len(rows := np.fromfile(file, self._kind, _AT_ONCE * width).reshape(-1, width)):
-                    yield rows[(rows[:, self._axis] >= first) & (rows[:, self._axis] < stop)]
+                    yield rows[(rows[:, -2] >= first) & (rows[:, -2] < stop)]
 
     def _path(self, slab: int) -> Path:
         return self._folder / f"slab{slab:+d}"
