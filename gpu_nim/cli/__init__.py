@@ -50,7 +50,7 @@ THEMES = {
     },
     "Pictures": {
         "render": "Draw a picture, or a figure of the papers.",
-        "movie": "Make a movie of a body that turns, grows or changes.",
+        "movie": "Make a movie of a rotating, growing or changing object.",
         "export": "Write a mesh for other programs, or an interactive page.",
     },
     "Checks": {

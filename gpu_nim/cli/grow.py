@@ -18,7 +18,7 @@ from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_paren
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
 
-_SCRATCH = "Its cells are in a scratch folder beside the file meanwhile."
+_SCRATCH = "Meanwhile its cells are in a scratch folder beside it."
 _SHOWN = 5  # last generations in the summary
 
 _EXAMPLES = {
@@ -57,14 +57,14 @@ _EXAMPLES = {
 @click.option(
     "--threads",
     type=SIZE,
-    help="Threads of numba's compiled loops, which grow large growths; 0 is NumPy alone; on NumPy.  [default: one a core]",
+    help="numba threads, for large growths on NumPy; 0 turns numba off.  [default: one per core]",
 )
 @click.option(
     "--engine",
     type=Choice(ENGINES),
     default="auto",
     help="How to grow: general is the engine for any rule, even where a faster one applies; macro-cells jumps to --gen, and prints "
-    "the last generations alone.",
+    "only the last generations.",
 )
 @click.option("--within", type=CELLS, help='With macro-cells: count the cells between two corners, such as "0,0;99,0".')
 @click.option(
@@ -83,7 +83,7 @@ _EXAMPLES = {
 @click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--plan", is_flag=True, help="Print the memory that the growth would take, without starting it.")
-@click.option("--ranks", type=AMOUNT, help="With --plan: of each of this many ranks, as `mpirun -n RANKS` starts them.")
+@click.option("--ranks", type=AMOUNT, help="With --plan: the memory of each of this many ranks of `mpirun -n RANKS`.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
 def grow(

@@ -79,7 +79,7 @@ class GrowthJob:
             pattern of Golly, an .rle or .rle3 file, which also has the rule where neither is given.
         octant: with `offsets`: whether only cells without a negative coordinate may live.
         backend: "auto", "cuda", "numpy", or a backend object, which has its ranks and its threads.
-        threads: by how many threads numba's compiled loops grow, 0 for NumPy alone, by default one for each core; on NumPy.
+        threads: the number of numba threads, on NumPy; 0 turns numba off; by default one per core.
         columns: the columns of the growth's table.
         out: the file of the growth (see `gpu_nim.storage.growth_formats`).
         parents: whether `out` has each cell's parent.

@@ -21,7 +21,7 @@ from gpu_nim.storage.growth_files import batches, box_of
 SIDE = 64
 #: Bytes in memory of a slab at most, unless a layer takes more.
 SLAB_BYTES = 36 << 20
-#: Bytes in memory while cells are dealt to slabs, or read back from them.
+#: Bytes in memory while cells are distributed over slabs, or read back from them.
 SPLIT_BYTES = 6 << 20
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
