@@ -59,15 +59,11 @@ def _forget_interrupt() -> None:
 
 
 def _silence_warnings() -> None:
-    """Show libraries' warnings only if Python was told to, and in a sentence those about plug-ins."""
+    """Show libraries' warnings only if Python was told to."""
     if not sys.warnoptions:
         import warnings
 
-        from gpu_nim.model.errors import PluginWarning
-
         warnings.simplefilter("ignore")
-        warnings.simplefilter("default", PluginWarning)
-        warnings.formatwarning = lambda message, *_: f"gpunim: {message}\n"
 
 
 def _keep_one_heap() -> None:

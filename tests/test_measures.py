@@ -211,11 +211,9 @@ def test_fractions_are_not_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
         ((), True),
         (("--out", "a.npz"), True),
         (("--out", "a.csv"), False),
-        (("--bfile", "b048883.txt"), True),
-        (("--out", "a.csv", "--bfile", "b048883.txt"), False),
     ],
 )
-def test_columns_that_no_file_has_are_printed(
+def test_columns_that_the_file_has_not_are_printed(
     files: tuple[str, ...], printed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -127,7 +127,6 @@ PROMISES = [
     (f"{EDGE} --out a.rle3", 8, 31),
     (f"{EDGE} --columns '{','.join(COLUMNS)}'", 16, 192),
     (f"{NIM} --out a.vti", 16, 720),
-    (f"{NIM} --voxels a.zarr", 16, 720),
     *((f"{NIM} --threads 0 --out a{ending}", 16, 6000) for ending in endings(columns=True) if ending != ".csv"),
     (f"{PLANE} --out a.rle", 16, 500),
     (f"{FOUR} --out a.npz", 4, 60),
@@ -288,7 +287,7 @@ def test_what_reads_a_result_takes_what_it_asks_for(
     _keeps(*(words.replace(name, each) for each in names))
 
 
-WITHOUT = {"automata", "games", "bench", "show", "oeis", "reproduce"}
+WITHOUT = {"automata", "games", "bench", "oeis", "reproduce"}
 """Commands whose memory no size decides, or is that of another: they list, measure or check what others do, and serve an exported
 page."""
 NAMED: dict[str, Iterable[str]] = {

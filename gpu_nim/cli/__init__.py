@@ -50,9 +50,8 @@ THEMES = {
     },
     "Pictures": {
         "render": "Draw a picture, or a figure of the papers.",
-        "movie": "Make a movie of a body that turns, grows or changes.",
-        "show": "Explore a body in a browser.",
-        "export": "Write a mesh for other programs, or an HTML page.",
+        "movie": "Make a movie of a rotating, growing or changing object.",
+        "export": "Write a mesh for other programs, or an interactive page.",
     },
     "Checks": {
         "verify": "Check theorems exhaustively; check growths and b-files.",
@@ -72,7 +71,7 @@ _ON_RANKS = "grow"
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
-_COMPLETE = "_GPUNIM_COMPLETE"  # set by the scripts of `gpu_nim.cli.completion`
+_COMPLETE = "_GPUNIM_COMPLETE"  # set by click's scripts for shells
 _SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
@@ -136,19 +135,20 @@ class LazyGroup(Helpful, click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
-        if asked := os.environ.get(_COMPLETE):
-            from gpu_nim.cli.completion import complete
-
-            sys.exit(complete(self, asked, os.environ.get(_SCRIPT, "gpunim")))
         words = sys.argv[1:] if args is None else args
-        with (
-            ended(words) as outcome,
-            terminations_raised(),
-            self.make_context("gpunim", list(words), color=coloured_by_environment()) as context,
-        ):
-            outcome.status = self.invoke(context) or 0
+        with ended(words) as outcome, terminations_raised():
+            outcome.status = self._completed() if _COMPLETE in os.environ else self._invoked(words)
             sys.stdout.flush()
         sys.exit(outcome.status)
+
+    def _completed(self) -> int:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
+
+    def _invoked(self, words: Sequence[str]) -> int:
+        with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:
+            return self.invoke(context) or 0
 
 
 @contextmanager

@@ -57,9 +57,9 @@ def evolution(
     """
     texts = {name: text for name, text in options.items() if text is not None}
     if game is None and (size is not None or misere):
-        raise UsageError(f"{'--size' if size is not None else '--misere'} must be given with a GAME, got none")
+        raise UsageError(f"{'--size' if size is not None else '--misere'} is for a GAME, got none")
     if game is not None and generations is not None:
-        raise UsageError(f"--gen must be given without a GAME, which has a --size, got {game}")
+        raise UsageError(f"--gen is for Nim only, got {game}: use --size")
     if out is not None:
         from gpu_nim.storage.save_load import check_graph
 

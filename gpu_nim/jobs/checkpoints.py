@@ -37,7 +37,7 @@ from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.states import join
+from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, name_of, parse_json
 from gpu_nim.storage.arrays import Kind, checksum_of, opened_npz, reason, require_room

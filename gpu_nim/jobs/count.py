@@ -26,11 +26,11 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
 from gpu_nim.counting.reductions import MAX_RECORDS, Reduced, Reduction, Result, ValueScan, reduce_range, scans
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.jobs.plan import Plan
 from gpu_nim.model.arguments import Apart, Whole, argument, check_together, given_fields, integer, items, shown
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.presentation import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve

@@ -1,6 +1,7 @@
 """Results that show themselves in notebooks, and as datasets of xarray."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Literal, TypedDict, Unpack
 
@@ -151,3 +152,29 @@ def dataset(
 
         raise missing("a dataset needs xarray", "xarray") from error
     return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
+
+
+@dataclass(frozen=True)
+class Plan(Summarised):
+    """What long work is planned to take; as a text, in words.
+
+    Attributes:
+        facts: what the work is.
+        costs: amounts by name, in bytes, seconds, values or tuples; None where an amount is not known before.
+        words: the same as a sentence.
+    """
+
+    facts: dict[str, Any]
+    costs: dict[str, Any]
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+    def summary(self) -> dict[str, Any]:
+        """Return the plan as plain values, for JSON.
+
+        >>> Plan({"sequence": "D"}, {"tuples": 64}, "64 tuples to check").summary()
+        {'sequence': 'D', 'plan': {'tuples': 64}}
+        """
+        return {**self.facts, "plan": self.costs}

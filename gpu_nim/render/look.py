@@ -121,7 +121,7 @@ class Style(ABC):
 
 
 #: The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look.
-STYLES = Registry[type[Style]]("style", plugins=("gpunim.styles", Style))
+STYLES = Registry[type[Style]]("style")
 
 
 def _size(resolution: object) -> tuple[int, int]:

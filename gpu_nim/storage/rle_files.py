@@ -114,7 +114,7 @@ def write_rle(growth: Growth, path: Path) -> None:
     dimension = growth.newborns(0).shape[1]
     if dimension == 2:  # whose rows go down
         growth = replace(growth, source=_upside_down(growth.source))
-    slabs = Slabs(growth, path.parent, dimension - 1, CELL)
+    slabs = Slabs(growth, path.parent, CELL)
     lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
     comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"

@@ -175,7 +175,6 @@ def require_room_for(path: Path, terms: int) -> None:
 _MAX_JSON = 1 << 28  # bytes that are read
 _PARSED = 9  # bytes in memory of a byte of JSON: of short numbers, which are texts
 _ROW = 300  # bytes in memory of a row of a text that is read
-_METADATA = 1 << 20  # bytes of the metadata of an array
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
@@ -464,13 +463,12 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
         TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 
 
-def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
+def save_table(columns: Columns, path: Path) -> None:
     """Write a table of any columns to a file, by its ending; None is empty or null. The write is atomic.
 
     Args:
         columns: the columns by name.
         path: the file.
-        facts: what describes the table, for formats that hold it.
 
     Raises:
         UsageError: files of this ending hold no such table.
@@ -488,7 +486,7 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
     """
     check_table(path, columns=True)
     with replacing(path) as scratch:
-        write_table(scratch, [columns], facts)
+        write_table(scratch, [columns])
 
 
 def save_text(path: Path, pieces: Iterable[str]) -> None:

@@ -18,8 +18,8 @@ _PATHS = [*dict.fromkeys(f"out.{end}" for ends in _ENDINGS.values() for end in e
 _HOSTILE_PATHS = [*_DATA["hostile_paths"], "x" * 300 + ".npz"]
 if os.geteuid():  # root may write there
     _HOSTILE_PATHS.append("FIXTURES/closed/out.csv")
-_PATHLIKE = ("out", "voxels", "bfile", "checkpoint", "resume")
-_ENDLESS = ("show", "bench")  # they measure or open a browser: tried with something wrong in the line only
+_PATHLIKE = ("out", "checkpoint", "resume")
+_ENDLESS = ("bench",)  # it measures: tried with something wrong in the line only
 _LEFT_OUT = ("help", "version", "web")  # click's own, and what opens a browser
 _SMALL = ("quality", "seconds", "fps", "runs", "size", "resolution", "upto")
 

@@ -241,7 +241,7 @@ class ExportFormat:
 
 
 #: The export formats, by ending.
-EXPORTS = Registry[ExportFormat]("export", plugins=("gpunim.exports", ExportFormat))
+EXPORTS = Registry[ExportFormat]("export")
 
 
 def export_format(name: str, summary: str, memory: Callable[[int], int], **facts: Any) -> Callable[[Writer], Writer]:
