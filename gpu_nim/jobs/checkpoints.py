@@ -39,8 +39,8 @@ from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.states import join
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, name_of, parse_json
-from gpu_nim.storage.arrays import Kind, checksum_of, opened_npz, reason, require_room
+from gpu_nim.model.files import Damaged, Kind, name_of, parse_json, reason
+from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
 
 CHECKPOINT = Kind("gpunim checkpoint", 6, "checkpoint")
@@ -263,13 +263,9 @@ def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
 
     With the checksum that it has been compared with, its contents are not read again.
     """
-    with opened_npz(path, compressed=False) as members:
-        record = parse_json(members.read_text("record"))
-        CHECKPOINT.check(record)
-        mapped = {name for name in members.declared if name.startswith(_STATE)}
-        read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
-        require_room(path, read)
-        arrays = {name: members.read(name) for name in read} | {name: members.mapped(name) for name in mapped}
+    arrays = read_npz(path, mapped=_STATE)
+    record = parse_json(str(arrays.pop("record", "{}")))
+    CHECKPOINT.check(record)
     contents = {name: value for name, value in record.items() if name != "seal"}
     if record.get("seal") != (checksum_of(contents, arrays) if checksum is None else checksum):
         raise Damaged("its contents do not agree with its checksum")

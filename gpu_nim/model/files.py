@@ -1,4 +1,4 @@
-"""What files share: the version and the command that made them, and careful reading of untrusted ones.
+"""What files share: the version and the command that made them, their kind, and careful reading of untrusted ones.
 
 Pictures, movies and meshes hold their provenance. There are no dates in it: the same command writes the same bytes. Untrusted files
 are regular ones, their JSON has a bounded size, and their texts are made printable.
@@ -7,7 +7,8 @@ are regular ones, their JSON has a bounded size, and their texts are made printa
 import json
 import os
 import stat
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -96,23 +97,45 @@ def reading(path: Path) -> Iterator[None]:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def open_regular(path: Path, within: Path | None = None) -> BufferedReader:
+@contextmanager
+def raised_as_damage(what: str) -> Iterator[None]:
+    """Raise Damaged for the errors of a library that reads what may be damaged, which are of many types.
+
+    >>> with raised_as_damage("the header is damaged"):
+    ...     raise KeyError("shape")
+    Traceback (most recent call last):
+    gpu_nim.model.files.Damaged: the header is damaged (KeyError: 'shape')
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what is no part of Zarr v3, and headers by Python 2
+            yield
+    except (Damaged, MemoryError):
+        raise
+    except Exception as error:
+        raise Damaged(f"{what} ({reason(error)})") from error
+
+
+def reason(error: Exception) -> str:
+    r"""Return an error as part of a sentence, with its type if a library raised it.
+
+    >>> reason(ValueError("no such   chunk\x1b"))
+    'ValueError: no such chunk\\x1b'
+    """
+    return printable(str(error) if isinstance(error, Damaged | FileError) else f"{type(error).__name__}: {error}")
+
+
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading; pipes and devices are refused.
 
-    Args:
-        path: the file.
-        within: a folder that the file must be in, symbolic links resolved.
-
     Raises:
-        Damaged: it is no regular file, or not in the folder.
+        Damaged: it is no regular file.
         OSError: it cannot be opened.
 
     >>> open_regular(Path("/dev/zero"))
     Traceback (most recent call last):
     gpu_nim.model.files.Damaged: it is not a regular file
     """
-    if within is not None and not path.resolve().is_relative_to(within.resolve()):
-        raise Damaged(f"{path.name} is a link that leads out of it")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except ValueError as error:  # a null byte in the name
@@ -126,9 +149,9 @@ def open_regular(path: Path, within: Path | None = None) -> BufferedReader:
         raise
 
 
-def read_regular(path: Path, most: int, within: Path | None = None) -> bytes:
+def read_regular(path: Path, most: int) -> bytes:
     """Return the content of a regular file; Damaged where it is longer than `most` bytes, otherwise as `open_regular`."""
-    with open_regular(path, within) as file:
+    with open_regular(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
         raise Damaged(f"{path.name} is longer than {most:,} bytes")
@@ -186,3 +209,56 @@ def name_of(value: Any, most: int = 200) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
         raise Damaged(f"{printable(repr(value), 40)} is not a name")
     return value
+
+
+#: The most bytes of a Zarr store's attributes.
+MAX_TEXT = 1 << 23
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file that gpunim writes, which says so in its attributes.
+
+    Attributes:
+        name: the attribute `kind`.
+        format: the version of what it holds.
+        what: the word for it in messages.
+
+    >>> Kind("gpunim growth", 2, "growth").is_ours(Path("thesis"))
+    False
+    """
+
+    name: str
+    format: int
+    what: str
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that say it."""
+        return {"kind": self.name, "format": self.format}
+
+    def is_ours(self, path: Path) -> bool:
+        """Return whether a folder is a Zarr store of this kind that gpunim wrote, and may therefore be replaced."""
+        try:
+            return bool(parse_json(read_regular(path / "zarr.json", MAX_TEXT))["attributes"]["kind"] == self.name)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def check(self, attributes: Mapping[str, Any]) -> None:
+        """Raise Damaged where the attributes are not of this kind and of this version."""
+        if attributes.get("kind") != self.name:
+            raise Damaged(f"it is not a {self.what} written by gpunim")
+        if (type(found := attributes.get("format")), found) != (int, self.format):
+            raise Damaged(f"its format is {printable(repr(found), 20)}, this version reads {self.format}")
+
+
+#: The attributes of every result in a file.
+PROVENANCE = ("kind", "format", "version", "backend", "device", "seconds")
+
+
+def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance that a file declares: backend, device, seconds, version; Damaged where one is invalid."""
+    seconds = attributes["seconds"]
+    if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        raise Damaged("its seconds are no duration")
+    return {"seconds": float(seconds), **{name: name_of(attributes[name]) for name in ("backend", "device", "version")}}

@@ -37,25 +37,10 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import Damaged, name_of, reading
+from gpu_nim.model.files import PROVENANCE, Damaged, Kind, name_of, origin, raised_as_damage, reading, reason
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.arrays import (
-    PROVENANCE,
-    Declared,
-    Kind,
-    Parts,
-    ZarrArrays,
-    checksum_of,
-    created,
-    finish_store,
-    open_arrays,
-    origin,
-    raised_as_damage,
-    reason,
-    require_room,
-    save_arrays,
-)
+from gpu_nim.storage.arrays import Declared, Parts, checksum_of, created, finish_store, open_arrays, open_zarr, save_arrays
 from gpu_nim.storage.atomic import replacing
 
 if TYPE_CHECKING:
@@ -97,8 +82,8 @@ def _checksum_of(
     return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births, "checksums": checksums})
 
 
-def _check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
-    """Raise Damaged for a file that declares no growth of this version, InsufficientMemoryError where its table would not fit."""
+def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
+    """Raise Damaged for a file that declares no growth of this version."""
     GROWTH.check(attributes)
     for name in ("births", "checksums", "cells"):
         if name not in stored:
@@ -113,7 +98,6 @@ def _check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[s
     for name, declared in stored.items():
         if declared != expected.get(name, Declared(np.dtype(np.int64), (population,))):
             raise Damaged(f"its {name} do not agree with its attributes, it was truncated or edited")
-    require_room(path, {name: stored[name] for name in ("births", "checksums")})
 
 
 def load_growth(path: Path) -> Growth:
@@ -121,21 +105,16 @@ def load_growth(path: Path) -> Growth:
 
     The cells of a .zarr are read when they are asked for, those of an .npz at once.
     """
-    with open_arrays(path, _ARRAYS) as arrays:
+    with reading(path):
+        arrays = open_arrays(path, _ARRAYS)
         attributes, stored = arrays.attributes, arrays.declared
-        _check_declared(path, attributes, stored)
+        _check_declared(attributes, stored)
         table = {name: arrays.read(name) for name in ("births", "checksums")}
-        if path.suffix != ".zarr":
-            require_room(path, stored)
-            table["cells"] = arrays.read("cells")
 
         def reader(name: str) -> CellSource:
-            def part(start: int, stop: int) -> NDArray[Any]:
-                return table[name][start:stop] if name in table else arrays.read(name, start, stop)
-
             def read(first: int, stop: int) -> Iterator[Newborns]:
                 with reading(path):
-                    yield from generations_of(part, table["births"], first, stop)
+                    yield from generations_of(partial(arrays.read, name), table["births"], first, stop)
 
             return read
 
@@ -405,7 +384,7 @@ def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancest
         return ZarrGrowthWriter(path, parents=parents)
     births, rule = snapshot.births, snapshot.automaton.rule
     try:
-        read = partial(generations_of, partial(ZarrArrays(path, ("cells",)).read, "cells"), births)
+        read = partial(generations_of, partial(open_zarr(path, ("cells",)).read, "cells"), births)
         for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
             pass
         return ZarrGrowthWriter(path, parents=parents, population=int(sum(births.tolist())))

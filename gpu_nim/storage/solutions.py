@@ -19,18 +19,8 @@ from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import Damaged, name_of
-from gpu_nim.storage.arrays import (
-    PROVENANCE,
-    Declared,
-    Kind,
-    checksum_of,
-    open_arrays,
-    origin,
-    raised_as_damage,
-    require_room,
-    save_arrays,
-)
+from gpu_nim.model.files import PROVENANCE, Damaged, Kind, name_of, origin, raised_as_damage, reading
+from gpu_nim.storage.arrays import Declared, checksum_of, open_arrays, save_arrays
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.tables import Columns, endings, load_library, write_table
 
@@ -73,9 +63,10 @@ def check_solution(path: Path) -> None:
 
 def load_solution(path: Path) -> Solution:
     """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.save_load.load`."""
-    with open_arrays(path, _ARRAYS) as stored:
+    with reading(path):
+        stored = open_arrays(path, _ARRAYS)
         attributes = stored.attributes
-        _check(path, attributes, stored.declared)
+        _check(attributes, stored.declared)
         arrays = {name: stored.read(name) for name in _ARRAYS if name in stored.declared}
         if attributes.get("digest") != _digest(attributes, arrays):
             raise Damaged("its contents do not agree with its digest, it was edited or damaged")
@@ -83,14 +74,13 @@ def load_solution(path: Path) -> Solution:
             return _solution(attributes, arrays)
 
 
-def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
-    """Raise Damaged where a file does not declare a solved game, InsufficientMemoryError where that would not fit."""
+def _check(attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
+    """Raise Damaged where a file does not declare a solved game."""
     SOLUTION.check(attributes)
     points, values = declared.get("p_positions"), declared.get("grundy")
     whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2
     if not whole or (values is not None and values.dtype.kind != "i"):
         raise Damaged("its arrays are not those of a solved game, it was edited or damaged")
-    require_room(path, declared)
 
 
 def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solution:
@@ -120,8 +110,8 @@ def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
     try:
-        with open_arrays(path, _ARRAYS) as stored:
-            return stored.attributes.get("kind") == SOLUTION.name
+        with reading(path):
+            return bool(open_arrays(path, _ARRAYS[1:]).attributes.get("kind") == SOLUTION.name)
     except FileError:
         return False
 

@@ -38,13 +38,13 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64, to_integers
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.files import Damaged, Kind, open_regular, parse_json, printable, raised_as_damage, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import EVERY_CHUNK, Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
+from gpu_nim.storage.arrays import EVERY_CHUNK, Arrays, Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import check_output, make_folder, replacing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -175,7 +175,6 @@ def require_room_for(path: Path, terms: int) -> None:
 _MAX_JSON = 1 << 28  # bytes that are read
 _PARSED = 9  # bytes in memory of a byte of JSON: of short numbers, which are texts
 _ROW = 300  # bytes in memory of a row of a text that is read
-_METADATA = 1 << 20  # bytes of the metadata of an array
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
@@ -231,18 +230,19 @@ def _sealing(facts: Mapping[str, Any]) -> Any:
     return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
 
 
-def _stored(arrays: ZarrArrays, size: int) -> Iterator[U64]:
+def _stored(arrays: Arrays, size: int) -> Iterator[U64]:
     """Yield the first values of a table, some at a time."""
     for first in range(0, size, _ZARR_CHUNK):
         yield np.ascontiguousarray(arrays.read("", first, min(first + _ZARR_CHUNK, size)), "<u8")
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:
-    stored = ZarrArrays(path)
+    stored = open_zarr(path)
+    array = stored.arrays[""]
     declared, first = stored.declared[""], stored.attributes.get("start")
     if type(first) is not int or declared.dtype.kind != "u" or not 1 <= len(declared.shape) <= 2:
         raise Damaged("it holds no terms with their first index")
-    if stored.missing() or stored.attributes.get("stop") != first + declared.shape[0]:
+    if array.nchunks_initialized < array.nchunks or stored.attributes.get("stop") != first + declared.shape[0]:
         raise Damaged("it holds fewer or more terms than its range has")
     if seal := stored.attributes.get("seal"):  # which tables of earlier versions lack
         digest = _sealing(stored.attributes)

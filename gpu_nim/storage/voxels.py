@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
+from gpu_nim.model.files import Kind
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.arrays import Kind, created
+from gpu_nim.storage.arrays import created
 from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
 
 _KIND = Kind("gpunim voxels", 1, "voxels")
