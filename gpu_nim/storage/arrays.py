@@ -151,7 +151,7 @@ def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "")
         if file.peek(4)[:4] != b"PK\x03\x04":  # NumPy would take it for a pickle
             raise Damaged("it is no zip file, or was truncated")
         with np.load(file, allow_pickle=False) as members:
-            for name in members.files if names is None else {*members.files} & {*names}:
+            for name in [name for name in members.files if names is None or name in names]:
                 is_mapped = mapped and name.startswith(mapped)
                 found[name] = array = _mapped(file, members.zip.getinfo(f"{name}.npy")) if is_mapped else members[name]
                 if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufU":
