@@ -21,7 +21,7 @@ from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged
+from gpu_nim.model.files import CorruptFile
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.arrays import checksum_of
 from tests import helpers
@@ -353,7 +353,7 @@ def test_a_rank_that_cannot_read_what_rank_0_reads_says_so(tmp_path: Path, monke
 
     def read_on_rank_0(checkpoints: Checkpoints, *more: object) -> Snapshot:
         if checkpoints._ranks.rank:
-            raise Damaged("its contents do not agree with its checksum")
+            raise CorruptFile("its contents do not agree with its checksum")
         return read(checkpoints, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Checkpoints, "_snapshot", read_on_rank_0)

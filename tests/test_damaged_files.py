@@ -15,7 +15,7 @@ from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.errors import FileError, GpunimError
-from gpu_nim.model.files import Damaged
+from gpu_nim.model.files import CorruptFile
 from gpu_nim.storage.arrays import open_zarr, read_npz
 from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.save_load import read_terms
@@ -137,11 +137,11 @@ def test_no_pickle_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     np.savez("b.npz", births=np.array([_Harm()], object))
     np.savez("run.npz", births=np.arange(3), **{"state.a": np.array([_Harm()], object)})
     for path in (Path("b.npz"), Path("run.npz")):
-        with pytest.raises(Damaged):
+        with pytest.raises(CorruptFile):
             read_npz(path, mapped="state.")
     save(grow("nim", 3, backend=NUMPY), "c.zarr")
     metadata = Path("c.zarr/births/zarr.json")
     metadata.write_text(metadata.read_text().replace('"zstd"', '"numcodecs.pickle"'))
-    with pytest.raises(Damaged, match="the metadata of births are damaged"):
+    with pytest.raises(CorruptFile, match="the metadata of births are damaged"):
         open_zarr(Path("c.zarr"), ("births",))
     assert not Path("harm").exists()

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.files import MAX_TEXT, Damaged, open_regular, parse_json, printable, raised_as_damage, read_regular
+from gpu_nim.model.files import MAX_TEXT, CorruptFile, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 
 if TYPE_CHECKING:
     import zarr
@@ -71,13 +71,13 @@ class Arrays:
     def read(self, name: str = "", start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return the entries `start` to `stop` - 1 of an array along its first axis."""
         if name not in self.arrays:
-            raise Damaged(f"it has no {name}")
-        with raised_as_damage(f"a chunk of {name or 'it'} is damaged"):
+            raise CorruptFile(f"it has no {name}")
+        with raised_as_corrupt(f"a chunk of {name or 'it'} is damaged"):
             return np.ascontiguousarray(self.arrays[name][start:stop], self.declared[name].dtype)
 
 
 def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
-    """Open a .zarr or .npz file, of which the arrays of these names are read; Damaged where it is none.
+    """Open a .zarr or .npz file, of which the arrays of these names are read; CorruptFile where it is none.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -95,33 +95,33 @@ def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
 def open_zarr(store: Path, names: Sequence[str] = ()) -> Arrays:
     """Open arrays of a group of Zarr v3, or with no names the one array that the store is, under the name "".
 
-    Damaged where it is none. It may have any codecs, chunks and shards that zarr reads; consolidated metadata are not used.
+    CorruptFile where it is none. It may have any codecs, chunks and shards that zarr reads; consolidated metadata are not used.
     """
     import zarr
 
     if not store.is_dir():
-        raise Damaged("it is no folder")
+        raise CorruptFile("it is no folder")
     for path in store.rglob("*"):
         if stat.S_IFMT(path.lstat().st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
-            raise Damaged(f"{path.relative_to(store)} is a link, or no regular file")
+            raise CorruptFile(f"{path.relative_to(store)} is a link, or no regular file")
     try:
         found = parse_json(read_regular(store / "zarr.json", MAX_TEXT))
     except FileNotFoundError as error:
-        raise Damaged("it has no zarr.json") from error
+        raise CorruptFile("it has no zarr.json") from error
     attributes, node = found.get("attributes", {}), "group" if names else "array"
     if (found.get("zarr_format"), found.get("node_type")) != (3, node) or not isinstance(attributes, dict):
-        raise Damaged(f"its zarr.json is not that of {'a group' if names else 'an array'}")
+        raise CorruptFile(f"its zarr.json is not that of {'a group' if names else 'an array'}")
     arrays = {}
     for name in names or [""]:
         if (store / name).is_dir():
-            with raised_as_damage(f"the metadata of {name or 'it'} are damaged"):
+            with raised_as_corrupt(f"the metadata of {name or 'it'} are damaged"):
                 arrays[name] = zarr.open_array(store, path=name, mode="r", zarr_format=3)
             _check_blosc(store / name, arrays[name])
     return Arrays(attributes, arrays)
 
 
 def _check_blosc(folder: Path, array: zarr.Array[Any]) -> None:
-    """Raise Damaged where a chunk is not as long as it says, which Blosc believes, and reads beyond its end."""
+    """Raise CorruptFile where a chunk is not as long as it says, which Blosc believes, and reads beyond its end."""
     from zarr.codecs import BloscCodec
 
     if array.shards or not any(isinstance(codec, BloscCodec) for codec in array.compressors):
@@ -131,7 +131,7 @@ def _check_blosc(folder: Path, array: zarr.Array[Any]) -> None:
             with path.open("rb") as file:
                 header = file.read(16)
             if len(header) < 16 or int.from_bytes(header[12:], "little") != path.stat().st_size:
-                raise Damaged(f"chunk {path.relative_to(folder)} of {folder.name} was truncated")
+                raise CorruptFile(f"chunk {path.relative_to(folder)} of {folder.name} was truncated")
 
 
 def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "") -> dict[str, NDArray[Any]]:
@@ -144,24 +144,24 @@ def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "")
             they must not be compressed. "" for none.
 
     Raises:
-        Damaged: it is no such file, or holds something else under these names.
+        CorruptFile: it is no such file, or holds something else under these names.
     """
     found: dict[str, NDArray[Any]] = {}
-    with open_regular(path) as file, raised_as_damage("it is damaged"):
+    with open_regular(path) as file, raised_as_corrupt("it is damaged"):
         if file.peek(4)[:4] != b"PK\x03\x04":  # NumPy would take it for a pickle
-            raise Damaged("it is no zip file, or was truncated")
+            raise CorruptFile("it is no zip file, or was truncated")
         with np.load(file, allow_pickle=False) as members:
             for name in [name for name in members.files if names is None or name in names]:
                 is_mapped = mapped and name.startswith(mapped)
                 found[name] = array = _mapped(file, members.zip.getinfo(f"{name}.npy")) if is_mapped else members[name]
                 if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufU":
-                    raise Damaged(f"{printable(name, 40)} is no array of numbers or text")
+                    raise CorruptFile(f"{printable(name, 40)} is no array of numbers or text")
     return found
 
 
 def _mapped(file: BufferedReader, member: zipfile.ZipInfo) -> NDArray[Any]:
     if member.compress_type != zipfile.ZIP_STORED:
-        raise Damaged(f"{printable(member.filename, 40)} is compressed")
+        raise CorruptFile(f"{printable(member.filename, 40)} is compressed")
     file.seek(member.header_offset + 26)  # where a member's header has the lengths of its name and of what follows that
     file.seek(sum(np.frombuffer(file.read(4), "<u2").tolist()), 1)
     np.lib.format.read_magic(file)
