@@ -20,7 +20,7 @@ from gpu_nim.storage.arrays import open_zarr, read_npz
 from gpu_nim.storage.rle_files import read_pattern
 from gpu_nim.storage.save_load import read_terms
 from gpu_nim.storage.tables import save_sequence
-from tests.helpers import interrupt
+from tests.helpers import damage, interrupt
 
 pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -35,7 +35,7 @@ def _content(path: Path) -> Any:
         return growth.digest, _content(path.with_suffix(".zarr"))
     if path.stem == "terms":
         return read_terms(path)
-    if path.suffix == ".rle":
+    if path.suffix in (".rle", ".rle3"):
         return read_pattern(path).cells.tolist()
     found = load(path)
     if isinstance(found, Growth):
@@ -58,21 +58,7 @@ def _make(path: Path) -> None:
 
 SEALED = ("edge.npz", "edge.zarr", "solved.npz", "solved.zarr", "terms.zarr", "edge.run")
 #: Without a checksum: other values may be read.
-PLAIN = ("terms.npy", "terms.csv", "terms.txt", "terms.json", "ulam-warburton.rle")
-
-
-def _damage(choose: Random, folder: Path) -> str:
-    """Truncate a file of a folder, or change one bit in it."""
-    victim = choose.choice(sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size))
-    content = bytearray(victim.read_bytes())
-    at, cut = choose.choice((choose.randrange(len(content)), choose.randrange(min(len(content), 128)))), choose.random() < 0.4
-    if cut:
-        del content[at:]
-    else:
-        content[at] ^= 1 << choose.randrange(8)
-    victim.unlink()  # which may have two names
-    victim.write_bytes(content)
-    return f"{victim.relative_to(folder)} {'cut' if cut else 'flipped'} at {at}"
+PLAIN = ("terms.npy", "terms.csv", "terms.txt", "terms.json", "ulam-warburton.rle", "edge.rle3")
 
 
 def _read(path: Path) -> tuple[str, Any]:
@@ -96,7 +82,7 @@ def test_a_damaged_file_is_refused_in_a_sentence_or_read_as_before(
     for case in range(25):
         folder = tmp_path / str(case)
         shutil.copytree(whole, folder)
-        done = _damage(Random(f"{name} {case}"), folder)
+        done = damage(Random(f"{name} {case}"), folder)
         sentence, found = _read(folder / name)
         refused += bool(sentence)
         assert sentence.isprintable(), done
@@ -123,6 +109,23 @@ def test_a_store_has_no_links_and_no_pipes(tmp_path: Path, member: str, change: 
         load(tmp_path / "a.zarr")
 
 
+def test_a_table_without_a_checksum_has_all_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "terms.zarr"
+    _make(path)
+    (path / "zarr.json").write_text((path / "zarr.json").read_text().replace('"seal"', '"other"'))
+    assert read_terms(path).values == tuple(VALUES.tolist())
+    (path / "c" / "0").unlink()
+    with pytest.raises(FileError, match="it holds fewer or more terms than its range has"):
+        read_terms(path)
+
+
+def test_stored_arrays_are_mapped_in_either_order(tmp_path: Path) -> None:
+    rows = np.arange(6).reshape(2, 3)
+    for array in (rows, np.asfortranarray(rows), rows[:0]):
+        np.savez(tmp_path / "a.npz", **{"state.a": array})
+        assert read_npz(tmp_path / "a.npz", mapped="state.")["state.a"].tolist() == array.tolist()
+
+
 class _Harm:
     def __reduce__(self) -> tuple[Any, ...]:
         return Path.touch, (Path("harm"),)
@@ -130,9 +133,9 @@ class _Harm:
 
 def test_no_pickle_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for path in (Path("a.npz"), Path("a.npy")):
+    for path, words in ((Path("a.npz"), "it is no zip file, or was truncated"), (Path("a.npy"), "its header is damaged")):
         path.write_bytes(pickle.dumps(_Harm()))
-        with pytest.raises(FileError):
+        with pytest.raises(FileError, match=words):
             read_terms(path)
     np.savez("b.npz", births=np.array([_Harm()], object))
     np.savez("run.npz", births=np.arange(3), **{"state.a": np.array([_Harm()], object)})

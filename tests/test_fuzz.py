@@ -1,13 +1,16 @@
 """Fuzzing: random command lines end with a result, or in one sentence and a status that is not 0, and leave whole files alone.
 
-Lines are made of options as click describes them, so that new ones are included. A few lines are tried at each commit, always the
-same; more each night, by the seed GPUNIM_SEED. What fails is printed as the line that was run.
+Lines are made of options as click describes them, so that new ones are included and read files that may be damaged. A few are
+tried at each commit, always the same; more each night, by the seed GPUNIM_SEED. What fails is printed as the line that was run.
 """
 
 import os
 import re
 import shlex
+import shutil
 import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +19,9 @@ from random import Random
 import click
 import pytest
 
-from gpu_nim import grow, save, solve
+from gpu_nim import grow, load, save, solve
 from gpu_nim.cli import COMMANDS, main
-from tests.helpers import run
+from tests.helpers import ON_NUMPY, damage, gpunim, run
 
 SEED = int(os.environ.get("GPUNIM_SEED", "0"))
 #: How lines of each command begin: small and fast work.
@@ -27,57 +30,27 @@ BEGINNINGS = {
     "automata": ["", "edge"],
     "count": ["D --piles 3 --range 0:9", "a --piles 4 --at 5", "A048883 --range 0:20"],
     "oeis": ["", "A237711", "edge-births"],
-    "guess": ["1,2,3,4,5,6,7,8", "D --piles 4", "FILES/nim.npz --column population"],
+    "guess": ["1,2,3,4,5,6,7,8", "D --piles 4", "in/nim.npz --column population", "in/terms.csv"],
     "nim": ["3 5 6", "1 2 3"],
     "play": ["3 5", "kayles 4 5", "3 5 --out out.html"],
     "position": ["nim 3 4 5", "chocolate 7 3 4", "kayles 4 4"],
     "solve": ["wythoff --size 6", "'3y <= x + z' --size 5", "kayles --size 20", "nim --size 4"],
     "games": ["", "kayles"],
     "evolution": ["--gen 3", "wythoff --size 5"],
-    "render": [f"{source} --engine numpy --quality draft --resolution 32x24 -o out.png" for source in ("nim:7", "FILES/edge.zarr")],
+    "render": [f"{source} --engine numpy --quality draft --resolution 32x24 -o out.png" for source in ("nim:7", "in/edge.zarr")],
     "movie": ["nim:3 --engine numpy --quality draft --resolution 32x24 --seconds 0.1 --fps 5 -o out.gif"],
-    "export": ["nim:7 -o out.ply", "FILES/edge.zarr -o out.stl"],
-    "verify": ["nf-lemma-8 --upto 3", "FILES/nim.npz", "FILES/edge.zarr"],
+    "export": ["nim:7 -o out.ply", "in/edge.zarr -o out.stl"],
+    "verify": ["nf-lemma-8 --upto 3", "in/nim.npz", "in/edge.zarr", "in/terms.csv --as A001477"],
     "reproduce": ["--list", "game-theory --upto 2"],
-    "info": ["", "FILES/nim.npz"],
+    "info": ["", "in/nim.npz"],
 }
 FUZZED = [name for name in COMMANDS if name not in ("bench", "show")]  # which measure, and open a browser
 #: Options that start other processes, or open or fetch something.
 LEFT_OUT = {"help", "version", "web", "workers", "scheduler", "ranks", "port"}
 SMALL = ["0", "1", "2", "3", "7", "0:3", "1,2", "1,2,3", "1/2", "0.5", "z=0", "nim", "edge", "births", "sum", "64x48", "auto"]
-HOSTILE = [
-    "",
-    " ",
-    "-1",
-    "2^64",
-    "10^30",
-    "1e400",
-    "nan",
-    "²",
-    "٣",
-    "5\n6",
-    "\x1b[31m",
-    "2^2^2",
-    "1/0",
-    "3:1",
-    "a=3",
-    "é",
-    "{}",
-    "x" * 3000,
-]
+HOSTILE = ["", "-1", "2^64", "10^30", "1e400", "nan", "²", "5\n6", "\x1b[31m", "2^2^2", "1/0", "3:1", "a=3", "{}", "x" * 3000]
 PATHS = ["zarr", "npz", "csv", "txt", "json", "npy", "rle", "vti", "png", "svg", "gif", "ply", "glb", "html", "graphml", "dot"]
-HOSTILE_PATHS = [
-    "",
-    ".",
-    "/dev/full",
-    "missing/out.csv",
-    "thesis.zarr",
-    "thesis.csv",
-    "out.xyz",
-    "out",
-    "a\nb.npz",
-    "FILES/fifo.npz",
-]
+HOSTILE_PATHS = ["", ".", "/dev/full", "missing/out.csv", "thesis.zarr", "thesis.csv", "out.xyz", "out", "a\nb.npz", "in/pipe.npz"]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +60,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save(grow("edge", 5, backend="numpy"), folder / "edge.zarr")
     save(grow("nim", 7, backend="numpy"), folder / "nim.npz")
     save(solve("wythoff", 5, backend="numpy"), folder / "wythoff.npz")
-    os.mkfifo(folder / "fifo.npz")
+    (folder / "terms.csv").write_text("n,value\n" + "".join(f"{n},{n}\n" for n in range(40)))
     return folder
 
 
@@ -153,10 +126,15 @@ def try_line(words: list[str], folder: Path) -> None:
 
 
 def fuzz(choose: Random, name: str, files: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try a random line of a command."""
-    folder.mkdir()
+    """Try a random line of a command, perhaps with damaged files."""
+    words = made_up(choose, name)
+    shutil.copytree(files, folder / "in")
+    for word in words:
+        if word.startswith("in/") and (folder / word).exists() and choose.random() < 0.5:
+            damage(choose, folder / word)
+    os.mkfifo(folder / "in" / "pipe.npz")
     monkeypatch.chdir(folder)
-    try_line([word.replace("FILES", str(files)) for word in made_up(choose, name)], folder)
+    try_line(words, folder)
 
 
 @pytest.mark.parametrize("name", FUZZED)
@@ -170,3 +148,20 @@ def test_random_lines(name: str, files: Path, tmp_path: Path, monkeypatch: pytes
 def test_more_random_lines(name: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for case in range(250):
         fuzz(Random(f"{name} {SEED} {case}"), name, files, tmp_path / str(case), monkeypatch)
+
+
+@pytest.mark.nightly
+def test_a_growth_that_is_killed_leaves_whole_files_and_goes_on(tmp_path: Path) -> None:
+    choose, folder, out, expected = Random(SEED), tmp_path / "run", tmp_path / "a.zarr", grow("edge", 400, backend="numpy").digest
+    words = ["grow", "edge", "--gen", "400", "--every", "20", "--out", out, "--checkpoint", folder]
+    for _ in range(6):
+        process = subprocess.Popen(gpunim(*words, *ON_NUMPY))
+        while not [*folder.glob("checkpoint-*.npz")] and process.poll() is None:
+            time.sleep(0.02)
+        time.sleep(2 * choose.random())
+        process.kill()
+        assert process.wait() in (0, -signal.SIGKILL)
+        assert not out.exists() or load(out).digest == expected
+        words = ["grow", "--resume", folder]
+    assert run(*words, *ON_NUMPY).exit_code == 0
+    assert load(out).digest == expected

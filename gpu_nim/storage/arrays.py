@@ -89,7 +89,16 @@ def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
     if path.suffix == ".zarr":
         return open_zarr(path, names)
     arrays = read_npz(path, [*names, "attributes"])
-    return Arrays(parse_json(str(arrays.pop("attributes", "{}"))), arrays)
+    return Arrays(_attributes(arrays), arrays)
+
+
+def attributes_of(path: Path) -> dict[str, Any]:
+    """Return the attributes of a .zarr or .npz file alone; CorruptFile where it is none."""
+    return _store_attributes(path, "group") if path.suffix == ".zarr" else _attributes(read_npz(path, ["attributes"]))
+
+
+def _attributes(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    return parse_json(str(arrays.pop("attributes", "{}")))
 
 
 def open_zarr(store: Path, names: Sequence[str] = ()) -> Arrays:
@@ -99,6 +108,17 @@ def open_zarr(store: Path, names: Sequence[str] = ()) -> Arrays:
     """
     import zarr
 
+    attributes = _store_attributes(store, "group" if names else "array")
+    arrays = {}
+    for name in names or [""]:
+        if (store / name).is_dir():
+            with raised_as_corrupt(f"the metadata of {name or 'it'} are damaged"):
+                arrays[name] = zarr.open_array(store, path=name, mode="r", zarr_format=3)
+            _check_blosc(store / name, arrays[name])
+    return Arrays(attributes, arrays)
+
+
+def _store_attributes(store: Path, node: str) -> dict[str, Any]:
     if not store.is_dir():
         raise CorruptFile("it is no folder")
     for path in store.rglob("*"):
@@ -108,16 +128,10 @@ def open_zarr(store: Path, names: Sequence[str] = ()) -> Arrays:
         found = parse_json(read_regular(store / "zarr.json", MAX_TEXT))
     except FileNotFoundError as error:
         raise CorruptFile("it has no zarr.json") from error
-    attributes, node = found.get("attributes", {}), "group" if names else "array"
+    attributes = found.get("attributes", {})
     if (found.get("zarr_format"), found.get("node_type")) != (3, node) or not isinstance(attributes, dict):
-        raise CorruptFile(f"its zarr.json is not that of {'a group' if names else 'an array'}")
-    arrays = {}
-    for name in names or [""]:
-        if (store / name).is_dir():
-            with raised_as_corrupt(f"the metadata of {name or 'it'} are damaged"):
-                arrays[name] = zarr.open_array(store, path=name, mode="r", zarr_format=3)
-            _check_blosc(store / name, arrays[name])
-    return Arrays(attributes, arrays)
+        raise CorruptFile(f"its zarr.json is not that of a Zarr v3 {node}")
+    return attributes
 
 
 def _check_blosc(folder: Path, array: zarr.Array[Any]) -> None:
@@ -160,8 +174,6 @@ def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "")
 
 
 def _mapped(file: BufferedReader, member: zipfile.ZipInfo) -> NDArray[Any]:
-    if member.compress_type != zipfile.ZIP_STORED:
-        raise CorruptFile(f"{printable(member.filename, 40)} is compressed")
     file.seek(member.header_offset + 26)  # where a member's header has the lengths of its name and of what follows that
     file.seek(sum(np.frombuffer(file.read(4), "<u2").tolist()), 1)
     np.lib.format.read_magic(file)

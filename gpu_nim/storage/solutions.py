@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading
-from gpu_nim.storage.arrays import Declared, checksum_of, open_arrays, save_arrays
+from gpu_nim.storage.arrays import Declared, attributes_of, checksum_of, open_arrays, save_arrays
 from gpu_nim.storage.atomic import check_output, replacing
 from gpu_nim.storage.tables import Columns, endings, load_library, write_table
 
@@ -111,7 +111,7 @@ def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
     try:
         with reading(path):
-            return bool(open_arrays(path, _ARRAYS[1:]).attributes.get("kind") == SOLUTION.name)
+            return bool(attributes_of(path).get("kind") == SOLUTION.name)
     except FileError:
         return False
 
