@@ -28,19 +28,19 @@ SEED = int(os.environ.get("GPUNIM_SEED", "0"))
 BEGINNINGS = {
     "grow": ["edge --gen 5", "nim --gen 3", "--offsets 1,0;0,1 --gen 4", "fcc --gen 2 --out out.npz"],
     "automata": ["", "edge"],
-    "count": ["D --piles 3 --range 0:9", "a --piles 4 --at 5", "A048883 --range 0:20"],
+    "count": ["D --piles 3 --range 0:9", "a --piles 4 --at 5", "D --piles 3 --range 0:20 --out out.csv"],
     "oeis": ["", "A237711", "edge-births"],
     "guess": ["1,2,3,4,5,6,7,8", "D --piles 4", "in/nim.npz --column population", "in/terms.csv"],
     "nim": ["3 5 6", "1 2 3"],
     "play": ["3 5", "kayles 4 5", "3 5 --out out.html"],
     "position": ["nim 3 4 5", "chocolate 7 3 4", "kayles 4 4"],
-    "solve": ["wythoff --size 6", "'3y <= x + z' --size 5", "kayles --size 20", "nim --size 4"],
+    "solve": ["wythoff --size 6", "'3y <= x + z' --size 5", "kayles --size 20", "nim --size 4 --out out.zarr"],
     "games": ["", "kayles"],
-    "evolution": ["--gen 3", "wythoff --size 5"],
+    "evolution": ["--gen 3 --out out.dot", "wythoff --size 5"],
     "render": [f"{source} --engine numpy --quality draft --resolution 32x24 -o out.png" for source in ("nim:7", "in/edge.zarr")],
     "movie": ["nim:3 --engine numpy --quality draft --resolution 32x24 --seconds 0.1 --fps 5 -o out.gif"],
     "export": ["nim:7 -o out.ply", "in/edge.zarr -o out.stl"],
-    "verify": ["nf-lemma-8 --upto 3", "in/nim.npz", "in/edge.zarr", "in/terms.csv --as A001477"],
+    "verify": ["nf-lemma-8 --upto 3", "in/nim.npz", "in/edge.zarr", "in/terms.csv --as A001477", "in/pipe.npz"],
     "reproduce": ["--list", "game-theory --upto 2"],
     "info": ["", "in/nim.npz"],
 }
@@ -50,7 +50,7 @@ LEFT_OUT = {"help", "version", "web", "workers", "scheduler", "ranks", "port"}
 SMALL = ["0", "1", "2", "3", "7", "0:3", "1,2", "1,2,3", "1/2", "0.5", "z=0", "nim", "edge", "births", "sum", "64x48", "auto"]
 HOSTILE = ["", "-1", "2^64", "10^30", "1e400", "nan", "²", "5\n6", "\x1b[31m", "2^2^2", "1/0", "3:1", "a=3", "{}", "x" * 3000]
 PATHS = ["zarr", "npz", "csv", "txt", "json", "npy", "rle", "vti", "png", "svg", "gif", "ply", "glb", "html", "graphml", "dot"]
-HOSTILE_PATHS = ["", ".", "/dev/full", "missing/out.csv", "thesis.zarr", "thesis.csv", "out.xyz", "out", "a\nb.npz", "in/pipe.npz"]
+HOSTILE_PATHS = ["", ".", "/dev/full", "missing/out.csv", "out.xyz", "out", "a\nb.npz", "in/pipe.npz"]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def made_up(choose: Random, name: str) -> list[str]:
-    """A command line: a beginning, a few options with good and hostile values, and perhaps a letter amiss."""
+    """A command line: a beginning, a few options with good and hostile values, perhaps a letter amiss or a name that is taken."""
     command = main.get_command(click.Context(main), name)
     assert command is not None
     words = [name, *shlex.split(choose.choice(BEGINNINGS[name]))]
@@ -76,7 +76,7 @@ def made_up(choose: Random, name: str) -> list[str]:
     if choose.random() < 0.2:
         at = choose.randrange(1, len(words)) if len(words) > 1 else 0
         words[at] = words[at][:1] + choose.choice(HOSTILE) + words[at][2:]
-    return words
+    return [word.replace("out.", "thesis.") if choose.random() < 0.2 else word for word in words]
 
 
 def _value(choose: Random, option: click.Option) -> str:
@@ -107,9 +107,9 @@ def held(folder: Path) -> dict[str, int]:
 
 def try_line(words: list[str], folder: Path) -> None:
     """Run a command line in a folder with a user's files, and assert that it keeps the rules."""
-    for name in ("thesis.zarr", "thesis.csv"):
-        (folder / name).mkdir()
-        (folder / name / "chapter.txt").write_text("It was a dark and stormy night.\n")
+    for ending in PATHS:
+        (folder / f"thesis.{ending}").mkdir()
+        (folder / f"thesis.{ending}" / "chapter.txt").write_text("It was a dark and stormy night.\n")
     before = held(folder)
     with interrupted_after(10):
         result = run(*words)

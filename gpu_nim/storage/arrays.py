@@ -15,7 +15,6 @@ import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
-from math import prod
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
@@ -178,8 +177,6 @@ def _mapped(file: BufferedReader, member: zipfile.ZipInfo) -> NDArray[Any]:
     file.seek(sum(np.frombuffer(file.read(4), "<u2").tolist()), 1)
     np.lib.format.read_magic(file)
     shape, transposed, dtype = np.lib.format.read_array_header_1_0(file)
-    if not prod(shape):
-        return np.empty(shape, dtype)
     return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape, "F" if transposed else "C"))
 
 
