@@ -347,6 +347,29 @@ def test_states_are_mapped_and_compared_with_their_checksums_once(tmp_path: Path
     assert len(sealed) == 1
 
 
+def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
+    growing = GrowthProcess("edge", 9, NUMPY)
+    for _ in growing:
+        pass
+    for change in (
+        {"newborns": np.zeros((2, 2), np.int8)},
+        {"bricks": np.zeros((2, 2), np.int32)},
+        {"generation": np.array([9, 9])},
+    ):
+        snapshot = growing.snapshot()
+        snapshot.state.update(change)
+        with pytest.raises(UsageError):
+            for _ in GrowthProcess("edge", 12, NUMPY, resume=snapshot):
+                pass
+    snapshot = growing.snapshot()
+    del snapshot.state["newborns"]
+    checkpoints = Checkpoints(tmp_path / "run")
+    checkpoints.begin()
+    checkpoints.save(snapshot)
+    with pytest.raises(UsageError, match="whose state is damaged"):
+        GrowthJob(generations=12, backend=NUMPY, resume=tmp_path / "run").grow()
+
+
 def test_a_rank_that_cannot_read_what_rank_0_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "run")
     read = Checkpoints._snapshot
