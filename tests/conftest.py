@@ -30,7 +30,7 @@ from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import lattices
 from tests.cuda_host import HostLauncher, compiler, default_flavour
 
-collect_ignore = ["campaign", "emulated_gpu"]  # whose processes import what draws or another CuPy, and which have no examples
+collect_ignore = ["emulated_gpu"]  # whose processes import another CuPy
 # Under a sanitizer an order that no other run has.
 _HOST_ORDERS = {"asan": [("reverse", 0)], "tsan": [("shuffle", 2)]}.get(default_flavour(), [("forward", 0), ("shuffle", 1)])
 _HOST = [

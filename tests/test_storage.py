@@ -241,10 +241,10 @@ def test_edited_cells_are_found_when_read(growth: Growth, tmp_path: Path) -> Non
         (lambda store: shutil.rmtree(store / "births"), "it has no births"),
         (lambda store: (store / "zarr.json").write_text("{"), "its JSON is damaged"),
         (lambda store: (store / "zarr.json").write_text("[]"), "its JSON must be an object"),
-        (lambda store: (store / "zarr.json").write_text('{"attributes": []}'), r"its zarr\.json is not that of a group"),
-        (lambda store: (store / "births" / "c" / "0").write_bytes(b"x"), "a chunk of births was truncated"),
+        (lambda store: (store / "zarr.json").write_text('{"attributes": []}'), r"its zarr\.json is not that of a Zarr v3 group"),
+        (lambda store: (store / "births" / "c" / "0").write_bytes(b"x"), "a chunk of births is damaged"),
         (lambda store: (store / "births" / "c" / "0").unlink(), "its population does not agree"),
-        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "a chunk of cells was truncated"),
+        (lambda store: (store / "cells" / "c" / "0" / "0").write_bytes(b"x"), "chunk c/0/0 of cells was truncated"),
         (lambda store: (store / "cells" / "c" / "0" / "0").unlink(), "cells of generation .* edited or damaged"),
     ],
 )

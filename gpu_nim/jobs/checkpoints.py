@@ -39,8 +39,8 @@ from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, name_of, parse_json
-from gpu_nim.storage.arrays import Kind, checksum_of, opened_npz, reason, require_room
+from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
+from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
 
 CHECKPOINT = Kind("gpunim checkpoint", 6, "checkpoint")
@@ -122,7 +122,7 @@ class Checkpoints:
         path, files = share(self._ranks, (self.folder, []) if self._ranks.rank else self._newest())[0]
         try:
             return self._snapshot(path, [_read(*file) for file in files], automaton)
-        except (Damaged, OSError) as error:
+        except (CorruptFile, OSError) as error:
             which = f"rank {self._ranks.rank} cannot read {path}, which rank 0 can" if self._ranks.rank else f"cannot read {path}"
             raise FileError(f"{which}: {_why(error)}") from error
 
@@ -139,7 +139,7 @@ class Checkpoints:
                 for part, checksum in parts:
                     _check_part(part, checksum)
                 return path, [(path, record["seal"]), *parts]
-            except (Damaged, OSError) as error:
+            except (CorruptFile, OSError) as error:
                 self.passed_over.append(f"{path} cannot be used ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
@@ -187,7 +187,7 @@ class Checkpoints:
         return f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
 
     def _snapshot(self, path: Path, files: list[tuple[Record, Arrays]], automaton: Automaton | None) -> Snapshot:
-        """The snapshot in the files of all ranks; Damaged where they hold none, UsageError where it is of another growth."""
+        """The snapshot in the files of all ranks; CorruptFile where they hold none, UsageError where it is of another growth."""
         record, arrays = files[0]
         try:
             known = automaton or from_description(name_of(record["automaton"]), record["rule"])
@@ -201,7 +201,7 @@ class Checkpoints:
             state = join(states) if len(states) > 1 else states[0]
             for name in ("births", "checksums"):
                 if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
-                    raise Damaged("its births are not those of its generations")
+                    raise CorruptFile("its births are not those of its generations")
             self.keeps_cells, self.asked = record["cells"], record["asked"]
             return Snapshot(
                 automaton=known,
@@ -212,10 +212,10 @@ class Checkpoints:
                 measured=_named(arrays, _MEASURED),
                 **{name: record[name] for name in _PLAIN},
             )
-        except (UsageError, Damaged):
+        except (UsageError, CorruptFile):
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise Damaged(f"its record is not that of a growth, {reason(error)}") from error
+            raise CorruptFile(f"its record is not that of a growth, {reason(error)}") from error
 
     def _paths(self) -> list[Path]:
         if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
@@ -225,7 +225,7 @@ class Checkpoints:
         )
 
 
-def _why(error: Damaged | OSError) -> object:
+def _why(error: CorruptFile | OSError) -> object:
     """What is wrong with a file, without its name where the system says it."""
     return getattr(error, "strerror", None) or error
 
@@ -236,13 +236,13 @@ def _part(path: Path, rank: int) -> Path:
 
 
 def _check_part(part: Path, checksum: str) -> None:
-    """Raise Damaged where the file of a rank other than 0 is missing, damaged, or of another checkpoint."""
+    """Raise CorruptFile where the file of a rank other than 0 is missing, damaged, or of another checkpoint."""
     try:
         found = _read(part)[0]["seal"]
-    except (Damaged, OSError) as error:
-        raise Damaged(f"{part.name}: {_why(error)}") from error
+    except (CorruptFile, OSError) as error:
+        raise CorruptFile(f"{part.name}: {_why(error)}") from error
     if found != checksum:
-        raise Damaged(f"{part.name} is of another checkpoint")
+        raise CorruptFile(f"{part.name} is of another checkpoint")
 
 
 def _named(arrays: Arrays, beginning: str) -> State:
@@ -259,18 +259,14 @@ def _write(path: Path, record: Record, arrays: Arrays) -> str:
 
 
 def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
-    """Return the record and the arrays of a file, those of a state mapped; Damaged or OSError where it is not intact.
+    """Return the record and the arrays of a file, those of a state mapped; CorruptFile or OSError where it is not intact.
 
     With the checksum that it has been compared with, its contents are not read again.
     """
-    with opened_npz(path, compressed=False) as members:
-        record = parse_json(members.read_text("record"))
-        CHECKPOINT.check(record)
-        mapped = {name for name in members.declared if name.startswith(_STATE)}
-        read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
-        require_room(path, read)
-        arrays = {name: members.read(name) for name in read} | {name: members.mapped(name) for name in mapped}
+    arrays = read_npz(path, mapped=_STATE)
+    record = parse_json(str(arrays.pop("record", "{}")))
+    CHECKPOINT.check(record)
     contents = {name: value for name, value in record.items() if name != "seal"}
     if record.get("seal") != (checksum_of(contents, arrays) if checksum is None else checksum):
-        raise Damaged("its contents do not agree with its checksum")
+        raise CorruptFile("its contents do not agree with its checksum")
     return record, arrays

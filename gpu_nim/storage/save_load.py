@@ -15,7 +15,7 @@ from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, open_regular, printable, read_regular, reading
+from gpu_nim.model.files import CorruptFile, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import check_output, replacing
@@ -220,7 +220,7 @@ def _columns_of(path: Path, most: int | None) -> Columns:
         try:
             return {"value": parse_terms(read_regular(path, _MOST_TEXT).decode(errors="replace"))}
         except UsageError as error:
-            raise Damaged(str(error)) from error
+            raise CorruptFile(str(error)) from error
     if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or TABLE.is_ours(path)):
         return TABLE_FORMATS[path.suffix].read(path, most)
     table = load(path, Growth).table
@@ -252,7 +252,7 @@ def _first_of_rows(numbers: Column, column: str) -> int:
     if not isinstance(numbers, range):
         for before, after in pairwise(_integer_of(number, column) for number in entries(numbers)):
             if after != before + 1:
-                raise Damaged(f"in column {column}, expected {before + 1} after {before}, got {after}")
+                raise CorruptFile(f"in column {column}, expected {before + 1} after {before}, got {after}")
     return _integer_of(numbers[0], column)
 
 
@@ -265,7 +265,7 @@ def _integer_of(value: Any, column: str) -> int:
     try:
         return int(value)
     except ValueError as error:  # longer than Python reads
-        raise Damaged(printable(str(error))) from error
+        raise CorruptFile(printable(str(error))) from error
 
 
 def readable() -> list[str]:

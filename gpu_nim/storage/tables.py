@@ -38,13 +38,13 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64, to_integers
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import EVERY_CHUNK, Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
+from gpu_nim.storage.arrays import EVERY_CHUNK, Arrays, Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import check_output, make_folder, replacing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -199,10 +199,10 @@ def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
-    with open_regular(path), raised_as_damage("its header is damaged"):
+    with open_regular(path), raised_as_corrupt("its header is damaged"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
-        raise Damaged("it holds no table of integers")
+        raise CorruptFile("it holds no table of integers")
     return {"value": values[:most]}
 
 
@@ -230,25 +230,26 @@ def _sealing(facts: Mapping[str, Any]) -> Any:
     return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
 
 
-def _stored(arrays: ZarrArrays, size: int) -> Iterator[U64]:
+def _stored(arrays: Arrays, size: int) -> Iterator[U64]:
     """Yield the first values of a table, some at a time."""
     for first in range(0, size, _ZARR_CHUNK):
         yield np.ascontiguousarray(arrays.read("", first, min(first + _ZARR_CHUNK, size)), "<u8")
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:
-    stored = ZarrArrays(path)
+    stored = open_zarr(path)
+    array = stored.arrays[""]
     declared, first = stored.declared[""], stored.attributes.get("start")
     if type(first) is not int or declared.dtype.kind != "u" or not 1 <= len(declared.shape) <= 2:
-        raise Damaged("it holds no terms with their first index")
-    if stored.missing() or stored.attributes.get("stop") != first + declared.shape[0]:
-        raise Damaged("it holds fewer or more terms than its range has")
+        raise CorruptFile("it holds no terms with their first index")
+    if array.nchunks_initialized < array.nchunks or stored.attributes.get("stop") != first + declared.shape[0]:
+        raise CorruptFile("it holds fewer or more terms than its range has")
     if seal := stored.attributes.get("seal"):  # which tables of earlier versions lack
         digest = _sealing(stored.attributes)
         for part in _stored(stored, declared.shape[0]):
             digest.update(part)
         if digest.hexdigest() != seal:
-            raise Damaged("its values do not agree with their checksum, it was edited or damaged")
+            raise CorruptFile("its values do not agree with their checksum, it was edited or damaged")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
     return {"n": range(first, first + len(values)), "value": values}
 
@@ -285,23 +286,23 @@ def _fitting(path: Path, rows: Iterable[_Row]) -> Iterator[_Row]:
 
 
 def _bounded_lines(file: TextIO) -> Iterator[str]:
-    """Yield the lines of a text; Damaged where one is longer than a table has."""
+    """Yield the lines of a text; CorruptFile where one is longer than a table has."""
     while line := file.readline(_LONGEST + 1):
         if len(line) > _LONGEST:
-            raise Damaged(f"a line of it has more than {_LONGEST:,} letters")
+            raise CorruptFile(f"a line of it has more than {_LONGEST:,} letters")
         yield line
 
 
 def _read_csv(path: Path, most: int | None) -> Columns:
-    with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_damage("its text is damaged"):
+    with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_corrupt("its text is damaged"):
         lines = csv.reader(_bounded_lines(file))
         header = [name.strip() for name in next(lines, [])]
         found = [row for row in _fitting(path, islice(lines, most)) if row]
     if any(len(row) != len(header) for row in found):
-        raise Damaged("its rows are not as long as its header")
+        raise CorruptFile("its rows are not as long as its header")
     for place, name in enumerate(header):
         if name in header[:place] or _is_number(name):
-            raise Damaged(f"its first line must name its columns, each once, got {printable(name, 40)}")
+            raise CorruptFile(f"its first line must name its columns, each once, got {printable(name, 40)}")
     return _columns(header, found)
 
 
@@ -337,12 +338,12 @@ def _read_json(path: Path, most: int | None) -> Columns:
     columns |= found["columns"] if isinstance(found.get("columns"), dict) else {}
     wrong = [name for name, values in columns.items() if not isinstance(values, list)]
     if wrong or type(first) is not int:
-        raise Damaged(f"its {printable(wrong[0]) if wrong else 'start'} is no {'list' if wrong else 'integer'}")
+        raise CorruptFile(f"its {printable(wrong[0]) if wrong else 'start'} is no {'list' if wrong else 'integer'}")
     if not columns:
         return {}
     count, stop = len(next(iter(columns.values()))), found.get("stop")
     if type(stop) is int and stop - first != count:
-        raise Damaged(f"it holds {count:,} values, and its range {stop - first:,}")
+        raise CorruptFile(f"it holds {count:,} values, and its range {stop - first:,}")
     return {"n": range(first, first + count), **columns}
 
 
