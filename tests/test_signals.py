@@ -11,7 +11,6 @@ import pytest
 
 from gpu_nim.cli import Terminated, terminations_raised
 from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.tables import save_sequence
 from tests.helpers import PATIENCE, gpunim
 
 ENDINGS = [
@@ -60,22 +59,6 @@ def test_a_signal_waits_for_a_write(number: signal.Signals) -> None:
             done.append("the write")
         assert signal.getsignal(number) is handler
     assert done == ["the write"]
-
-
-def test_a_signal_waits_for_the_store_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Zarr makes an event loop for its first call: one that is left half-made stops all that come later.
-    zarr = pytest.importorskip("zarr", reason="zarr is not installed")
-    create, calls = zarr.create_array, []
-
-    def interrupted(*arguments: object, **more: object) -> object:
-        signal.raise_signal(signal.SIGINT)
-        calls.append(create(*arguments, **more))
-        return calls[0]
-
-    monkeypatch.setattr(zarr, "create_array", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        save_sequence(tmp_path / "a.zarr", [], {"start": 0, "stop": 5}, 1)
-    assert len(calls) == 1
 
 
 def test_a_signal_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from copy import copy
 from functools import partial
 from pathlib import Path
 
@@ -74,7 +73,8 @@ def among_others(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """A subject whose entries are forgotten after the test."""
     statements()
     for name in ("ENTRIES", "SOURCES"):
-        monkeypatch.setattr(catalogue, name, copy(getattr(catalogue, name)))
+        registry = getattr(catalogue, name)
+        monkeypatch.setattr(registry, "_own", {**registry})
     return Paper("made-up", "", "Made up", cited="nobody")
 
 
@@ -156,7 +156,8 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A new file among the papers, beside which only one other statement is known."""
     (known,) = find_statements(["nf-lemma-8"])
     for name in ("SOURCES", "PAPERS", "ENTRIES"):
-        monkeypatch.setattr(catalogue, name, copy(getattr(catalogue, name)))
+        registry = getattr(catalogue, name)
+        monkeypatch.setattr(registry, "_own", {**registry})
     catalogue.ENTRIES.clear()
     catalogue.ENTRIES.add(known)
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
