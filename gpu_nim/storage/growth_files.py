@@ -56,7 +56,7 @@ from gpu_nim.storage.arrays import (
     require_room,
     save_arrays,
 )
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     import zarr
@@ -427,7 +427,7 @@ def copy_store(source: Path, path: Path) -> None:
 
     Chunks may have two names, since they are never changed in place: writing replaces a file by a new one.
     """
-    with replacing(path, GROWTH.is_ours) as scratch:
+    with atomic_write(path, GROWTH.is_ours) as scratch:
         shutil.copytree(source, scratch, copy_function=_link_or_copy)
 
 

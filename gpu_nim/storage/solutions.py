@@ -31,7 +31,7 @@ from gpu_nim.storage.arrays import (
     require_room,
     save_arrays,
 )
-from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.tables import Columns, endings, load_library, write_table
 
 SOLUTION = Kind("gpunim solution", 1, "solved game")
@@ -58,7 +58,7 @@ def save_solution(solution: Solution, path: Path) -> None:
     arrays = _arrays(solution)
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
-    with replacing(path, SOLUTION.is_ours) as scratch:
+    with atomic_write(path, SOLUTION.is_ours) as scratch:
         if path.suffix in _WHOLE:
             save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions, lengths)
         else:

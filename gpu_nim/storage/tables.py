@@ -45,7 +45,7 @@ from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
 from gpu_nim.storage.arrays import EVERY_CHUNK, Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
-from gpu_nim.storage.atomic import check_output, make_folder, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output, writing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
@@ -460,7 +460,7 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
     needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
-    with replacing(path, TABLE.is_ours) as scratch:
+    with atomic_write(path, TABLE.is_ours) as scratch:
         TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 
 
@@ -487,13 +487,13 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
     {"rows": [{"x": 1, "game": "nim"}, {"x": null, "game": "kayles"}]}
     """
     check_table(path, columns=True)
-    with replacing(path) as scratch:
+    with atomic_write(path) as scratch:
         write_table(scratch, [columns], facts)
 
 
 def save_text(path: Path, pieces: Iterable[str]) -> None:
     """Write a text in UTF-8, in pieces, atomically."""
-    with replacing(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
+    with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
 
 
@@ -536,7 +536,8 @@ def submit(
     counted = ([each for each in found if each.known is not None] or found) if b_file else []
     # What may be refused for its size comes first.
     b_files = [(each.b_file_name(number), _bfile_of(each.entry, each.last_index(upto))) for each in counted]
-    make_folder(out)
+    with writing(out):
+        out.mkdir(exist_ok=True)
     for name, lines in [*b_files, *texts]:
         save_text(out / name, lines)
         yield out / name

@@ -1,6 +1,7 @@
 """The rules that every run of gpunim has to keep."""
 
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ _TALK = re.compile(
     r"Traceback \(most recent|Warning:|warnings\.warn|Exception ignored|File \"[^\"]+\", line \d+|terminate called|Error in atexit"
 )
 _ANNOUNCED = re.compile(r"about [\d,]+ (hours|days|years)")  # whoever asks for that much is told before it begins
+_LOCK = ".gpunim-lock"  # which stays in a folder of checkpoints
 _BY_ITSELF = ("verify",)  # a counterexample is printed on stdout, with status 1
 
 
@@ -68,9 +70,11 @@ def contents(folder: Path) -> dict[str, tuple[int, int]]:
     """Return the contents of a folder: for each file its size and time of change, for each folder its number of entries."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        state = path.lstat()
-        is_folder = path.is_dir() and not path.is_symlink()
-        found[str(path.relative_to(folder))] = (len([*path.iterdir()]), 0) if is_folder else (state.st_size, state.st_mtime_ns)
+        if path.is_dir() and not path.is_symlink():
+            found[str(path.relative_to(folder))] = (len({*os.listdir(path)} - {_LOCK}), 0)
+        elif path.name != _LOCK:
+            state = path.lstat()
+            found[str(path.relative_to(folder))] = (state.st_size, state.st_mtime_ns)
     return found
 
 
@@ -83,7 +87,5 @@ def litter(outcome: Outcome, before: dict[str, tuple[int, int]], after: dict[str
     tops = {name.split("/")[0] for name in changed}
     if outcome.status in (1, 2):
         return [f"a refusal that changed {', '.join(sorted(tops))}"] if tops else []
-    gone = {name for name in before.keys() - after.keys() if ".gpunim-" in name}  # what an interrupted run had left
-    tops = {name.split("/")[0] for name in changed - gone}
     foreign = [top for top in sorted(tops) if not any(top in argument for argument in outcome.arguments)]
     return [f"it left {', '.join(foreign)}"] if foreign else []

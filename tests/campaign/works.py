@@ -55,8 +55,8 @@ def results(outcome: Outcome, folder: Path, made: str) -> object:
 
 
 def hidden(folder: Path) -> list[str]:
-    """Return the names of what a work has left behind."""
-    return [path.name for path in folder.rglob(".*")]
+    """Return the names of what a work has left behind; the lock of a folder of checkpoints stays."""
+    return [path.name for path in folder.rglob(".*") if path.name != ".gpunim-lock"]
 
 
 def _print_contents(names: str) -> None:
