@@ -27,7 +27,7 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.model.errors import FileError, RankFailed
-from gpu_nim.model.work import Outcome, interrupts_deferred, place
+from gpu_nim.model.work import Outcome, place
 from tests import strict_cupy as xp
 from tests.test_communicators import check_communicator
 
@@ -119,7 +119,7 @@ def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> Non
     handler = signal.signal(signal.SIGTERM, lambda *_: came.append(1))
     try:
         if ranks.rank == 0:
-            with interrupts_deferred():
+            with ranks._exchanging():
                 signal.raise_signal(signal.SIGTERM)
                 assert not came
         share(ranks, 0)

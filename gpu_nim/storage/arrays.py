@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of, open_regular, parse_json, printable, read_regular, reading
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.work import interrupts_deferred
 
 if TYPE_CHECKING:
     import zarr
@@ -230,10 +229,9 @@ def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> za
     """
     import zarr
 
-    with interrupts_deferred():
-        return zarr.create_array(
-            store, name=name or None, dimension_names=dimensions, zarr_format=3, **{"config": EVERY_CHUNK, "overwrite": True, **how}
-        )
+    return zarr.create_array(
+        store, name=name or None, dimension_names=dimensions, zarr_format=3, **{"config": EVERY_CHUNK, "overwrite": True, **how}
+    )
 
 
 def attributes_of(store: Path, node: str = "group") -> dict[str, Any]:
@@ -402,12 +400,10 @@ def save_arrays(
         import zarr
         from zarr.codecs import ZstdCodec
 
-        with interrupts_deferred():
-            group = zarr.open_group(path, mode="w", zarr_format=3)
+        group = zarr.open_group(path, mode="w", zarr_format=3)
         for name, array in arrays.items():
             created(path, name, dimensions[name], data=array, compressors=ZstdCodec(level=3))
-        with interrupts_deferred():
-            group.attrs.update(dict(attributes))
+        group.attrs.update(dict(attributes))
         finish_store(path, lengths)
         return
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -427,7 +423,7 @@ def finish_store(path: Path, lengths: Mapping[str, int]) -> None:
 
     for name, length in lengths.items():
         created(path, name, [name], data=np.arange(length))
-    with interrupts_deferred(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that consolidated metadata are no part of Zarr v3
         zarr.consolidate_metadata(path, zarr_format=3)
 

@@ -39,7 +39,6 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import Damaged, name_of, reading
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.arrays import (
     PROVENANCE,
     Declared,
@@ -336,11 +335,10 @@ class _Rows:
             )
         written = self._array.shape[0]
         stop = written + count
-        with interrupts_deferred():
-            self._array.resize((stop, *rows.shape[1:]))
-            for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
-                part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
-                self._array[part] = rows[part.start - written : part.stop - written]
+        self._array.resize((stop, *rows.shape[1:]))
+        for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
+            part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
+            self._array[part] = rows[part.start - written : part.stop - written]
         self._waiting, self._count = [rows[count:].copy()], self._count - count
 
 
@@ -356,8 +354,7 @@ class ZarrGrowthWriter:
     def __init__(self, path: Path, *, parents: Ancestry | None = None, population: int = 0) -> None:
         import zarr
 
-        with interrupts_deferred():
-            self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
+        self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
         self.path, self._parents_of = path, parents
         cells = cast("zarr.Array[Any]", self._group["cells"]) if population else None
         if cells is not None:
@@ -385,8 +382,7 @@ class ZarrGrowthWriter:
             parents.flush()
             self._rows["parents"] = parents
         declared = {name: Declared(np.dtype(rows.array.dtype), tuple(rows.array.shape)) for name, rows in self._rows.items()}
-        with interrupts_deferred():
-            self._group.attrs.put(with_checksum(growth, declared))
+        self._group.attrs.put(with_checksum(growth, declared))
         finish_store(self.path, {"generation": len(growth)})
 
 

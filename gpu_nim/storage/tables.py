@@ -41,7 +41,6 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
 from gpu_nim.storage.arrays import EVERY_CHUNK, Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
@@ -218,12 +217,10 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
         values = _limbs(columns)
         for start in range(0, len(values), size):  # zarr takes as many times the memory as there are chunks
             part = values[start : start + size]
-            with interrupts_deferred():
-                array[at : at + len(part)] = part
+            array[at : at + len(part)] = part
             at += len(part)
             digest.update(part.data)
-    with interrupts_deferred():
-        array.update_attributes({"seal": digest.hexdigest()})
+    array.update_attributes({"seal": digest.hexdigest()})
 
 
 def _sealing(facts: Mapping[str, Any]) -> Any:
@@ -438,8 +435,7 @@ def _load_zarr() -> None:
         require_memory(_ZARR_BYTES, host_memory(), "loading zarr", "text takes less")
     import zarr
 
-    with interrupts_deferred():
-        zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
+    zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
 
 
 def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.arrays import Kind, created
 from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
 
@@ -176,18 +175,16 @@ def write_voxels(growth: Growth, path: Path) -> None:
     for first, voxels in slabs:
         for start in range(0, slabs.shape[1], array.chunks[1]):  # zarr copies what it writes
             part = slice(start, start + array.chunks[1])
-            with interrupts_deferred():
-                array[first : first + len(voxels), part] = voxels[:, part]
-    with interrupts_deferred():
-        array.attrs.update(
-            {
-                **of_growth(growth),
-                **_KIND.attributes,
-                "origin": slabs.lower.tolist(),
-                "spacing": [1] * len(slabs.shape),
-                "value": "generation of birth + 1, 0 where nothing was born",
-            }
-        )
+            array[first : first + len(voxels), part] = voxels[:, part]
+    array.attrs.update(
+        {
+            **of_growth(growth),
+            **_KIND.attributes,
+            "origin": slabs.lower.tolist(),
+            "spacing": [1] * len(slabs.shape),
+            "value": "generation of birth + 1, 0 where nothing was born",
+        }
+    )
 
 
 def _chunk(shape: tuple[int, ...], layers: int) -> tuple[int, ...]:
