@@ -159,7 +159,7 @@ def ended(words: Sequence[str]) -> Iterator[Outcome]:
     written = COMMAND.set(shlex.join(("gpunim", *words)))
     try:
         yield outcome
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt, Terminated) as error:
         outcome.status, outcome.sentence = _explained(error, words)
     finally:
         COMMAND.reset(written)
@@ -175,7 +175,7 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
     """The exit status for an error, and the sentence that says what it is; the error itself is raised if it is to be debugged."""
     match error:
         case Terminated():
-            return 128 + error.args[0], _SIGNALS[error.args[0]]
+            return error.args[0], _SIGNALS[error.args[0] - 128]
         case BrokenPipeError():  # the reader of what it prints has ended, such as `head`: SIGPIPE, which Python ignores
             return 128 + signal.SIGPIPE, None
         case KeyboardInterrupt() | EOFError():
@@ -252,8 +252,8 @@ def _one_line(message: str) -> str:
     return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, whose number it has; it ends a command as Ctrl-C does."""
+class Terminated(SystemExit):
+    """SIGTERM or SIGHUP came; `code` is the exit status that a shell reports, 128 + the signal's number."""
 
 
 @contextmanager
@@ -261,7 +261,7 @@ def terminations_raised() -> Iterator[None]:
     """Raise `Terminated` in the block for SIGTERM and SIGHUP, unless they are ignored, as by nohup, or handled otherwise."""
 
     def end(number: int, _: object) -> None:
-        raise Terminated(number)
+        raise Terminated(128 + number)
 
     before = {number: signal.signal(number, end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
     try:
