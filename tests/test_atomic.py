@@ -25,24 +25,30 @@ def ours(path: Path) -> bool:
 
 
 def write(path: Path, text: str, *, is_folder: bool) -> None:
-    """Write a file, or a folder of three files."""
+    """Write a text twice to a file, or to each of three files of a folder."""
     with atomic_write(path, ours) as scratch:
         if is_folder:
             scratch.mkdir()
         for part in [scratch / str(number) for number in range(3)] if is_folder else [scratch]:
-            part.write_text(text)
+            with part.open("w") as file:
+                file.write(text)
+                file.flush()
+                sys.audit("os.half")  # a moment at which a half is there
+                file.write(text)
 
 
 def whole(path: Path) -> str:
     """The text of a file or folder that `write` has written completely."""
     texts = [part.read_text() for part in path.iterdir()] if path.is_dir() else [path.read_text()]
     assert len(texts) == (3 if path.is_dir() else 1)
-    assert len({*texts}) == 1
-    return texts[0]
+    (text,) = {*texts}
+    half = text[: len(text) // 2]
+    assert text == half * 2
+    return half
 
 
-# Replaces a text by another once for each step of the operating system: it is killed, or interrupted, before the first step, the
-# second one, and so on, until it is done.
+# Replaces a text by another, and is killed, or interrupted, before the first call of the operating system, before the second one,
+# and so on, until it is done.
 ENDED_AT_EACH_STEP = """
 import os, signal, sys
 from pathlib import Path
@@ -68,9 +74,13 @@ for step in range(1000):
             write(path, "new", is_folder=is_folder)
         except KeyboardInterrupt:
             os._exit(1)
+        except BaseException:
+            os._exit(2)
         os._exit(0)
-    if os.waitpid(child, 0)[1] == 0:
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0:
         break
+    assert status == (-number if number == signal.SIGKILL else 1), status
 """
 
 

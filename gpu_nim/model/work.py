@@ -73,7 +73,10 @@ def place() -> Place | None:
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Block these signals in threads and processes started in the block, since Ctrl-C is sent to all processes of a terminal."""
+    """Block Ctrl-C, SIGTERM and SIGHUP in threads and processes that are started in the block.
+
+    A terminal sends Ctrl-C to all of its processes.
+    """
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # which would otherwise start with the first process, and unblock the signals
