@@ -24,6 +24,7 @@ def main() -> None:
     finally:
         _discard_stdout()
         _forget_interrupt()
+        _discard_logs()
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on Python would print a traceback
 
 
@@ -56,6 +57,14 @@ def _forget_interrupt() -> None:
     executed.
     """
     exec("")
+
+
+def _discard_logs() -> None:
+    """Discard what threads that a signal does not stop, as those of zarr, would log when Python ends before they do."""
+    if "logging" in sys.modules:
+        import logging
+
+        logging.disable()
 
 
 def _silence_warnings() -> None:

@@ -243,7 +243,8 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monke
     said = refused("edge", "--gen", 50, "--checkpoint", tmp_path / "run", "--every", 10)
     assert "cannot write " in said
     assert "No space left on device; checkpoint-0000000010.npz can still be resumed" in said
-    assert sorted(os.listdir(tmp_path / "run")) == ["checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
+    left = [".gpunim-lock", "checkpoint-0000000000.npz", "checkpoint-0000000010.npz"]
+    assert sorted({".gpunim-lock", *os.listdir(tmp_path / "run")}) == left  # old versions of filelock remove the lock
     monkeypatch.undo()
     assert json.loads(run("--resume", tmp_path / "run", "--json").stdout)["digest"] == grow("edge", 50, backend="numpy").digest
 
@@ -292,12 +293,12 @@ def test_wrong_ways_to_resume(tmp_path: Path, args: tuple[object, ...], words: s
     assert names(tmp_path / "run") == before
 
 
-def test_making_a_job_reads_and_locks_nothing(tmp_path: Path) -> None:
+def test_making_a_job_reads_and_makes_nothing(tmp_path: Path) -> None:
     job = GrowthJob("nim", 9, backend=NUMPY, out=str(tmp_path / "a.zarr"), checkpoint=str(tmp_path / "run"))
     resuming = GrowthJob(backend=NUMPY, resume=tmp_path / "run")
     assert os.listdir(tmp_path) == []
     with job.open() as opened:
-        assert sorted(os.listdir(tmp_path)) == [".a.zarr.gpunim-lock", "run"]
+        assert os.listdir(tmp_path) == ["run"]
         assert opened.grow().population == 76
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "run"]
     assert resuming.grow().population == 76
@@ -307,7 +308,7 @@ def test_wrong_ways_to_begin(tmp_path: Path) -> None:
     saved(tmp_path / "run")
     assert "holds checkpoints of another run" in refused("edge", "--checkpoint", tmp_path / "run")
     (tmp_path / "file").write_text("")
-    assert "it is a file, not a folder" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
+    assert "File exists" in refused("edge", "--gen", 5, "--checkpoint", tmp_path / "file")
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:

@@ -8,12 +8,10 @@ import os
 import shlex
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,8 +74,6 @@ _SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 _SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
-_AGAIN = 0.05  # seconds
-_IMPORT = "<frozen importlib._bootstrap>"
 
 
 class LazyGroup(Helpful, click.Group):
@@ -179,7 +175,7 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
     """The exit status for an error, and the sentence that says what it is; the error itself is raised if it is to be debugged."""
     match error:
         case Terminated():
-            return 128 + error.number, error.sentence
+            return error.args[0], _SIGNALS[error.args[0] - 128]
         case BrokenPipeError():  # the reader of what it prints has ended, such as `head`: SIGPIPE, which Python ignores
             return 128 + signal.SIGPIPE, None
         case KeyboardInterrupt() | EOFError():
@@ -257,65 +253,22 @@ def _one_line(message: str) -> str:
 
 
 class Terminated(SystemExit):
-    """A signal ends the process; `code` is the exit status that a shell reports, 128 + the signal's number."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(128 + number)
-        self.number = number
-        self.sentence = _SIGNALS[signal.Signals(number)]
+    """SIGTERM or SIGHUP came; `code` is the exit status that a shell reports, 128 + the signal's number."""
 
 
 @contextmanager
 def terminations_raised() -> Iterator[None]:
-    """Raise `Terminated` in the block for a signal that would end the process; signals that are ignored, as by nohup, stay ignored.
+    """Raise `Terminated` in the block for SIGTERM and SIGHUP, unless they are ignored, as by nohup, or handled otherwise."""
 
-    A signal during an import, Ctrl-C too, is raised after it: extension modules drop exceptions that are raised in them.
-    """
-    if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
-        yield
-        return
-    caller = sys._getframe(2)  # beyond this generator and contextlib
+    def end(number: int, _: object) -> None:
+        raise Terminated(128 + number)
 
-    def end(number: int, frame: FrameType | None) -> None:
-        if _imports(frame, caller):
-            _send_again(number)
-        elif number == signal.SIGINT:
-            raise KeyboardInterrupt
-        else:
-            raise Terminated(number)
-
-    hook = sys.unraisablehook
-
-    def send_lost_again(lost: Any) -> None:
-        # Python drops exceptions that are raised while it finalizes an object.
-        if isinstance(lost.exc_value, Terminated | KeyboardInterrupt):
-            _send_again(getattr(lost.exc_value, "number", signal.SIGINT))
-        else:
-            hook(lost)
-
-    ends = (signal.SIG_DFL, signal.default_int_handler)
-    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-    before = {number: signal.signal(number, end) for number in numbers if signal.getsignal(number) in ends}
-    sys.unraisablehook = send_lost_again
+    before = {number: signal.signal(number, end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
     try:
         yield
     finally:
-        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _imports(frame: FrameType | None, caller: FrameType) -> bool:
-    """Whether a frame runs in an import that began after a caller's."""
-    while frame is not None and frame is not caller:
-        if frame.f_code.co_filename == _IMPORT:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _send_again(number: int) -> None:
-    threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
 
 
 _EXAMPLES = {

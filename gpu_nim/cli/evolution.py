@@ -9,7 +9,7 @@ import click
 
 from gpu_nim.cli.command import FILE, SIZE, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, step_progress
+from gpu_nim.cli.output import emit_json, point, print_table, say, step_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import integer_type
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table, require_graph, require_written
@@ -64,7 +64,6 @@ def evolution(
         from gpu_nim.storage.save_load import check_graph
 
         check_graph(out)
-        reserve(out)
     if game is None:
         facts, tables = _nim(_piles(texts), 6 if generations is None else generations, out)
     else:

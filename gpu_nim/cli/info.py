@@ -17,7 +17,7 @@ from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.model.errors import UsageError
 
 #: Those without which gpunim does not run, and then those of extras.
-_NEEDED = ("numpy", "click", "matplotlib", "pillow", "python-flint", "rich", "zarr")
+_NEEDED = ("numpy", "click", "filelock", "matplotlib", "pillow", "python-flint", "rich", "zarr")
 _OPTIONAL = ("cupy-cuda13x", "cupy-cuda12x", "numba", "pyvista", "vtk", "imageio-ffmpeg", "distributed", "dask-cuda", "mpi4py")
 _OF_DATA = ("pandas", "xarray", "networkx", "trimesh")
 

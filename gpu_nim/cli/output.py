@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -73,13 +72,6 @@ def point(position: Sequence[int] | None) -> str:
     ('(1,2,3)', '()', '')
     """
     return "" if position is None else f"({','.join(map(str, position))})"
-
-
-def reserve(out: Path) -> None:
-    """Reserve the name of a file until the command ends, so that no other one writes the same file meanwhile."""
-    from gpu_nim.storage.atomic import claim
-
-    click.get_current_context().with_resource(claim(out))
 
 
 def digits(number: int) -> str:

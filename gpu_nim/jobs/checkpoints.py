@@ -41,10 +41,11 @@ from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
 from gpu_nim.storage.arrays import checksum_of, read_npz
-from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
+from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 
 CHECKPOINT = Kind("gpunim checkpoint", 6, "checkpoint")
 _KEPT = 2
+_LOCK = ".gpunim-lock"
 _NAMES = r"(checkpoint-[0-9]{10})(?:-rank-[0-9]+)?\.npz"
 _STATE, _MEASURED = "state.", "measured."
 _PLAIN = ("generations", "mismatch", "tested", "seconds")  # the fields of a snapshot that JSON holds
@@ -79,18 +80,25 @@ class Checkpoints:
 
     @contextmanager
     def held(self, *, new: bool) -> Iterator[None]:
-        """Lock a folder for this thread, to `begin` or to resume.  FileError where another growth is using it."""
+        """Lock a folder, to `begin` or to resume.  FileError where another growth is using it."""
         if new:
             self.begin()
         elif not self._paths():
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
         else:
             self._refuse_link("resume from")
-        with locked(self.folder / ".gpunim-lock", f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}") as alone:
+        from filelock import FileLock, Timeout
+
+        refusal = f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}"
+        try:
+            lock = FileLock(self.folder / _LOCK).acquire(timeout=0)
+        except Timeout:
+            raise FileError(f"{refusal}: another growth is using it") from None
+        except OSError as error:
+            raise FileError(f"{refusal}: {error.strerror or error}") from error
+        with lock:
             if new:
                 self.begin()  # another growth may have run in between
-            if alone:
-                remove_leftovers(self.folder, _NAMES)
             yield
 
     def require_new(self) -> None:
@@ -107,7 +115,8 @@ class Checkpoints:
     def begin(self) -> None:
         """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
         self.require_new()
-        make_folder(self.folder)
+        with writing(self.folder):
+            self.folder.mkdir(exist_ok=True)
 
     def latest(self, automaton: Automaton | None = None) -> Snapshot:
         """Return the newest snapshot that is intact.
@@ -253,7 +262,7 @@ def _write(path: Path, record: Record, arrays: Arrays) -> str:
     """Write a record and arrays with a checksum over both, and return the checksum."""
     record = {**CHECKPOINT.attributes, "version": __version__, **record}
     found = checksum_of(record, arrays)
-    with placing(path) as scratch:
+    with atomic_write(path) as scratch:
         np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
     return found
 

@@ -34,7 +34,6 @@ from gpu_nim.model.presentation import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.storage.atomic import claim
 from gpu_nim.storage.tables import TABLE_FORMATS, check_table, endings, save_sequence
 
 #: Exact values of a range: uint64, or Python integers where those may not fit.
@@ -400,7 +399,7 @@ class CountJob:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Check and reserve the file, and start or connect to the workers, for the duration of the block.
+        """Check the file, and start or connect to the workers, for the duration of the block.
 
         Raises:
             UsageError: the file cannot hold the values.
@@ -410,7 +409,6 @@ class CountJob:
         with ExitStack() as held:
             if self.out is not None:
                 check_table(self.out)
-                held.enter_context(claim(self.out))
             if self.scheduler is not None or self.workers is not None:
                 self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
             yield

@@ -32,7 +32,7 @@ from gpu_nim.model.presentation import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.work import OnStep, place, unreported
-from gpu_nim.storage.atomic import claim, flush, scratch_folder, writing
+from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
 from gpu_nim.storage.rle_files import read_pattern, rule_of_golly
@@ -260,7 +260,7 @@ class GrowthJob:
 
     @contextmanager
     def open(self, on_lack: Callable[[MissingDependency], None] = lambda lack: None) -> Iterator[OpenGrowth]:
-        """Lock the folder and the file, read the checkpoint, and yield the growth with the memory that it needs.
+        """Lock the folder of checkpoints, read the newest, and yield the growth with the memory that it needs.
 
         Args:
             on_lack: called, before anything is written, with what the growth would be faster with and is not installed.
@@ -314,8 +314,6 @@ class GrowthJob:
                 lack = missing("this growth takes a fraction of the time with numba", "numba")
                 on_lack(lack)
                 notes.append(str(lack))
-            if job.out is not None and ranks.rank == 0:
-                held.enter_context(claim(Path(job.out)))
             if from_cells and ranks.rank == 0:
                 what = f"{chosen.name} to generation {growing.generations} with {job.out}"
                 planned = job._main_memory(growing, form, backend)
@@ -402,7 +400,7 @@ class GrowthJob:
 
 @dataclass(frozen=True)
 class OpenGrowth:
-    """A growth whose file and folder are locked, as `GrowthJob.open` yields it.
+    """A growth whose folder of checkpoints is locked, as `GrowthJob.open` yields it.
 
     Attributes:
         job: the job, with the options of the one that it resumes.
@@ -471,7 +469,9 @@ class OpenGrowth:
         parents = partial(ancestry, self.growing.automaton.rule) if self.job.parents else None
         if checkpoints is None:
             assert self.job.out is not None
-            cells = stack.enter_context(scratch_folder(Path(self.job.out))) / "cells.zarr"
+            path = Path(self.job.out)
+            stack.enter_context(writing(path))
+            cells = stack.enter_context(scratch_folder(path.parent)) / "cells.zarr"
         else:
             cells = checkpoints.cells
         return zarr_growth_writer(cells, snapshot, parents=parents)

@@ -29,7 +29,7 @@ from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -107,7 +107,7 @@ class Picture:
         else:
             options = {"compress_level": _COMPRESSION}
         options |= image_options(path.suffix.lower(), made_by(self.call))
-        with replacing(path) as scratch:
+        with atomic_write(path) as scratch:
             self.image.save(scratch, **options)
 
     def _repr_png_(self) -> bytes:

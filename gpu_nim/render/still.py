@@ -10,7 +10,7 @@ from gpu_nim.render.image import check_ending, render
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.render.styles import style_options
-from gpu_nim.storage.atomic import check_writable, claim
+from gpu_nim.storage.atomic import check_writable
 
 
 def draw(
@@ -46,14 +46,13 @@ def draw(
         check_ending(path, look.resolution, transparent=look.transparent)
     require_effect(*(figure_options(figure.name, suffix) if figure else style_options(look)), look, given)
     check_writable(path)
-    with claim(path):
-        if figure and in_vectors:
-            drawing = draw_figure(figure.name, look.theme)
-            drawing.save(path)
-            size, note = (round(drawing.width), round(drawing.height)), ""
-        else:
-            picture = figure_picture(figure.name, look) if figure else render(source, look, on_step=on_step)
-            picture.save(path)
-            size, note = picture.image.size, picture.note
+    if figure and in_vectors:
+        drawing = draw_figure(figure.name, look.theme)
+        drawing.save(path)
+        size, note = (round(drawing.width), round(drawing.height)), ""
+    else:
+        picture = figure_picture(figure.name, look) if figure else render(source, look, on_step=on_step)
+        picture.save(path)
+        size, note = picture.image.size, picture.note
     report = {"source": name, "out": str(path), "width": size[0], "height": size[1], "note": note}
     return report if figure else {**report, "engine": picture.engine, "population": picture.population, "drawn": picture.drawn}

@@ -39,9 +39,8 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading, reason
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.storage.arrays import Declared, Parts, checksum_of, created, finish_store, open_arrays, open_zarr, save_arrays
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     import zarr
@@ -315,11 +314,10 @@ class _Rows:
             )
         written = self._array.shape[0]
         stop = written + count
-        with interrupts_deferred():
-            self._array.resize((stop, *rows.shape[1:]))
-            for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
-                part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
-                self._array[part] = rows[part.start - written : part.stop - written]
+        self._array.resize((stop, *rows.shape[1:]))
+        for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
+            part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
+            self._array[part] = rows[part.start - written : part.stop - written]
         self._waiting, self._count = [rows[count:].copy()], self._count - count
 
 
@@ -335,8 +333,7 @@ class ZarrGrowthWriter:
     def __init__(self, path: Path, *, parents: Ancestry | None = None, population: int = 0) -> None:
         import zarr
 
-        with interrupts_deferred():
-            self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
+        self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
         self.path, self._parents_of = path, parents
         cells = cast("zarr.Array[Any]", self._group["cells"]) if population else None
         if cells is not None:
@@ -364,8 +361,7 @@ class ZarrGrowthWriter:
             parents.flush()
             self._rows["parents"] = parents
         declared = {name: Declared(np.dtype(rows.array.dtype), tuple(rows.array.shape)) for name, rows in self._rows.items()}
-        with interrupts_deferred():
-            self._group.attrs.put(with_checksum(growth, declared))
+        self._group.attrs.put(with_checksum(growth, declared))
         finish_store(self.path, {"generation": len(growth)})
 
 
@@ -406,7 +402,7 @@ def copy_store(source: Path, path: Path) -> None:
 
     Chunks may have two names, since they are never changed in place: writing replaces a file by a new one.
     """
-    with replacing(path, GROWTH.is_ours) as scratch:
+    with atomic_write(path, GROWTH.is_ours) as scratch:
         shutil.copytree(source, scratch, copy_function=_link_or_copy)
 
 

@@ -13,7 +13,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import corners
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
-from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import CELL, GRID, write_rle
 from gpu_nim.storage.tables import endings, load_library, write_table
@@ -81,7 +81,7 @@ class GrowthFormat:
         """
         dimension = growth.newborns(0).shape[1] if self.cells else None
         self.check(path, dimension)
-        with replacing(path, self.is_ours) as scratch:
+        with atomic_write(path, self.is_ours) as scratch:
             self.write(replace(growth, source=self._checked(growth.source)), scratch)
 
     def _checked(self, source: CellSource) -> CellSource:

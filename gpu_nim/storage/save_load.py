@@ -18,7 +18,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, entries, require_room_for
@@ -139,7 +139,7 @@ def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = unreported) -
     """
     check_graph(path)
     total, done = len(graph.generation) + len(graph.edges), 0
-    with replacing(path) as scratch, scratch.open("w", encoding="utf-8") as file:
+    with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8") as file:
         for line in GRAPH_FORMATS[path.suffix].lines(graph):
             file.write(f"{line}\n")
             done += line.lstrip().startswith(('"', "<node", "<edge"))

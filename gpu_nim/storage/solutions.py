@@ -21,7 +21,7 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading
 from gpu_nim.storage.arrays import Declared, attributes_of, checksum_of, open_arrays, save_arrays
-from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.tables import Columns, endings, load_library, write_table
 
 SOLUTION = Kind("gpunim solution", 1, "solved game")
@@ -48,7 +48,7 @@ def save_solution(solution: Solution, path: Path) -> None:
     arrays = _arrays(solution)
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
-    with replacing(path, SOLUTION.is_ours) as scratch:
+    with atomic_write(path, SOLUTION.is_ours) as scratch:
         if path.suffix in _WHOLE:
             save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions, lengths)
         else:

@@ -41,11 +41,10 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
 from gpu_nim.storage.arrays import EVERY_CHUNK, Arrays, Declared, Parts, created, open_zarr, write_npy
-from gpu_nim.storage.atomic import check_output, make_folder, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output, writing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
@@ -217,12 +216,10 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
         values = _limbs(columns)
         for start in range(0, len(values), size):  # zarr takes as many times the memory as there are chunks
             part = values[start : start + size]
-            with interrupts_deferred():
-                array[at : at + len(part)] = part
+            array[at : at + len(part)] = part
             at += len(part)
             digest.update(part.data)
-    with interrupts_deferred():
-        array.update_attributes({"seal": digest.hexdigest()})
+    array.update_attributes({"seal": digest.hexdigest()})
 
 
 def _sealing(facts: Mapping[str, Any]) -> Any:
@@ -438,8 +435,7 @@ def _load_zarr() -> None:
         require_memory(_ZARR_BYTES, host_memory(), "loading zarr", "text takes less")
     import zarr
 
-    with interrupts_deferred():
-        zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
+    zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
 
 
 def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:
@@ -460,7 +456,7 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
     needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
-    with replacing(path, TABLE.is_ours) as scratch:
+    with atomic_write(path, TABLE.is_ours) as scratch:
         TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 
 
@@ -486,13 +482,13 @@ def save_table(columns: Columns, path: Path) -> None:
     {"rows": [{"x": 1, "game": "nim"}, {"x": null, "game": "kayles"}]}
     """
     check_table(path, columns=True)
-    with replacing(path) as scratch:
+    with atomic_write(path) as scratch:
         write_table(scratch, [columns])
 
 
 def save_text(path: Path, pieces: Iterable[str]) -> None:
     """Write a text in UTF-8, in pieces, atomically."""
-    with replacing(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
+    with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
 
 
@@ -535,7 +531,8 @@ def submit(
     counted = ([each for each in found if each.known is not None] or found) if b_file else []
     # What may be refused for its size comes first.
     b_files = [(each.b_file_name(number), _bfile_of(each.entry, each.last_index(upto))) for each in counted]
-    make_folder(out)
+    with writing(out):
+        out.mkdir(exist_ok=True)
     for name, lines in [*b_files, *texts]:
         save_text(out / name, lines)
         yield out / name
