@@ -353,5 +353,5 @@ def test_the_drafts_of_an_automaton() -> None:
 
 def test_wrong_use(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "it is a file, not a folder" in refused("oeis", "chocolate-2", "-o", tmp_path / "file", status=1)
+    assert "File exists" in refused("oeis", "chocolate-2", "-o", tmp_path / "file", status=1)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
