@@ -9,10 +9,9 @@ from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import RANGE, Parsed
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT
 from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.look import CINEMA, ENGINES, LARGEST_APERTURE, QUALITIES, RESOLUTIONS, Look, parse_resolution
-from gpu_nim.render.materials import MATERIALS
+from gpu_nim.render.look import ENGINES, QUALITIES, RESOLUTIONS, Look, parse_resolution
 from gpu_nim.render.styles import STYLES
-from gpu_nim.render.themes import SKIES, THEMES
+from gpu_nim.render.themes import THEMES
 from gpu_nim.render.views import ANGLES, DEFAULT_VIEW, FLAT_VIEW, INSIDE, TELLING_VIEWS, VIEWS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,7 +25,6 @@ def _themed_styles() -> str:
     return "; ".join((THEMES[default].style, *others))
 
 
-_CINEMA = f"needs --quality {CINEMA}"
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "resolution": named_option(
         "--resolution",
@@ -55,15 +53,6 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
         "{}: final has four samples a pixel, finer shadows and finer volumes; cinema is path traced and takes minutes.",
         default=Look.quality,
     ),
-    "sky": named_option("--sky", SKIES, f"{{}}; {_CINEMA}.", default=Look.sky),
-    "material": named_option("--material", MATERIALS, f"{{}}; {_CINEMA}.", default=Look.material),
-    "aperture": click.option(
-        "--aperture",
-        type=float,
-        default=Look.aperture,
-        show_default=True,
-        help=f"The radius of the lens if what is in focus is at distance 1, to {LARGEST_APERTURE}; at 0 all is sharp; {_CINEMA}.",
-    ),
     "engine": named_option("--engine", ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
     "title": click.option("--title", default="", help="A text above the body."),
     "caption": click.option("--caption", default="", help="A text below the body."),
@@ -80,8 +69,6 @@ def listings() -> dict[str, list[tuple[str, str]]]:
         "Themes": THEMES.summaries(),
         "Views": VIEWS.summaries(),
         "Cuts": CUTS.summaries(),
-        "Skies": SKIES.summaries(),
-        "Materials": MATERIALS.summaries(),
     }
 
 

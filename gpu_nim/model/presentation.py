@@ -27,9 +27,6 @@ class PlotOptions(TypedDict, total=False):
     axes: bool
     eye: str | None
     look_at: str | None
-    aperture: float
-    sky: str
-    material: str
 
 
 class Presentable:

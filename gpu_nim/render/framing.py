@@ -87,7 +87,7 @@ def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None,
 def with_shadow(points: NDArray[np.floating], view: View, look: Look) -> NDArray[np.floating]:
     """Return points (N, 3) and, where the look has a floor below them, the ends of their shadows on it."""
     basis = view.basis()
-    sun = toward_sun(basis, look.drawn_theme.sun)
+    sun = toward_sun(basis)
     if look.quality != CINEMA or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
         return points
     heights = points[:, 2:] - points[:, 2].min()

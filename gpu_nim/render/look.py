@@ -19,8 +19,7 @@ from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
-from gpu_nim.render.materials import MATERIALS
-from gpu_nim.render.themes import SKIES, THEMES, Theme, matplotlib_map
+from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import INSIDE, Camera, View, parse_place, view_maker
 from gpu_nim.render.words import JOINERS
 
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
 CINEMA = "cinema"
 QUALITIES = ("draft", "final", CINEMA)
-#: The options of path traced pictures alone.
-CINEMA_OPTIONS = ("aperture", "sky", "material")
-LARGEST_APERTURE = 0.1
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 
@@ -158,9 +154,6 @@ class Look:
         axes: show the coordinates, with ticks at 0 and the powers of two.
         eye: where the eye is, as "A,B,C" in cells, such as "2^39,100,5/2"; None for a view that shows all of the body.
         look_at: what it looks at, likewise; None is the middle of the body.
-        aperture: of cinema, the radius of the lens where what is in focus is at distance 1: at 0 all is sharp.
-        sky: of cinema, a name of `themes.SKIES`.
-        material: of cinema, a name of `materials.MATERIALS`.
 
     Raises:
         UsageError: a value is none of these.
@@ -190,9 +183,6 @@ class Look:
     axes: bool = False
     eye: str | None = None
     look_at: str | None = None
-    aperture: float = 0.004
-    sky: str = "studio"
-    material: str = "matt"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "resolution", _size(self.resolution))
@@ -212,8 +202,6 @@ class Look:
         if isinstance(self.view, str) and self.view != INSIDE:
             view_maker(self.view)  # an unknown one is refused before anything is grown or drawn
         THEMES.find(self.theme)
-        SKIES.find(self.sky)
-        MATERIALS.find(self.material)
         for name, value, known in (
             ("colour", self.colour, COLOURINGS),
             ("quality", self.quality, QUALITIES),
@@ -228,11 +216,6 @@ class Look:
             matplotlib_map(self.cmap)
         if self.quality == CINEMA and self.engine not in ("auto", "trace"):
             raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
-        if not isinstance(self.aperture, (int, float)) or not 0 <= self.aperture <= LARGEST_APERTURE:
-            raise UsageError(f"aperture must be from 0 to {LARGEST_APERTURE}, got {shown(self.aperture)}")
-        for name in CINEMA_OPTIONS:
-            if self.quality != CINEMA and getattr(self, name) != getattr(Look, name):
-                raise UsageError(f"{name} needs quality {CINEMA}, got {shown(getattr(self, name))} with quality {self.quality}")
         for name, text in (("title", self.title), ("caption", self.caption)):
             if not isinstance(text, str) or not text.translate(_UNPRINTED).isprintable():
                 raise UsageError(f"{name} must be printable text, got {text!r}")
@@ -272,7 +255,7 @@ class Look:
     @property
     def drawn_theme(self) -> Theme:
         """The theme that it is drawn in."""
-        theme = replace(THEMES[self.theme], **SKIES[self.sky].changes)
+        theme = THEMES[self.theme]
         return theme if self.cmap is None else replace(theme, map=matplotlib_map(self.cmap))
 
     def changed(self, options: Mapping[str, Any]) -> "Look":

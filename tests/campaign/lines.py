@@ -43,19 +43,16 @@ def _good_values() -> dict[str, list[str]]:
     """Good values by the name of a parameter, with the names of catalogues."""
     from gpu_nim.render.colourings import COLOURINGS
     from gpu_nim.render.geometry import CUTS
-    from gpu_nim.render.materials import MATERIALS
     from gpu_nim.render.motions import MOTIONS
     from gpu_nim.render.styles import STYLES
-    from gpu_nim.render.themes import SKIES, THEMES
+    from gpu_nim.render.themes import THEMES
     from gpu_nim.render.views import INSIDE, VIEWS
 
     return _DATA["good"] | {
         "source": _SOURCES,
         "colour": (*COLOURINGS,),
         "cut": ("none", *CUTS),
-        "material": (*MATERIALS,),
         "motion": (*MOTIONS,),
-        "sky": (*SKIES,),
         "style": (*STYLES,),
         "theme": (*THEMES,),
         "view": (*VIEWS, INSIDE, "30,20", "nan,0", "1e400,0", "0,90"),

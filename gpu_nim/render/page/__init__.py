@@ -183,12 +183,10 @@ def _worn(theme: Theme, palette: str) -> dict[str, object]:
 
 
 def _light(theme: Theme) -> dict[str, object]:
-    colours = {"warm": WARM, "cool": COOL, "behind": theme.behind}
     return {
         "ambient": theme.ambient,
         "keyStrength": theme.key,
-        "haze": theme.haze,
-        **{name: [round(float(part), 4) for part in colour] for name, colour in colours.items()},
+        **{name: [round(float(part), 4) for part in colour] for name, colour in (("warm", WARM), ("cool", COOL))},
     }
 
 
