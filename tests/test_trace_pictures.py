@@ -121,7 +121,7 @@ def test_what_would_be_merged_is_traced(monkeypatch):
     monkeypatch.setitem(source.blocks_of.__kwdefaults__, "limit", 400)
     for body in ("nim:31", "edge:15", "chocolate:a=3,size=63", grow("edge", 15, cells=True)):
         assert render(body, **TINY).engine == "trace"
-        for motion in ("turntable", "growth", "fly-in") if isinstance(body, str) else ():
+        for motion in ("turntable", "growth") if isinstance(body, str) else ():
             assert Movie(body, motion).engine == "trace"
     for body, look in (("edge:7", Look()), ("edge:15", Look(engine="numpy")), ("square8:31", Look())):
         assert Movie(body, "growth", look=look).engine != "trace"
@@ -284,7 +284,7 @@ def test_the_command_reports_a_traced_picture(tmp_path):
         ("edge:11", "growth", {}, {"cut": "corner"}),
         ("fcc:5", "growth", {}, {"colour": "branch", "generations": (1, 5)}),
         ("edge:7", "turntable", {}, {"colour": "generation"}),
-        ("edge:7", "fly-in", {}, {"cut": "half"}),
+        ("edge:7", "turntable", {}, {"cut": "half"}),
         ("chocolate:size=15", "sweep", {"sweep": "2..3"}, {}),
     ],
 )

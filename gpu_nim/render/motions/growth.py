@@ -151,7 +151,6 @@ class GrowthInTime(Motion):
     name = "growth"
     summary = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
     options = (hold_option("at generations 0, 1, 3, 7 and so on"),)
-    traces = True
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)

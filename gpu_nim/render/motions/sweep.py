@@ -40,7 +40,6 @@ class Sweep(Motion):
         Parameter("sweep", _ENDS, "1..8", "the first and the last value of the parameter; NAME where the game has several"),
         hold_option("at the first, the last and every whole value"),
     )
-    traces = True
 
     @classmethod
     def check(cls, movie: Movie) -> None:
