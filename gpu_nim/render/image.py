@@ -23,7 +23,7 @@ from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
-from gpu_nim.render.source import Source, blocks_of, has_many_cells, name_of
+from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.styles import style_of, style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
@@ -139,7 +139,7 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     require_effect(*style_options(look), look)
     require_words(look)
     made = call("render", name_of(source), look)
-    body, engine, reason = _body_to_draw(source, look, on_step)
+    body, engine, reason = _body_to_draw(read_source(source), look, on_step)
     style = style_of(look)
     if issubclass(style, LaidOutStyle):
         image = style.lay_out(body, look.colours_of(body), look)
@@ -153,11 +153,11 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     return Picture(image, engine, count, body.population, note, made)
 
 
-def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
+def _body_to_draw(source: ParsedSource, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
     """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
     engine, reason = choose_engine(look)
     if not is_traced(source, look):
-        require_picture_memory(look, engine, name_of(source))
+        require_picture_memory(look, engine, source.name)
         blocks = prepare(source, look, on_step)
         if blocks.flat:
             require_effect(*style_options(look, flat=True), look)
@@ -165,14 +165,14 @@ def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, 
         if engine != "trace":
             return blocks, engine, reason
     require_traceable(look)
-    require_picture_memory(look, "trace", name_of(source))
+    require_picture_memory(look, "trace", source.name)
     return traced_body(source, look, on_step), "trace", reason
 
 
-def is_traced(source: Source, look: Look) -> bool:
+def is_traced(source: ParsedSource, look: Look) -> bool:
     """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
     able = look.engine == "auto" and "trace" in style_of(look).costs and look.colour in BY_GENERATION
-    return choose_engine(look)[0] == "trace" or (able and has_many_cells(source))
+    return choose_engine(look)[0] == "trace" or (able and source.has_many_cells())
 
 
 def require_traceable(look: Look) -> None:

@@ -16,15 +16,14 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.defined_scenes import is_nim
 from gpu_nim.render.framing import aim, view_of, with_shadow
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
-from gpu_nim.render.source import CELLS_LIMIT
+from gpu_nim.render.source import CELLS_LIMIT, NimSource, TreeSource, read_source
 from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_body import CellColours, traced_body
-from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
+from gpu_nim.render.trees import Tree, blocks_of_tree
 from gpu_nim.render.views import NO_MARGINS, Camera, Place, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
@@ -175,9 +174,10 @@ class Zoom(Motion):
     def check(cls, movie: Movie) -> None:
         """Check the source and the corners."""
         super().check(movie)
-        if is_nim(movie.source):
+        found = read_source(movie.source)
+        if isinstance(found, NimSource) and found.automaton.name == movie.source:
             return
-        if tree_of(movie.source) is None:
+        if not isinstance(found, TreeSource):
             raise UsageError(f"a zoom movie needs the source nim, or a growth drawn by macro-cells, got {movie.source!r}")
         if "into" in movie.options:
             raise UsageError(f"into would have no effect on a zoom of {movie.source}: only nim is zoomed into at corners")
@@ -185,9 +185,8 @@ class Zoom(Motion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self._into: IntoPlane | IntoSpace | None = None
-        tree = None if is_nim(movie.source) else tree_of(movie.source)
-        if tree is not None:
-            self._into = (IntoPlane if tree.scene.dimension == 2 else IntoSpace)(movie, tree)
+        if isinstance(self.source, TreeSource):
+            self._into = (IntoPlane if self.source.tree.scene.dimension == 2 else IntoSpace)(movie, self.source.tree)
             return
         word = movie.values["into"]
         self.octaves = len(word)

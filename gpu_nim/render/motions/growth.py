@@ -154,7 +154,7 @@ class GrowthInTime(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._whole = body = self.body_of(movie.source, growing=True)
+        self._whole = body = self.body_of(self.source, growing=True)
         self._longest = max((grown_caption(body, generation) for generation in growth_stops(*body.span)), key=len)
         self.pullback = Pullback(body, self.look, movie.frames, movie.values["hold"], self._longest)
 

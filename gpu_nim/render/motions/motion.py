@@ -14,6 +14,7 @@ from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, choose_engine, is_traced, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
+from gpu_nim.render.source import ParsedSource, read_source
 from gpu_nim.render.styles import style_of
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import INSIDE, Camera
@@ -69,7 +70,7 @@ class Movie:
     @property
     def engine(self) -> str:
         """The engine that draws it on this machine."""
-        if not MOTIONS[self.motion].draws_blocks or is_traced(self.source, self.look):
+        if not MOTIONS[self.motion].draws_blocks or is_traced(read_source(self.source), self.look):
             return "trace"
         return choose_engine(self.look)[0]
 
@@ -122,6 +123,7 @@ class Motion(ABC):
 
     def __init__(self, movie: Movie) -> None:
         self.movie, self.look, self.engine = movie, movie.look, movie.engine
+        self.source = read_source(movie.source)
 
     @abstractmethod
     def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
@@ -132,11 +134,11 @@ class Motion(ABC):
             on_step: called for progress within the frame, where it is traced.
         """
 
-    def body_of(self, source: str, *, growing: bool = False) -> Blocks:
+    def body_of(self, source: ParsedSource, *, growing: bool = False) -> Blocks:
         """Return the body of a source, as blocks or to be traced.
 
         Args:
-            source: as for `render`.
+            source: the source.
             growing: as for `gpu_nim.render.traced_body.traced_body`.
 
         Raises:
@@ -144,7 +146,7 @@ class Motion(ABC):
         """
         body = traced_body(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
         if growing and body.colouring == "density":
-            raise generations_unknown(source)
+            raise generations_unknown(source.name)
         if body.flat:
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)
         return body
@@ -159,7 +161,7 @@ class CameraMotion(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._drawn, self.still = still_of(self.body_of(movie.source), self.look, self.engine)
+        self._drawn, self.still = still_of(self.body_of(self.source), self.look, self.engine)
         self.outline, self.margins = self._drawn.blocks, self._drawn.annotations.margins
         self.hull = framed(self.outline, self.look)
 
