@@ -226,7 +226,7 @@ class _Stage:
         self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._body = drawing.tracer, drawing.body
         self._places = Places(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
-        lamps = Lamps.of(camera)
+        lamps = Lamps.of(camera.basis)
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(self._sun[:, None])
         low, high = (part.astype(np.float64) for part in self._body.bounds())

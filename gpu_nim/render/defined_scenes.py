@@ -97,7 +97,7 @@ def population(scene: NimScene) -> int:
         return 0
     if scene.first:
         return population(replace(scene, first=0)) - population(replace(scene, first=0, last=scene.first - 1))
-    bounds = (*(side - 1 for side in scene.shape), scene.last)
+    bounds = (*(min(side - 1, scene.last) for side in scene.box), scene.last)
     weight = sum(map(abs, scene.inequality))
     states = Counter({(0, (True,) * len(bounds)): 1})
     for bit in reversed(range(max(bounds).bit_length())):

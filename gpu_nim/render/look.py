@@ -116,7 +116,7 @@ class Style(ABC):
         return 2 if look.quality == "final" and max(look.resolution) * 2 <= LARGEST_SIDE else 1
 
 
-#: The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look.
+#: The styles by name, once their folder is imported.
 STYLES = Registry[type[Style]]("style", plugins=("gpunim.styles", Style))
 
 
@@ -253,6 +253,11 @@ class Look:
         return self.style or self.drawn_theme.style
 
     @property
+    def drawn_style(self) -> type[Style]:
+        """The style that it is drawn in; UsageError where it names none."""
+        return STYLES.find(self.style or self.drawn_theme.style)
+
+    @property
     def drawn_theme(self) -> Theme:
         """The theme that it is drawn in."""
         theme = THEMES[self.theme]
@@ -370,3 +375,11 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
         *others, last = sorted(takes)
         names = f"{', '.join(others)} and {last}" if others else f"only {last}"
         raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")
+
+
+def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
+    """Return the name of a still in the look's style in messages, and the options that it takes."""
+    takes = OPTIONS - look.drawn_style.refuses
+    if look.traced:
+        return "a traced picture", takes
+    return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)

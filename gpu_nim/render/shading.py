@@ -29,7 +29,6 @@ GOLDEN_ANGLE = 2.399963
 #: The colours of the directed light and of light from the sky, linear.
 WARM, COOL = (np.array(colour, dtype=np.float32) for colour in ((1.0, 0.93, 0.82), (0.72, 0.84, 1.0)))
 
-_SUN = -0.75, 0.95, 0.5  # where the key light comes from: right, up and toward the eye
 _LOW_SUN = 0.1  # the sine of the least elevation of a sun that casts shadows on a floor
 _CHUNK = 1 << 17  # sides that are lit at once
 _SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
@@ -173,17 +172,15 @@ class Lamps:
     rim: NDArray[np.float64]
 
     @classmethod
-    def of(cls, camera: Camera) -> "Lamps":
-        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above."""
-        right, up, toward = camera.basis
-        ways = toward * 0.7 + right * 0.95, up * 0.8 - toward
-        return cls(toward_sun(camera.basis), *(way / np.linalg.norm(way) for way in ways))
+    def of(cls, basis: NDArray[np.float64]) -> "Lamps":
+        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above.
 
-
-def toward_sun(basis: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the direction to the key light of a camera with that basis, of length 1, (3,)."""
-    way = np.array(_SUN) @ basis
-    return np.asarray(way / np.linalg.norm(way))
+        Args:
+            basis: the camera's directions right, up and toward the eye, (3, 3).
+        """
+        right, up, toward = basis
+        ways = right * -0.75 + up * 0.95 + toward * 0.5, toward * 0.7 + right * 0.95, up * 0.8 - toward
+        return cls(*(way / np.linalg.norm(way) for way in ways))
 
 
 def has_floor(basis: NDArray[np.float64], sun: NDArray[np.float64]) -> bool:
@@ -202,18 +199,14 @@ class Shader:
         self.corners = len(blocks) <= MANY
         self.sky = Sky(blocks, corners=self.corners)
 
-    def frame(self, camera: Camera) -> "LitFrame":
-        """Return the light for one position of the camera."""
-        return LitFrame(self, camera)
-
 
 class LitFrame:
-    """The light of one frame."""
+    """The light of blocks for one position of the camera."""
 
     def __init__(self, shader: Shader, camera: Camera) -> None:
         self._shader = shader
         self._camera = camera
-        self._lamps = Lamps.of(camera)
+        self._lamps = Lamps.of(camera.basis)
         blocks = shader.blocks
         self._shadow = Shadow(blocks, self._lamps.key)
         low, high = blocks.bounds()

@@ -289,34 +289,34 @@ def read_source(source: Source) -> ParsedSource:
         return SavedSolution(name_of(source), source)
     if not isinstance(source, str):
         raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
+    name, colon, arguments = source.partition(":")
+    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
+    if name in automata.CATALOGUE and "=" not in arguments:
+        automaton = automata.CATALOGUE[name]
+        try:
+            generation = parse_integer(arguments) if colon else automata.GENERATIONS
+        except ValueError:
+            raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
+        if automaton.grows_nim:
+            return NimSource(source, automaton, generation)
+        tree = tree_of(automaton, generation)
+        return GrowthSource(source, automaton, generation) if tree is None else TreeSource(source, tree)
     if source.endswith(readable_suffixes()):
         saved = load(Path(source))
         return SavedGrowth(Path(source).name, saved) if isinstance(saved, Growth) else SavedSolution(Path(source).name, saved)
-    name, colon, arguments = source.partition(":")
-    if not colon and name not in automata.CATALOGUE:
+    if colon and ("=" in arguments or name in games.CATALOGUE):
+        return _game(source, games.find(name), arguments)
+    if not colon:
         raise UsageError(
             f"source must be a {one_of(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
             f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
         )
-    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
-    if "=" in arguments or (name in games.CATALOGUE and name not in automata.CATALOGUE):
-        return _game(source, games.find(name), arguments)
-    if name not in automata.CATALOGUE:
-        if name == "figure":
-            raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
-        known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
-        raise UsageError(
-            f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
-        )
-    automaton = automata.CATALOGUE[name]
-    try:
-        generation = parse_integer(arguments) if colon else automata.GENERATIONS
-    except ValueError:
-        raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
-    if automaton.grows_nim:
-        return NimSource(source, automaton, generation)
-    tree = tree_of(automaton, generation)
-    return GrowthSource(source, automaton, generation) if tree is None else TreeSource(source, tree)
+    if name == "figure":
+        raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
+    known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
+    raise UsageError(
+        f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
+    )
 
 
 def _game(source: str, game: GameEntry, arguments: str) -> GameSource:

@@ -243,7 +243,7 @@ class TracedFrame:
     def __init__(self, drawing: Traced, camera: Camera) -> None:
         self.camera = camera
         self._drawing = drawing
-        lamps = Lamps.of(camera)
+        lamps = Lamps.of(camera.basis)
         self.lamps = lamps
         self._sides = {side: SideLight(drawing.theme, lamps, camera, *side) for side in SIDES}
         samples = len(drawing._samples)

@@ -38,7 +38,7 @@ from gpu_nim.render.geometry import (
     no_cells,
     removed,
 )
-from gpu_nim.render.look import STYLES, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, ParsedSource, SavedGrowth, Source, TreeSource, newborns, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
@@ -429,7 +429,7 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
 def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     """Pack cells that have colours of their own."""
     if blocks.flat:
-        what = "engine trace" if STYLES.find(look.style_name).draws_flat else f"style {look.style_name}"
+        what = "engine trace" if look.drawn_style.draws_flat else f"style {look.style_name}"
         raise UsageError(f"{what} needs a body in space, and {blocks.name} is flat")
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)

@@ -16,7 +16,7 @@ from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.drawing import Drawing, sheet
 from gpu_nim.render.figures.figure import figure
 from gpu_nim.render.geometry import Blocks, side, visible
-from gpu_nim.render.shading import Shader
+from gpu_nim.render.shading import LitFrame, Shader
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import Camera, View
@@ -63,7 +63,7 @@ def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
     """Draw the body as polygons, the far ones first, with its axes."""
     blocks = chocolate_graph(Fraction(3), _SIZE)
     camera = graph_camera(blocks, degrees)
-    light = Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True).frame(camera)
+    light = LitFrame(Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True), camera)
     drawing = sheet(theme, _WIDTH, _HEIGHT, caption)
     parts = []
     for axis, end, which in visible(blocks, camera):

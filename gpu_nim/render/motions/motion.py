@@ -15,7 +15,6 @@ from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, choose_engine, is_traced, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import ParsedSource, read_source
-from gpu_nim.render.styles import style_of
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import INSIDE, Camera
 
@@ -58,7 +57,7 @@ class Movie:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
         require_effect(*movie_options(self.motion), self.look)
-        if not issubclass(style_of(self.look), CameraStyle):
+        if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
     @property

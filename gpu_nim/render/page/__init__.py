@@ -33,7 +33,7 @@ from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, read_
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
-__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "page", "play_page", "solid"]
+__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Camera", "Page", "colour_bytes", "page", "play_page", "solid"]
 
 #: The most cells of a page; larger bodies are merged to blocks.
 PAGE_LIMIT = 1 << 22
@@ -194,7 +194,7 @@ def _light(theme: Theme) -> dict[str, object]:
 
 def _lamps() -> dict[str, list[float]]:
     """Return the directions to the lamps of a camera whose axes are those of the world."""
-    lamps = Lamps.of(Camera(np.zeros(3), np.eye(3), 1.0, True))
+    lamps = Lamps.of(np.eye(3))
     return {name: getattr(lamps, name).tolist() for name in ("key", "fill", "rim")}
 
 
