@@ -17,9 +17,8 @@ from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, veri
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.model.presentation import PlotOptions
 from gpu_nim.render import add_body, blocks_of, embed, render, to_pyvista
-from gpu_nim.render.look import OPTIONS, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import require_opengl
 from gpu_nim.render.page import colour_bytes, page
 from tests.helpers import p_positions
@@ -115,10 +114,6 @@ def test_a_plot_is_the_picture_of_the_result(monkeypatch):
     with pytest.raises(MissingDependency, match="save the picture to a file"):
         plotted.show()
     assert shown == [plotted.image]
-
-
-def test_the_options_of_a_plot_are_those_of_a_look():
-    assert {*PlotOptions.__annotations__} == OPTIONS
 
 
 def test_a_colour_map_of_matplotlib_takes_the_place_of_the_theme_s():

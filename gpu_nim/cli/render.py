@@ -37,7 +37,6 @@ _EXAMPLES = {
     help=f"The file: {one_of(IMAGE_SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure.",
 )
 @look_options()
-@click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> None:
