@@ -12,7 +12,7 @@ import pytest
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import unreported
 from gpu_nim.render import cinema
-from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Places, _Stage, about, grid, unit, z_order
+from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
@@ -117,15 +117,15 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
 # Sampling
 
 
-def test_places_are_evenly_spread_over_samples_and_over_neighbouring_pixels():
-    places = Places(width=64, samples=16, uses=3)
+def test_samples_are_evenly_spread_over_samples_and_over_neighbouring_pixels():
+    sampler = Sampler(width=64, samples=16, uses=3)
     block = (np.arange(4)[:, None] * 64 + np.arange(4)).ravel()  # 4 x 4 pixels
     orders = set()
     for use in range(3):
-        x, y = (np.concatenate(part) for part in zip(*(places(block, k, use) for k in range(16)), strict=True))
+        x, y = (np.concatenate(part) for part in zip(*(sampler(block, k, use) for k in range(16)), strict=True))
         filled = np.unique((x * 16).astype(int) * 16 + (y * 16).astype(int))
         assert len(filled) > 0.8 * 256  # 162 of 256 by chance
-        one = np.array([places(block[:1], k, use) for k in range(16)])[:, :, 0]
+        one = np.array([sampler(block[:1], k, use) for k in range(16)])[:, :, 0]
         assert len(np.unique((one * 4).astype(int) @ (4, 1))) >= 11
         assert ((x >= 0) & (x < 1) & (y >= 0) & (y < 1)).all()
         orders.add(tuple(one[:, 0].tolist()))
@@ -143,7 +143,7 @@ def test_directions_about_a_normal_have_the_density_of_the_cosine():
     several = unit(np.random.default_rng(3).normal(size=(3, 4))).T.tolist()
     for normal in np.array([(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, -0.48, -0.64), *several], float):
         normals = np.repeat(normal[:, None], 10_000, axis=1)
-        directions = about(normals, place)
+        directions = cosine_hemisphere(normals, place)
         cosine = (directions * normals).sum(axis=0)
         assert np.linalg.norm(directions, axis=0) == pytest.approx(1)
         assert (cosine >= 0).all()

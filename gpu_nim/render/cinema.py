@@ -2,7 +2,7 @@
 
 Each sample of a pixel follows one path: a ray from the eye, and from each cell that it meets a ray to a place on the sun and one
 onwards, whose direction is drawn with the density of Lambert's law, so that the mean of the samples is the light that comes to the
-eye (Kajiya 1986). Nothing is random (see `Places`), and since both backends trace the same hits, the picture does not depend on
+eye (Kajiya 1986). Nothing is random (see `Sampler`), and since both backends trace the same hits, the picture does not depend on
 the backend.
 
 The picture is refined sample by sample, and an interrupt after the first keeps the samples that are complete.
@@ -51,13 +51,13 @@ _DEPTH, _WHITE, _WHITE_SQUARE, _CELLS, _BESIDE_SQUARE, _OPEN, _SUMS = range(12, 
 _DARKEST = np.float32(1 / 64)  # the least colour by which light is divided
 _EDGES = 0.6, 0.3, 30.0  # differences that are edges: of normals, of the luminance of colours, and of depth, along a pixel
 
-_PIXEL, _MIRROR, _PATH = 0, 1, 2  # uses of places; a path has two for each bounce
+_PIXEL, _REFLECTION, _PATH = 0, 1, 2  # uses of places; a path has two for each bounce
 
 _R2 = (0.7548776662466927, 0.5698402909980532)  # the inverses of the plastic number and of its square
 _GOLDEN = 0.6180339887498949  # the inverse of the golden ratio
 
 
-class Places:
+class Sampler:
     """Places in the unit square at which light is sampled, for each sample of each pixel and for each use that is made of one.
 
     They are those of the sequence R2 (Roberts 2018), numbered along a Z-order curve over the picture, so that those of one pixel
@@ -83,7 +83,7 @@ class Places:
             sample: the number of the sample.
             use: the number of the use.
 
-        >>> x, y = Places(width=2, samples=4, uses=1)(np.arange(2), 0, 0)
+        >>> x, y = Sampler(width=2, samples=4, uses=1)(np.arange(2), 0, 0)
         >>> x.round(3).tolist(), y.round(3).tolist()
         ([0.755, 0.774], [0.57, 0.849])
         """
@@ -111,16 +111,16 @@ def z_order(x: Ints, y: Ints) -> Ints:
     return np.asarray(spread[0] | spread[1] << 1)
 
 
-def disc(place: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
+def sample_disc(place: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
     """Return places of the unit disc for places of the unit square, equal areas for equal areas."""
     radius, turn = np.sqrt(place[0]), 2 * np.pi * place[1]
     return radius * np.cos(turn), radius * np.sin(turn)
 
 
-def about(normals: Doubles, place: tuple[Doubles, Doubles]) -> Doubles:
+def cosine_hemisphere(normals: Doubles, place: tuple[Doubles, Doubles]) -> Doubles:
     """Return directions (3, n) about normals (3, n), with a density in proportion to the cosine of the angle between (Lambert)."""
     across, along = tangents(normals)
-    x, y = disc(place)
+    x, y = sample_disc(place)
     return np.asarray(across * x + along * y + normals * np.sqrt(1 - place[0]))
 
 
@@ -173,7 +173,7 @@ class Cinema(Traced):
         for first in range(0, height, rows):
             above, stop = max(first - REACH, 0), min(first + rows, height)
             band = slice(above * width, (stop + REACH) * width)
-            picture[first:stop] = stage.developed(sums[band].reshape(-1, width, _SUMS), band)[first - above :][: stop - first]
+            picture[first:stop] = stage.resolved(sums[band].reshape(-1, width, _SUMS), band)[first - above :][: stop - first]
         return picture
 
 
@@ -225,7 +225,7 @@ class _Stage:
         look, theme = drawing.look, drawing.theme
         self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._body = drawing.tracer, drawing.body
-        self._places = Places(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
+        self._sampler = Sampler(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
         lamps = Lamps.of(camera.basis)
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(self._sun[:, None])
@@ -241,7 +241,7 @@ class _Stage:
             reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
             self._floor = _Floor(int(low[2]), middle - camera.eye, diagonal, reach)
             self._up = np.array([0.0, 0.0, 1.0])
-        over = about(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
+        over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
         self._unshaded = self._key * np.float32(self._sun[2]) + self._sky(over).mean(axis=0)
         pool = to_linear(np.array(theme.top))
         self._pool = pool / pool.max() * np.float32(_POOL)
@@ -276,7 +276,7 @@ class _Stage:
         pixel = 2 * self._camera.scale / self._look.resolution[1]
         return (depth if self._camera.parallel else np.log(np.maximum(depth, 1e-9))) / pixel
 
-    def developed(self, sums: NDArray[np.float32], pixels: slice) -> NDArray[np.float32]:
+    def resolved(self, sums: NDArray[np.float32], pixels: slice) -> NDArray[np.float32]:
         """Return the picture of sums of samples (height, width, sums) without its noise, premultiplied sRGB and alpha.
 
         Args:
@@ -304,7 +304,7 @@ class _Stage:
 
     def _primary(self, pixels: Ints, sample: int) -> Rays:
         """Return rays from the eye through the pixels."""
-        at = self._places(pixels, sample, _PIXEL)
+        at = self._sampler(pixels, sample, _PIXEL)
         return primary_rays(self._camera, self._look.resolution, pixels, at, _FINENESS)
 
     def _path(self, rays: Rays, hits: Hits, colours: Linear, points: _Points, sample: int) -> Linear:
@@ -326,7 +326,7 @@ class _Stage:
                 colours, points = self._colours(hits, which), self._points(rays, hits, which, pixels[path])
             weight[path] *= colours
             light[path] += weight[path] * self._sunlight(points, rays.spread, sample, use)
-            onwards = about(points.normals, self._places(points.pixels, sample, use + 1))
+            onwards = cosine_hemisphere(points.normals, self._sampler(points.pixels, sample, use + 1))
             # A rounded edge reflects nothing into its own cube.
             onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
             rays = points.rays(onwards, _WIDE)
@@ -356,7 +356,7 @@ class _Stage:
 
     def _sunlight(self, points: _Points, spread: float, sample: int, use: int) -> Linear:
         """Return the light of the sun that points reflect if they are white and matt, (n, 3)."""
-        x, y = disc(self._places(points.pixels, sample, use))
+        x, y = sample_disc(self._sampler(points.pixels, sample, use))
         across, along = self._sun_axes
         sun = unit(self._sun[:, None] + (across * x + along * y) * _SUN)
         facing = (points.normals * sun).sum(axis=0)
@@ -395,7 +395,7 @@ class _Stage:
         up[2] = 1
         points = _Points(cells, fractions, levels, up, up, pixels)
         light = self._sunlight(points, rays.spread, sample, _PATH)
-        onwards = about(up, self._places(pixels, sample, _PATH + 1))
+        onwards = cosine_hemisphere(up, self._sampler(pixels, sample, _PATH + 1))
         hits = self._tracer.trace(points.rays(onwards, _WIDE))
         free, met = np.flatnonzero(hits.faces == MISS), hits.met
         light[free] += self._sky(onwards[:, free])
@@ -418,7 +418,7 @@ class _Stage:
         """
         cosine = -(directions * points.normals).sum(axis=0)
         mirror = directions + 2 * cosine * points.normals
-        onwards = unit(mirror + _GLOSS * about(mirror, self._places(points.pixels, sample, _MIRROR)))
+        onwards = unit(mirror + _GLOSS * cosine_hemisphere(mirror, self._sampler(points.pixels, sample, _REFLECTION)))
         onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
         rays = points.rays(onwards, max(spread, _GLOSSY))
         hits = self._tracer.trace(rays)

@@ -191,9 +191,9 @@ class Traced(CameraStyle):
         for pixels, seen in self.batches(partial(self._seen, frame)):
             picture[pixels] = seen
             on_step("pixel", pixels.stop, len(picture))
-        return self.developed(picture.reshape(height, width, 4))
+        return self.resolved(picture.reshape(height, width, 4))
 
-    def developed(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
+    def resolved(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the picture, premultiplied sRGB and alpha, of linear light multiplied by alpha, and alpha, both (..., 4)."""
         return np.concatenate([to_srgb(unmultiplied(seen)) * seen[..., 3:], seen[..., 3:]], axis=-1)
 
