@@ -11,7 +11,6 @@ from gpu_nim.model.memory import address_space, host_memory, require_memory
 from gpu_nim.render.denoise import BAND, REACH
 from gpu_nim.render.look import CINEMA, Look
 from gpu_nim.render.shading import MANY
-from gpu_nim.render.styles import style_of
 
 _OPENGL_ADDRESSES = 900 << 20  # further memory that they map, most of which is never read
 _OPENGL_ADDRESSES_A_CORE = 100 << 20  # a thread's stack and heap
@@ -23,7 +22,7 @@ _KEPT_BY_OPENGL = 40  # bytes a drawn pixel that are in use while the picture is
 
 def picture_bytes(look: Look, engine: str, blocks: int = 0) -> int:
     """Return the most bytes of memory that a picture of so many blocks takes."""
-    style = style_of(look)
+    style = look.drawn_style
     cost = style.costs[engine]
     pixels = look.resolution[0] * look.resolution[1]
     drawn = pixels * style.supersampling(look) ** 2
@@ -49,7 +48,7 @@ def require_picture_memory(look: Look, engine: str, name: str, blocks: int = 0, 
     width, height = look.resolution
     work = f"drawing {name} at {width}x{height}"
     fewer = "an earlier generation, " if blocks else ""
-    less = f"{fewer}a smaller --resolution" + (" or --quality draft" if style_of(look).supersampling(look) > 1 else "")
+    less = f"{fewer}a smaller --resolution" + (" or --quality draft" if look.drawn_style.supersampling(look) > 1 else "")
     needed = picture_bytes(look, engine, blocks)
     needed += (_SPARE + needed // 8) * spare
     if at_once > 1:

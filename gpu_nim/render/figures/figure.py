@@ -7,11 +7,8 @@ from gpu_nim.model.files import call
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.drawing import SUFFIXES, Drawing
-from gpu_nim.render.image import Picture
-from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES, Theme
 
-_BYTES_A_PIXEL = 20
 _BYTES = 74 << 20  # of matplotlib, the largest figure's game, and its drawing
 
 
@@ -46,24 +43,6 @@ def figure(name: str, summary: str) -> Callable[[Callable[[Theme], Drawing]], Ca
 def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
     """Return the name of a figure in messages, for a file of that ending, and the options that it takes."""
     return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "resolution"))
-
-
-def figure_picture(name: str, look: Look) -> Picture:
-    """Return a figure in pixels.
-
-    Args:
-        name: a name of `FIGURES`.
-        look: its theme and resolution.
-
-    Raises:
-        InsufficientMemoryError: it would not fit.
-    """
-    width, height = look.resolution
-    work = f"drawing figure:{name} at {width}x{height}"
-    require_memory(_BYTES_A_PIXEL * width * height, host_memory(), work, "a smaller --resolution takes less")
-    return Picture(
-        draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", call("figures.figure_picture", name, look)
-    )
 
 
 def draw_figure(name: str, theme: str = "paper") -> Drawing:
