@@ -83,7 +83,7 @@ intersphinx_mapping = (
 nitpick_ignore_regex = [
     (r"py:.*", r"(?!gpu_nim\b)[A-Za-z_]\w*\..*"),
     # Without a page, or for type checkers alone.
-    (r"py:class", "Ancestry|BloscCodec|Checkpoints|EntryPoint|FontProperties|Image|Matrix|Method|NDArray|Path|Source|Value"),
+    (r"py:class", "Ancestry|BloscCodec|Checkpoints|FontProperties|Image|Matrix|Method|NDArray|Path|Source|Value"),
 ]
 
 html_theme = "pydata_sphinx_theme"
@@ -91,7 +91,7 @@ html_title = "gpunim"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_search_scorer = str(HERE / "_extensions" / "search_scores.js")
-_ALONE = "changelog contributing deprecation faq formats glossary install notebook paper/index performance results tour"
+_ALONE = "changelog contributing faq formats glossary install notebook paper/index performance results tour"
 html_sidebars = {page: [] for page in _ALONE.split()}
 html_theme_options = {
     "logo": {"text": "gpunim"},

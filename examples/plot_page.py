@@ -2,8 +2,8 @@
 A page within a notebook
 ========================
 
-The page of ``gpunim show``, embedded: turn it, zoom to single cells, point at them. It traces rays in the browser, so that
-Nim with piles up to 2^40 takes no more than 70 kB.
+The page that ``gpunim export`` writes, embedded: rotate it, zoom to single cells, point at them. It traces rays in the browser, so
+that Nim with piles up to 2^40 takes no more than 70 kB.
 """
 
 import gpu_nim

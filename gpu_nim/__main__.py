@@ -20,6 +20,7 @@ def main() -> None:
     finally:
         _discard_stdout()
         _forget_interrupt()
+        _discard_logs()
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on Python would print a traceback
 
 
@@ -54,16 +55,20 @@ def _forget_interrupt() -> None:
     exec("")
 
 
+def _discard_logs() -> None:
+    """Discard what threads that a signal does not stop, as those of zarr, would log when Python ends before they do."""
+    if "logging" in sys.modules:
+        import logging
+
+        logging.disable()
+
+
 def _silence_warnings() -> None:
-    """Show libraries' warnings only if Python was told to, and in a sentence those about plug-ins."""
+    """Show libraries' warnings only if Python was told to."""
     if not sys.warnoptions:
         import warnings
 
-        from gpu_nim.model.errors import PluginWarning
-
         warnings.simplefilter("ignore")
-        warnings.simplefilter("default", PluginWarning)
-        warnings.formatwarning = lambda message, *_: f"gpunim: {message}\n"
 
 
 if __name__ == "__main__":

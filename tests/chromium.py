@@ -61,24 +61,20 @@ class Browser:
             export(source, file, Look(**look))
         return file.as_uri()
 
-    def open(self, address, size=DESK, *, phone=False, calm=True, ratio=None):
-        """Open a page, which traces one ray a pixel and, if calm, jumps to where it would fly.
+    def open(self, address, size=DESK, *, phone=False, ratio=None):
+        """Open a page, which traces one ray a pixel and jumps to where it would fly.
 
         `ratio` is the number of the screen's pixels a pixel of the page, COARSE by default.
         """
         self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": phone})
-        wish = {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [wish]})
+        calm = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [calm]})
         self.resize(size, phone=phone, ratio=ratio)
         self.driver.get("about:blank")  # since only the fragment may differ
         self.driver.get(address)
-        self.begin()
-        return self
-
-    def begin(self):
-        """Wait for a page that is opened to begin, and have it trace one ray a pixel."""
         wait_for(lambda: self.do("return Boolean(window.gpunim?.picture) || message.textContent !== ''"), "the page to begin")
         self.do("if (window.gpunim?.picture) { gpunim.picture.samples = 1; gpunim.picture.change() }")
+        return self
 
     def resize(self, size, *, phone=False, ratio=None):
         screen = {"width": size[0], "height": size[1], "deviceScaleFactor": ratio or COARSE[phone], "mobile": phone}
@@ -157,13 +153,9 @@ class Browser:
 
         self.actions().send_keys(*(getattr(Keys, key.upper(), key) for key in keys)).perform()
 
-    def drag(self, x, y, *, shift=False):
-        from selenium.webdriver.common.keys import Keys
-
-        canvas = self.driver.find_element("id", "view")
-        actions = self.actions().key_down(Keys.SHIFT) if shift else self.actions()
-        actions.move_to_element(canvas).click_and_hold().move_by_offset(x // 2, y // 2).move_by_offset(x - x // 2, y - y // 2)
-        actions.release().key_up(Keys.SHIFT).perform()
+    def drag(self, x, y):
+        held = self.actions().move_to_element(self.driver.find_element("id", "view")).click_and_hold()
+        held.move_by_offset(x // 2, y // 2).move_by_offset(x - x // 2, y - y // 2).release().perform()
 
     def wheel(self, amount):
         from selenium.webdriver.common.actions.wheel_input import ScrollOrigin

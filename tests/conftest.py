@@ -30,7 +30,7 @@ from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import lattices
 from tests.cuda_host import HostLauncher, compiler, default_flavour
 
-collect_ignore = ["campaign", "emulated_gpu"]  # whose processes import what draws or another CuPy, and which have no examples
+collect_ignore = ["emulated_gpu"]  # whose processes import another CuPy
 # Under a sanitizer an order that no other run has.
 _HOST_ORDERS = {"asan": [("reverse", 0)], "tsan": [("shuffle", 2)]}.get(default_flavour(), [("forward", 0), ("shuffle", 1)])
 _HOST = [
@@ -45,8 +45,8 @@ _GPU = pytest.param(("gpu",), marks=pytest.mark.gpu, id="gpu")
 
 
 if "mix_stderr" in signature(CliRunner).parameters:  # click 8.1: let its runner keep stderr apart, as that of 8.2 does
-    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore[method-assign, assignment]
-    Result.output = property(lambda self: self.stdout + self.stderr)  # type: ignore[method-assign, assignment]
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)
+    Result.output = property(lambda self: self.stdout + self.stderr)
 
 
 settings.register_profile("gpunim", deadline=None)  # no test asserts a time

@@ -5,6 +5,8 @@ import sys
 import time
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
+from random import Random
 from typing import Any, NoReturn, TypeVar
 
 from click import Context
@@ -100,6 +102,20 @@ def disk_full(*_: object, **__: object) -> NoReturn:
     raise OSError(28, "No space left on device")
 
 
+def damage(choose: Random, path: Path) -> str:
+    """Truncate a file, or one in a folder, or change one bit in it, and say what was done."""
+    victim = choose.choice(sorted(each for each in (path, *path.rglob("*")) if each.is_file() and each.stat().st_size))
+    content = bytearray(victim.read_bytes())
+    at, cut = choose.choice((choose.randrange(len(content)), choose.randrange(min(len(content), 128)))), choose.random() < 0.4
+    if cut:
+        del content[at:]
+    else:
+        content[at] ^= 1 << choose.randrange(8)
+    victim.unlink()  # which may have two names
+    victim.write_bytes(content)
+    return f"{victim.name} in {victim.parent} {'cut' if cut else 'flipped'} at {at}"
+
+
 def same_batches(left: Batch, right: Batch) -> None:
     """Assert that two batches are equal to the last bit, dtypes included."""
     assert left.first == right.first
@@ -116,7 +132,7 @@ def same_rest(rest: Batch, whole: Batch) -> None:
     done = rest.first - whole.first
     parts = {name: None if (array := getattr(whole, name)) is None else array[done:] for name in ("births", "checksums", "section")}
     cells = None if whole.cells is None else whole.cells[int(whole.births[:done].sum()) :]
-    same_batches(rest, Batch(rest.first, **parts, cells=cells))  # type: ignore[arg-type]
+    same_batches(rest, Batch(rest.first, **parts, cells=cells))
 
 
 def p_positions(below: int) -> list[tuple[int, int, int]]:

@@ -1,9 +1,8 @@
-"""Atomic writes: renaming, what may be replaced, and leftovers after failures."""
+"""Files are whole or not there: after a kill, an interrupt or a full disk, and where two write the same one."""
 
-import fcntl
 import os
 import shutil
-import socket
+import signal
 import stat
 import subprocess
 import sys
@@ -14,99 +13,141 @@ import pytest
 
 import gpu_nim.storage.atomic as atomic
 from gpu_nim.model.errors import FileError
-from gpu_nim.storage.atomic import claim, exchange, locked, replacing
-from tests.helpers import interrupt, refused, run
-from tests.writers import EACH, WRITERS, command
+from gpu_nim.storage.atomic import atomic_write
+from tests.helpers import disk_full, interrupt, refused, run
+from tests.writers import EACH, command
 
-
-def write(path: Path) -> None:
-    assert run(*command(path.name, path.parent)).exit_code == 0
+FORMS = pytest.mark.parametrize("is_folder", [False, True], ids=["file", "folder"])
 
 
 def ours(path: Path) -> bool:
-    return (path / "ours").exists()
+    return (path / "0").exists()
 
 
-def store(path: Path, text: str) -> None:
-    with replacing(path, ours) as scratch:
-        scratch.mkdir()
-        (scratch / "ours").write_text(text)
+def write(path: Path, text: str, *, is_folder: bool) -> None:
+    """Write a text twice to a file, or to each of three files of a folder."""
+    with atomic_write(path, ours) as scratch:
+        if is_folder:
+            scratch.mkdir()
+        for part in [scratch / str(number) for number in range(3)] if is_folder else [scratch]:
+            with part.open("w") as file:
+                file.write(text)
+                file.flush()
+                sys.audit("os.half")  # a moment at which a half is there
+                file.write(text)
 
 
-# Taking the name
+def whole(path: Path) -> str:
+    """The text of a file or folder that `write` has written completely."""
+    texts = [part.read_text() for part in path.iterdir()] if path.is_dir() else [path.read_text()]
+    assert len(texts) == (3 if path.is_dir() else 1)
+    (text,) = {*texts}
+    half = text[: len(text) // 2]
+    assert text == half * 2
+    return half
 
 
-@pytest.fixture
-def renames(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that files give up by a rename, which leaves them to nobody for a moment."""
-    seen: list[str] = []
-    rename = os.rename
-    monkeypatch.setattr(os, "rename", lambda one, other, **more: (seen.append(Path(one).name), rename(one, other, **more)))
-    return seen
+# Replaces a text by another, and is killed, or interrupted, before the first call of the operating system, before the second one,
+# and so on, until it is done.
+ENDED_AT_EACH_STEP = """
+import os, signal, sys
+from pathlib import Path
+from tests.test_atomic import whole, write
+folder, number, is_folder = Path(sys.argv[1]), signal.Signals(int(sys.argv[2])), sys.argv[3] == "True"
+for step in range(1000):
+    path = folder / str(step) / "a"
+    path.parent.mkdir()
+    write(path, "old", is_folder=is_folder)
+    child = os.fork()
+    if child == 0:
+        left = step
+        def end(event, arguments):
+            global left
+            if event.partition(".")[0] in ("os", "open", "shutil"):
+                left -= 1
+                if left == -1:
+                    if number == signal.SIGKILL:
+                        os.kill(os.getpid(), number)
+                    raise KeyboardInterrupt
+        sys.addaudithook(end)
+        try:
+            write(path, "new", is_folder=is_folder)
+        except KeyboardInterrupt:
+            os._exit(1)
+        except BaseException:
+            os._exit(2)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0:
+        break
+    assert status == (-number if number == signal.SIGKILL else 1), status
+"""
 
 
-def can_exchange(folder: Path) -> bool:
-    one, other = folder / "one", folder / "other"
-    one.touch()
-    other.touch()
-    able = exchange(one, other)
-    one.unlink()
-    other.unlink()
-    return able
+def ended_at_each_step(folder: Path, number: signal.Signals, *, is_folder: bool) -> list[Path]:
+    words = [sys.executable, "-c", ENDED_AT_EACH_STEP, str(folder), str(int(number)), str(is_folder)]
+    subprocess.run(words, check=True)
+    *ended, done = sorted((path / "a" for path in folder.iterdir()), key=lambda path: int(path.parent.name))
+    assert whole(done) == "new"
+    assert len(ended) > 5
+    return ended
 
 
-def test_a_store_is_exchanged_for_another_in_one_step(tmp_path: Path, renames: list[str]) -> None:
-    if not can_exchange(tmp_path):
-        pytest.skip("this file system cannot exchange two names")
-    path = tmp_path / "a.zarr"
-    store(path, "old")
-    asked = path.stat().st_ino
-    renames.clear()
-    store(path, "new")
-    assert (path / "ours").read_text() == "new"
-    assert path.stat().st_ino != asked
-    assert renames == []  # by no rename, between which and the next it would not be there
-    assert os.listdir(tmp_path) == ["a.zarr"]
+@FORMS
+def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, is_folder: bool) -> None:
+    found = []
+    for path in ended_at_each_step(tmp_path, signal.SIGKILL, is_folder=is_folder):
+        if path.exists():
+            found.append(whole(path))
+        else:  # between the two renames of a folder
+            (old,) = path.parent.glob(".gpunim-*.old")
+            (new,) = path.parent.glob(".gpunim-*/a")
+            assert (whole(old), whole(new)) == ("old", "new")
+            found.append("moved")
+        write(path, "newer", is_folder=is_folder)  # what was left is in nobody's way
+        assert whole(path) == "newer"
+    assert {*found} == {"old", "new"} | ({"moved"} if is_folder else set())
+    assert found.count("moved") == is_folder
 
 
-def test_where_names_cannot_be_exchanged_the_old_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atomic, "exchange", lambda one, other: False)
-    path = tmp_path / "a.zarr"
-    store(path, "old")
-    store(path, "new")
-    assert (path / "ours").read_text() == "new"
-    rename = Path.rename
-
-    def fail(self: Path, target: Path) -> Path:
-        if self.name == "a.zarr" and self.parent != tmp_path:
-            raise OSError(5, "Input/output error")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(FileError, match="Input/output error"):
-        store(path, "newer")
-    assert (path / "ours").read_text() == "new"
-    assert os.listdir(tmp_path) == ["a.zarr"]
+@FORMS
+def test_an_interrupt_leaves_the_old_or_the_new_and_nothing_else(tmp_path: Path, is_folder: bool) -> None:
+    for path in ended_at_each_step(tmp_path, signal.SIGINT, is_folder=is_folder):
+        assert whole(path) in ("old", "new")
+        assert os.listdir(path.parent) == ["a"]
 
 
-def test_what_a_killed_writer_had_moved_away_is_moved_back(tmp_path: Path) -> None:
-    path = tmp_path / "a.zarr"
-    left = tmp_path / ".a.zarr.gpunim-abcd1234.partial"
-    left.mkdir()
-    store(path, "old")
-    left.mkdir()
-    path.rename(left / ".gpunim-old")
-    with pytest.raises(KeyboardInterrupt), replacing(path, ours) as scratch:  # noqa: PT012
-        scratch.mkdir()
-        assert (path / "ours").read_text() == "old"
-        raise KeyboardInterrupt
-    assert (path / "ours").read_text() == "old"
-    assert os.listdir(tmp_path) == ["a.zarr"]
-    left.mkdir()
-    (left / ".gpunim-old").write_text("older")
-    with claim(path):
-        assert (path / "ours").read_text() == "old"
-    assert os.listdir(tmp_path) == ["a.zarr"]
+@FORMS
+def test_writers_of_one_name_leave_one_whole(tmp_path: Path, is_folder: bool) -> None:
+    path, said = tmp_path / "a", []
+
+    def write_often(text: str) -> None:
+        for _ in range(50):
+            try:
+                write(path, text, is_folder=is_folder)
+            except FileError as error:  # the other one has just taken the name
+                said.append(str(error))
+
+    writers = [threading.Thread(target=write_often, args=(text,)) for text in ("one", "two")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert whole(path) in ("one", "two")
+    assert os.listdir(tmp_path) == ["a"]
+    assert len(said) < 100
+    assert all(each.startswith(f"cannot write {path}: ") for each in said)
+    assert is_folder or not said
+
+
+@FORMS
+def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_folder: bool) -> None:
+    write(tmp_path / "a", "old", is_folder=is_folder)
+    monkeypatch.setattr(os, "fsync", disk_full)
+    with pytest.raises(FileError, match=f"^cannot write {tmp_path / 'a'}: No space left on device$"):
+        write(tmp_path / "a", "new", is_folder=is_folder)
+    assert whole(tmp_path / "a") == "old"
+    assert os.listdir(tmp_path) == ["a"]
 
 
 def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,46 +167,18 @@ def test_all_is_on_the_disk_before_it_takes_its_name(tmp_path: Path, monkeypatch
     monkeypatch.setattr(os, "fsync", note)
     monkeypatch.setattr(atomic, "_rename", check)
     for name in ("a.zarr", "a.csv"):
-        write(tmp_path / name)
+        assert run(*command(name, tmp_path)).exit_code == 0
         assert flushed == {tmp_path.stat().st_ino}  # and the name itself
 
 
-def test_a_lock_that_was_left_names_its_new_holder(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text(f"{10**9} {'a' * 300}\n")
-    with locked(tmp_path / "lock", "cannot write") as alone:
-        assert alone
-        assert (tmp_path / "lock").read_text() == f"{os.getpid()} {socket.gethostname()}\n"
+# What is replaced
 
 
-def content(path: Path) -> dict[str, bytes]:
-    files = path.rglob("*") if path.is_dir() else [path]
-    return {str(file.relative_to(path.parent)): file.read_bytes() for file in files if file.is_file()}
-
-
-@pytest.mark.parametrize("name", [each for each in EACH if WRITERS[str(each.values[0])][0] not in ("render", "movie", "export")])
-def test_an_interrupted_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    def interrupted() -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr(atomic, "_rename", lambda new, path: interrupt())
-            assert run(*command(name, tmp_path)).exit_code == 130
-
-    interrupted()
-    assert os.listdir(tmp_path) == []
-    assert run(*command(name, tmp_path)).exit_code == 0
-    before = content(tmp_path / name)
-    interrupted()
-    assert os.listdir(tmp_path) == [name]
-    assert content(tmp_path / name) == before
-
-
-# What is left alone
-
-
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", ["a.zarr", "a.csv"])
 def test_files_have_the_modes_that_others_have(tmp_path: Path, name: str) -> None:
     before = os.umask(0o027)
     try:
-        write(tmp_path / name)
+        assert run(*command(name, tmp_path)).exit_code == 0
     finally:
         os.umask(before)
     paths = [tmp_path / name, *(tmp_path / name).rglob("*")]
@@ -177,7 +190,7 @@ def test_a_link_is_replaced_and_what_it_names_is_not(tmp_path: Path) -> None:
     target.write_text("mine")
     for name in ("a.csv", "a.zarr"):
         (tmp_path / name).symlink_to(target)
-        write(tmp_path / name)
+        assert run(*command(name, tmp_path)).exit_code == 0
         assert not (tmp_path / name).is_symlink()
     assert target.read_text() == "mine"
 
@@ -192,73 +205,23 @@ def test_places_that_cannot_be_written(tmp_path: Path, name: str) -> None:
     assert refusal(tmp_path / "none") == f"there is no folder {tmp_path / 'none'}\n"
     path.mkdir()
     (path / "thesis.tex").write_text("mine")
-    assert refusal() == "it is a folder that gpunim did not make\n"
+    assert refusal() == "it is a folder that gpunim did not make, or cannot read\n"
     assert (path / "thesis.tex").read_text() == "mine"
     shutil.rmtree(path)
-    path.symlink_to("/dev/null")
-    assert refusal() == "it is a device or a pipe, and only a file can be replaced by another\n"
-    path.unlink()
     os.mkfifo(path)
     assert refusal() == "it is a device or a pipe, and only a file can be replaced by another\n"
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert os.listdir(tmp_path) == [name]
 
 
-def test_a_place_that_cannot_be_written_is_found_by_the_writer_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path, reason in ((tmp_path / "none" / "a.csv", "there is no folder"), (Path("/dev/null"), "it is a device or a pipe")):
-        with pytest.raises(FileError, match=reason), replacing(path):
-            pass
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = {tmp_path / "none" / "a.csv": "there is no folder", Path("/dev/null"): "a device"}
+    for path, reason in places.items():
+        with pytest.raises(FileError, match=reason), atomic_write(path):
+            interrupt()
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    with pytest.raises(FileError, match="is not writable"), replacing(tmp_path / "a.zarr"):
-        pass
-
-
-def test_only_folders_of_dead_writers_of_the_name_go(tmp_path: Path) -> None:
-    keep = [".a.csv.gpunim-abcd1234", ".a.csv.gpunim-abcd123.partial", ".b.a.csv.gpunim-abcd1234.partial", ".a.csv.partial"]
-    for name in keep:
-        (tmp_path / name).mkdir()
-    (tmp_path / ".a.csv.gpunim-linked00.partial").symlink_to(tmp_path / keep[0])
-    (tmp_path / ".a.csv.gpunim-afile000.partial").touch()
-    (tmp_path / ".a.csv.gpunim-abcd1234.partial").mkdir()
-    if os.geteuid() == 0:
-        keep.append(".a.csv.gpunim-foreign0.partial")
-        (tmp_path / keep[-1]).mkdir()
-        os.chown(tmp_path / keep[-1], 12345, 12345)
-    write(tmp_path / "a.csv")
-    links = [".a.csv.gpunim-linked00.partial", ".a.csv.gpunim-afile000.partial"]
-    assert {*os.listdir(tmp_path)} == {*keep, *links, "a.csv"}
-
-
-def test_threads_are_several_too(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    said: list[str] = []
-
-    def second() -> None:
-        try:
-            with replacing(path):
-                pass
-        except FileError as error:
-            said.append(str(error))
-
-    with claim(path), replacing(path) as scratch:  # once more by the one that has it
-        thread = threading.Thread(target=second)
-        thread.start()
-        thread.join()
-        scratch.touch()
-    assert said == [f"cannot write {path}: process {os.getpid()} is using it"]
-    assert os.listdir(tmp_path) == ["a.csv"]
-
-
-def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(handle: int, how: int) -> None:
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(fcntl, "flock", fail)
-    left = tmp_path / ".a.csv.gpunim-abcd1234.partial"
-    left.mkdir()  # of somebody who may be at it
-    write(tmp_path / "a.csv")
-    assert {*os.listdir(tmp_path)} == {"a.csv", left.name}
+    with pytest.raises(FileError, match="is not writable"), atomic_write(tmp_path / "a.zarr"):
+        interrupt()
 
 
 # gpunim, no file of which may have more than 4 KiB.
@@ -271,10 +234,8 @@ main()
 """
 LARGE: dict[str, tuple[str, ...]] = {
     "a.zarr": ("grow", "nim", "--gen", "300", "--out"),
-    "a.npz": ("grow", "nim", "--gen", "300", "--out"),
     "a.csv": ("grow", "nim", "--gen", "3000", "--out"),
     "t.npy": ("count", "D", "--piles", "4", "--range", "0:9999", "--out"),
-    "s.csv": ("solve", "nim", "--size", "63", "--out"),
 }
 
 

@@ -1,32 +1,28 @@
-"""Path tracing: against light carried by chance between cubes that are all tried; lens, haze, materials, floor and interrupts."""
+"""Path tracing: against light carried by chance between cubes that are all tried; floor, edges and interrupts."""
 
 import os
 import re
 import signal
 from contextlib import suppress
-from itertools import combinations
 from subprocess import Popen
 
 import numpy as np
 import pytest
 
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import unreported
 from gpu_nim.render import cinema
-from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Places, _Stage, about, grid, unit, z_order
+from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.materials import MATERIALS
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable
-from gpu_nim.render.shading import tone_map, toward_sun
-from gpu_nim.render.themes import SKIES, to_linear, to_srgb
-from gpu_nim.render.trace import primary_rays
+from gpu_nim.render.shading import Lamps
+from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
-from tests.helpers import gpunim, run
+from tests.helpers import gpunim
 
 SMALL = {"resolution": (32, 24), "quality": "cinema"}
 
@@ -92,7 +88,7 @@ def carried(stage, cells, colours, places, directions, random):
 def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, source, theme):
     monkeypatch.setattr(cinema, "_BEVEL", 1e-9)  # sharp edges
     monkeypatch.setattr(cinema, "_WIDE", 0.0)  # no cubes are merged
-    drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24), aperture=0.0)
+    drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24))
     pixels = np.arange(24 * 24)
     total, count = np.zeros((len(pixels), 3)), np.zeros(len(pixels))
     random = np.random.default_rng(1)
@@ -121,15 +117,15 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
 # Sampling
 
 
-def test_places_are_evenly_spread_over_samples_and_over_neighbouring_pixels():
-    places = Places(width=64, samples=16, uses=3)
+def test_samples_are_evenly_spread_over_samples_and_over_neighbouring_pixels():
+    sampler = Sampler(width=64, samples=16, uses=3)
     block = (np.arange(4)[:, None] * 64 + np.arange(4)).ravel()  # 4 x 4 pixels
     orders = set()
     for use in range(3):
-        x, y = (np.concatenate(part) for part in zip(*(places(block, k, use) for k in range(16)), strict=True))
+        x, y = (np.concatenate(part) for part in zip(*(sampler(block, k, use) for k in range(16)), strict=True))
         filled = np.unique((x * 16).astype(int) * 16 + (y * 16).astype(int))
         assert len(filled) > 0.8 * 256  # 162 of 256 by chance
-        one = np.array([places(block[:1], k, use) for k in range(16)])[:, :, 0]
+        one = np.array([sampler(block[:1], k, use) for k in range(16)])[:, :, 0]
         assert len(np.unique((one * 4).astype(int) @ (4, 1))) >= 11
         assert ((x >= 0) & (x < 1) & (y >= 0) & (y < 1)).all()
         orders.add(tuple(one[:, 0].tolist()))
@@ -147,7 +143,7 @@ def test_directions_about_a_normal_have_the_density_of_the_cosine():
     several = unit(np.random.default_rng(3).normal(size=(3, 4))).T.tolist()
     for normal in np.array([(0, 0, 1), (0, 0, -1), (1, 0, 0), (0.6, -0.48, -0.64), *several], float):
         normals = np.repeat(normal[:, None], 10_000, axis=1)
-        directions = about(normals, place)
+        directions = cosine_hemisphere(normals, place)
         cosine = (directions * normals).sum(axis=0)
         assert np.linalg.norm(directions, axis=0) == pytest.approx(1)
         assert (cosine >= 0).all()
@@ -159,63 +155,19 @@ def test_directions_about_a_normal_have_the_density_of_the_cosine():
 # The camera
 
 
-def test_what_is_in_focus_is_seen_at_one_place_through_the_whole_lens_of_its_aperture():
-    _, stage, camera = stage_of("nim:15")
-    pixels = np.arange(32 * 24)
-    sharp = stage._places(pixels, 0, cinema._PIXEL)
-    seen = []
-    for sample in (0, 5):
-        # The same place in the pixel, another one on the lens.
-        stage._places = lambda pixels, _, use, sample=sample: (
-            sharp if use == cinema._PIXEL else Places(32, SAMPLES, 2)(pixels, sample, use)
-        )
-        rays = stage._primary(pixels, sample)
-        start = rays.cells - stage._eye[0] + rays.fractions
-        ahead = -(camera.basis[2] @ rays.directions)
-        offset = start - stage._eye[1]
-        depth = -(camera.basis[2] @ offset)
-        assert depth == pytest.approx(0, abs=1e-9)
-        seen.append(start + rays.directions * (stage._focus / ahead))
-        assert np.linalg.norm(rays.directions, axis=0) == pytest.approx(1)
-        assert np.linalg.norm(offset, axis=0).max() == pytest.approx(Look.aperture * stage._focus, rel=0.02)
-    assert seen[0] == pytest.approx(seen[1], abs=1e-9)
-    assert np.linalg.norm(seen[0] - stage._places(pixels, 0, 0)[0], axis=0).max() > 1
-
-
-def test_a_lens_of_no_aperture_is_a_pinhole_and_the_limit_of_small_ones():
-    pixels = np.arange(32 * 24)
-    sharp, small = (stage_of("nim:15", aperture=aperture)[1] for aperture in (0, 1e-9))
-    rays, near = (stage._primary(pixels, 2) for stage in (sharp, small))
-    expected = primary_rays(sharp._camera, (32, 24), pixels, sharp._places(pixels, 2, cinema._PIXEL), cinema._FINENESS)
-    for name in ("cells", "fractions", "directions"):
-        assert np.array_equal(getattr(rays, name), getattr(expected, name))
-    assert near.directions == pytest.approx(rays.directions, abs=1e-7)
-    with pytest.raises(UsageError, match="aperture would have no effect: a parallel view has no lens, got 0"):
-        stage_of("nim:7", view="isometric", aperture=0)
-
-
-def test_the_lens_is_focused_on_what_is_near_in_the_middle_of_the_picture():
-    _, stage, camera = stage_of("nim:0", view="-40,35")
-    near, far = (float(-(camera.basis[2] @ (np.array(corner) - camera.eye))) for corner in ((1, 0, 1), (0, 1, 0)))
-    assert near <= stage._focus < (near + far) / 2  # of the three sides that are seen
-
-
-def test_a_parallel_view_has_no_lens_and_no_floor_and_one_from_below_no_floor():
+def test_a_parallel_view_and_one_from_below_have_no_floor():
     _, stage, camera = stage_of("nim:7", view="isometric")
     rays = stage._primary(np.arange(32 * 24), 3)
     assert (rays.directions == -camera.basis[2][:, None]).all()
     assert stage._floor is stage_of("nim:7", view="30,-20")[1]._floor is None
 
 
-@pytest.mark.parametrize("sky", SKIES)
 @pytest.mark.parametrize("view", ["hero", "-40,35", "120,5", "30,80"])
-def test_the_shadow_of_every_cell_is_in_the_picture(sky, view):
+def test_the_shadow_of_every_cell_is_in_the_picture(view):
     cells = np.array([(a, b, a ^ b) for a in range(4) for b in range(4)])
     corners = (cells[:, None] + np.indices((2, 2, 2)).reshape(3, 8).T).reshape(-1, 3)
-    _, stage, camera = stage_of("nim:3", view=view, sky=sky)
+    _, stage, camera = stage_of("nim:3", view=view)
     assert stage._floor is not None
-    sun = np.array(stage._look.drawn_theme.sun) @ camera.basis[[2, 0, 1]]  # toward the eye, right and up
-    assert stage._sun == pytest.approx(sun / np.linalg.norm(sun))
     shadows = corners - stage._sun / stage._sun[2] * corners[:, 2:]
     for places in (corners, shadows):
         x, y, distance = camera.on_picture(places, 32, 24).T
@@ -226,43 +178,13 @@ def test_the_shadow_of_a_body_that_turns_stays_in_the_picture():
     turntable = Turntable(Movie("nim:3", frames=8, look=Look(**SMALL)))
     corners = 4 * np.indices((2, 2, 2)).reshape(3, 8).T
     for camera in map(turntable.camera, range(8)):
-        sun = toward_sun(camera.basis)
+        sun = Lamps.of(camera.basis).key
         x, y, _ = camera.on_picture(corners - sun / sun[2] * corners[:, 2:], 32, 24).T
         assert ((x > 0) & (x < 32) & (y > 0) & (y < 24)).all()
 
 
-# Haze, skies and materials
-
-
-def test_haze_grows_with_depth_is_deep_within_a_body_and_is_none_at_0():
-    veils = []
-    for options in ({}, {"view": "inside"}):
-        _, stage, _ = stage_of("nim:2^40", **options)
-        depth = np.linspace(stage._depths.near, stage._depths.far, 50)
-        veils.append(stage._veil(depth))
-        assert veils[-1][0] == 0
-        assert (np.diff(veils[-1]) > 0).all()
-        stage._haze = 0.0
-        assert (stage._veil(depth) == 0).all()
-    outside, inside = veils
-    assert outside[-1] == pytest.approx(0.25)
-    assert inside[-1] > 0.85
-    assert (inside[1:] > outside[1:]).all()
-
-
-def test_far_cells_fade_into_the_background_within_a_body(monkeypatch):
-    _, stage, _ = stage_of("nim:2^40", view="inside")
-    monkeypatch.setattr(stage, "_veil", lambda depth: np.ones(len(depth), np.float32))
-    sums = sum(stage.light(np.arange(32 * 24), sample) for sample in range(2))
-    assert (sums[:, cinema._CELLS] > 0).sum() > 100
-    hidden = sums[:, cinema._CELLS] == 2
-    picture = stage.developed(sums.reshape(24, 32, -1), slice(None)).reshape(-1, 4)
-    assert picture[hidden, :3] == pytest.approx(to_srgb(tone_map(stage._backdrop[hidden])), abs=1e-3)
-
-
-@pytest.mark.parametrize("material", MATERIALS)
-def test_a_white_body_in_a_white_sky_is_not_seen_whatever_it_is_made_of(material):
-    _, stage, _ = stage_of("nim:0", material=material, resolution=(64, 48))
+def test_a_white_body_in_a_white_sky_is_not_seen():
+    _, stage, _ = stage_of("nim:0", resolution=(64, 48))
     stage._key, stage._sky = np.zeros(3, np.float32), lambda directions: np.ones((directions.shape[1], 3), np.float32)
     stage._colours = lambda hits, which: np.ones((len(which), 3), np.float32)
     rays = stage._primary(pixels := np.arange(64 * 48), 0)
@@ -270,15 +192,6 @@ def test_a_white_body_in_a_white_sky_is_not_seen_whatever_it_is_made_of(material
     light = stage._path(rays, hits, stage._colours(hits, hits.met), stage._points(rays, hits, hits.met, pixels[hits.met]), 0)
     assert len(light) > 300
     assert light == pytest.approx(1, abs=1e-5)
-
-
-@pytest.mark.usefixtures("few_samples")
-def test_materials_and_skies_are_told_apart_and_named():
-    looks = [*({"material": name} for name in MATERIALS), *({"sky": name} for name in [*SKIES][1:])]
-    pictures = [np.asarray(render("nim:3", **SMALL, **look).image, int) for look in looks]
-    assert all(np.abs(one - other).mean() > 0.5 for one, other in combinations(pictures, 2))
-    words = " ".join(run("render", "--help").output.split())
-    assert all(f"{name} {summary}" in words for name, summary in MATERIALS.summaries() + SKIES.summaries())
 
 
 # Round edges
@@ -339,11 +252,11 @@ def test_the_body_casts_its_shadow_on_the_floor_away_from_the_sun():
     place = (start + rays.directions * distance)[:2]
     # The shadow of the unit cube, drawn from its middle: the cube's shadow holds that of its middle section.
     behind = -stage._sun[:2] / stage._sun[2] * 0.5 + 0.5
-    inside = np.abs(place - behind[:, None]).max(axis=0) < 0.2
+    inside = np.abs(place - behind[:, None]).max(axis=0) < 0.3
     outside = np.abs(place - 0.5).max(axis=0) > 1.6
     assert np.isfinite(shade[inside]).any()
     assert np.nanmax(shade[inside]) < 0.7
-    assert np.nanmin(shade[outside & (rays.directions[2] < 0)]) > 0.85
+    assert np.nanmin(shade[outside & (rays.directions[2] < 0)]) > 0.8
     assert (shade[rays.directions[2] > 0.01] == 1).all()
 
 
@@ -447,17 +360,6 @@ def test_ctrl_c_in_a_terminal_keeps_the_samples_and_progress_has_the_time_left(t
     assert re.search(rb"interrupted: \d+ of 12 samples a pixel", said)
     with Image.open(out) as picture:
         assert picture.size == (320, 180)
-
-
-def test_an_eye_near_to_cells_is_focused_on_them_and_sees_no_floor():
-    cell = (2**39, 2**38, 2**39 + 2**38)
-    eye, at = f"{cell[0]}+5,{cell[1]}-7,{cell[2]}+8", f"{cell[0]},{cell[1]},{cell[2]}"
-    _, near, _ = stage_of("nim:2^40", eye=eye, look_at=at)
-    assert 4 < near._focus < 64
-    assert near._floor is None
-    _, inside, _ = stage_of("nim:2^40", view="inside")
-    assert 2**36 < inside._focus < 2**40
-    assert inside._floor is not None
 
 
 @pytest.mark.usefixtures("few_samples")

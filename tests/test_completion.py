@@ -1,7 +1,6 @@
-"""Completion in the shell: what is offered, and click's protocol in bash itself, in fish and in the script of a checkout."""
+"""Completion in the shell: what is offered, also in bash itself and by the script of a checkout."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -36,7 +35,7 @@ def test_what_is_offered_is_in_the_catalogues() -> None:
     assert offered("gpunim ") == list(COMMANDS)
     assert offered("gpunim grow ") == list(AUTOMATA)
     assert offered("gpunim solve ") == offered("gpunim position ") == list(GAMES)
-    assert offered("gpunim verify ") == [*(each.name for each in statements()), "all", "<file>"]
+    assert offered("gpunim verify ") == [*(each.name for each in statements()), "all"]
     assert offered("gpunim reproduce ") == [*PAPERS, "all"]
     assert offered("gpunim count ")[-len(entries()) :] == offered("gpunim verify b.txt --as ")[-len(entries()) :] == list(entries())
     assert offered("gpunim render figure:") == [f"figure:{name}" for name in FIGURES]
@@ -53,56 +52,28 @@ def test_words_are_completed(line: str) -> None:
     assert offered(line) == COMPLETED[line]
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    """A checkout's script, with a name that a shell would split."""
-    path = tmp_path / "my scripts" / "gpunim"
-    path.parent.mkdir()
-    program = f'export GPUNIM_SCRIPT="{path}" PYTHONPATH="{CHECKOUT}"\nexec "{sys.executable}" -P -m gpu_nim "$@"\n'
-    path.write_text(f"#!/bin/sh\n{program}")
-    path.chmod(0o755)
-    return path
+def test_bash_completes(tmp_path: Path) -> None:
+    program = tmp_path / "gpunim"
+    program.write_text(f'#!/bin/sh\nexport PYTHONPATH="{CHECKOUT}"\nexec "{sys.executable}" -P -m gpu_nim "$@"\n')
+    program.chmod(0o755)
+    lines = """
+        eval "$(_GPUNIM_COMPLETE=bash_source gpunim)"
+        COMP_WORDS=(gpunim grow nim --backend n) COMP_CWORD=4
+        _gpunim_completion gpunim
+        echo "${COMPREPLY[@]}" $(complete -p gpunim)"""
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=True, env=environment)
+    assert (done.stdout, done.stderr) == ("numpy complete -o nosort -F _gpunim_completion gpunim\n", "")
 
 
-def sourced(script: Path, shell: str) -> str:
-    environment = {**os.environ, "_GPUNIM_COMPLETE": f"{shell}_source"}
-    return subprocess.run([script], capture_output=True, text=True, check=True, env=environment).stdout
-
-
-@pytest.mark.nightly
-def test_bash_replaces_the_end_of_a_word(script: Path, tmp_path: Path) -> None:
-    """As bash calls it: with words that it broke at : and =."""
-    lines = ["gpunim render chocolate:a=3,si", "gpunim grow nim --backend=n", "gpunim grow nim --columns sec"]
-    cases = "\n".join(f"complete_line '{line}'" for line in lines)
-    program = f"""{sourced(script, "bash")}
-        compopt() {{ printf '%s ' "$@"; }}
-        complete_line() {{
-            COMP_LINE=$1 COMP_POINT=${{#1}} COMP_WORDBREAKS=$' \\t\\n"=:'
-            _gpunim_completion
-            printf '<%s>' "${{COMPREPLY[@]}}"
-            printf '\\n'
-        }}
-        {cases}
-        complete -p gpunim"""
-    done = subprocess.run(["bash", "-u", "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert done.stderr == ""
-    *completed, registered = done.stdout.splitlines()
-    assert completed == ["-o nospace <3,size=>", "<numpy>", "<section\\ z=0>"]
-    assert registered == "complete -o nosort -F _gpunim_completion gpunim"
-
-
-@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
-def test_fish(script: Path, tmp_path: Path) -> None:
-    program = f"{sourced(script, 'fish')}\ncomplete -C 'gpunim render nim:7 --theme=n'"
-    environment = {**os.environ, "HOME": str(tmp_path)}
-    done = subprocess.run(["fish", "--no-config", "-c", program], capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout == "--theme=neon\n"
-
-
-def test_a_script_of_zsh_names_the_program(script: Path) -> None:
-    source = sourced(script, "zsh")
-    assert source.startswith("#compdef gpunim\n")
-    assert f"_GPUNIM_COMPLETE=zsh_complete '{script}'" in source
+@pytest.mark.parametrize("asked", ["bash_source", "bash_complete"])
+def test_a_completion_on_a_full_disk_is_one_sentence(asked: str) -> None:
+    environment = {**os.environ, "_GPUNIM_COMPLETE": asked, "COMP_WORDS": "gpunim gr", "COMP_CWORD": "1"}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gpu_nim"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
+        )
+    assert (done.returncode, done.stderr) == (1, "gpunim: cannot read or write the output: No space left on device\n")
 
 
 def test_a_completion_makes_no_environment(tmp_path: Path) -> None:
@@ -111,6 +82,7 @@ def test_a_completion_makes_no_environment(tmp_path: Path) -> None:
         "GPUNIM_VENV": str(tmp_path / "none"),
         "_GPUNIM_COMPLETE": "bash_complete",
         "COMP_WORDS": "gpunim ",
+        "COMP_CWORD": "1",
     }
     done = subprocess.run([CHECKOUT / "scripts" / "gpunim"], capture_output=True, text=True, check=True, env=environment)
     assert (done.stdout, done.stderr) == ("", "")
@@ -122,7 +94,7 @@ def test_a_completion_of_a_command_loads_no_other() -> None:
         "import sys; from gpu_nim.cli import main\ntry: main(prog_name='gpunim')\nfinally: print(*sys.modules, file=sys.stderr)"
     )
     for line, heavy in (("gpunim ", "numpy"), ("gpunim render wy", "vtkmodules")):
-        environment = {**os.environ, "_GPUNIM_COMPLETE": "bash_complete", "COMP_WORDS": line}
+        environment = {**os.environ, "_GPUNIM_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
-        assert done.stdout.startswith("plain\t")
+        assert done.stdout.startswith("plain,")
         assert heavy not in done.stderr.split()

@@ -1,9 +1,6 @@
 """`gpunim bench device`, with the kernels on the CPU as a stand-in for a GPU: works, floors and rivals; never figures."""
 
 import json
-import subprocess
-import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,8 +12,8 @@ from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.bench import device_works
 from gpu_nim.bench.count import doubling
 from gpu_nim.bench.device_works import works
-from gpu_nim.bench.floors import Floor, Rates, exactly_one_floor, measured_rates, nim_floor, range_floor
-from gpu_nim.bench.harness import GPUNIM, HEADER, Clock, Contender, Work, race
+from gpu_nim.bench.floors import Floor, Rates, exactly_one_floor, nim_floor, range_floor
+from gpu_nim.bench.harness import HEADER, Clock, Contender, Work, race
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import find_family
@@ -115,20 +112,6 @@ def test_floors_are_what_is_known_of_the_algorithms() -> None:
     assert Floor(filled=4e12, operations=1e20).seconds(Rates(4e12, 4e12, None)) == (1.0, "bytes filled")
 
 
-def test_rates_of_a_device(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled: list[int] = []
-    monkeypatch.setattr("gpu_nim.bench.floors._DEVICE_BYTES", 1 << 16)
-    monkeypatch.setattr("tests.strict_cupy.array._Memory.memset_async", lambda array, value, size: filled.append(size))
-    monkeypatch.setattr(cupy, "copyto", lambda target, source: None, raising=False)
-    assert measured_rates(cupy).operations is None
-    filled.clear()
-    monkeypatch.setitem(cupy.cuda.Device.attributes, "ClockRate", 1_980_000)
-    rates = measured_rates(cupy, runs=2)
-    assert filled == [1 << 16] * 3
-    assert min(rates.fill, rates.copy) > 0
-    assert rates.operations == cupy.cuda.host.multiprocessors * 64 * 1.98e9
-
-
 def work_of(*rivals: Contender, ours: object = lambda: 7) -> Work:
     return Work("seven", (Contender("gpunim", ours), *rivals), None, "nim", lambda _: Floor(launches=1), "1 ms", "2 ms")
 
@@ -144,19 +127,6 @@ def test_what_cannot_run_says_why(clock: Clock) -> None:
     assert (first.seconds, first.remark) == ((), "not run: it needs 7 bytes, 6 are free")
     assert (second.seconds, second.remark) == ((), "not run: cupyx is not installed")
     assert second.cells()[3:] == [""] * 12 + [second.remark]
-
-
-def test_a_long_first_run_is_the_only_one(clock: Clock) -> None:
-    def long() -> int:
-        time.sleep(0.01)
-        return 7
-
-    (row,) = race(work_of(ours=long), 5, clock, RATES, patience=0.001)
-    assert (len(row.seconds), row.remark) == (1, "one run, compiling included")
-    (row,) = race(work_of(ours=long), 5, clock, RATES, patience=0.02)
-    assert (2 <= len(row.seconds) <= 4, row.remark) == (True, "")
-    (row,) = race(work_of(ours=long), 5, clock, RATES)
-    assert (len(row.seconds), row.remark) == (5, "")
 
 
 @pytest.mark.usefixtures("cupy")
@@ -175,33 +145,3 @@ def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "a stand-in: fill 4,000.0 GB/s, copy 4,000.0 GB/s" in text
     result = CliRunner().invoke(main, ["bench", "device", "--work", "eight"])
     assert (result.exit_code, result.stderr) == (2, "gpunim: no work has 'eight' in its name\n")
-
-
-def test_profile_wraps_nsight_compute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "ncu").write_text('#!/bin/sh\necho "$@"\nexit 3\n')
-    (tmp_path / "ncu").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert CliRunner().invoke(main, ["bench", "device", "--profile", "--work", "D_4"]).exit_code == 3
-    said = capfd.readouterr().out
-    assert said.startswith("--nvtx --print-nvtx-rename kernel ")
-    assert " --clock-control none " in said
-    assert said.endswith(f"{' '.join(GPUNIM)} bench device --runs 1 --work D_4\n")
-    (tmp_path / "ncu").unlink()
-    result = CliRunner().invoke(main, ["bench", "device", "--profile"])
-    expected = "gpunim: --profile needs Nsight Compute, and ncu is not on PATH: install it with the CUDA toolkit, or by itself\n"
-    assert (result.exit_code, result.stderr) == (2, expected)
-
-
-def test_the_cold_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(command: tuple[str, ...], env: dict[str, str], **_: object) -> subprocess.CompletedProcess:
-        assert command == (*GPUNIM, "grow", "nim", "--gen", "15", "--backend", "cuda", "--json")
-        assert list(Path(env["CUPY_CACHE_DIR"]).iterdir()) == []
-        return done(tuple("numpy" if word == "cuda" else word for word in command), env=env, capture_output=True, text=True)
-
-    done = subprocess.run
-    monkeypatch.setattr(device_works, "_COLD_GENERATIONS", 15)
-    monkeypatch.setattr(subprocess, "run", run)
-    (tmp_path / "click.py").write_text("raise RuntimeError('a module of the working directory was run')\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PYTHONPATH", raising=False)  # so that only where the package lies tells
-    assert device_works._cold().contenders[0].run() == 256

@@ -28,9 +28,9 @@ from typing import Any
 import pytest
 
 from gpu_nim.papers import statements
-from gpu_nim.render.defined_scenes import named
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import read_provenance
+from gpu_nim.render.source import read_source
 from tests.render_files import has_ffmpeg
 from tests.shown_commands import NOT_RUN, TYPED, run_shown, smaller
 from tests.test_help import EXAMPLES
@@ -248,7 +248,7 @@ def test_the_talk_has_twelve_slides_that_can_be_drawn() -> None:
     slides = runpy.run_path(str(CHECKOUT / "docs" / "howto" / "talk.py"))["SLIDES"]
     assert len({source for source, *_ in slides}) == 12
     for source, title, caption, options in slides:
-        assert named(source)
+        assert read_source(source)
         assert Look(title=title, caption=caption, resolution=(320, 180), **options).drawn_theme
 
 

@@ -382,7 +382,7 @@ def digits(n: int, base: int) -> list[int]:
     return [n % base, *digits(n // base, base)] if n else []
 
 
-FORMULAS: list[str] = tomllib.loads((CHECKOUT / "tests" / "guess_campaign.toml").read_text())["formulas"]
+FORMULAS: list[str] = tomllib.loads((CHECKOUT / "tests" / "guess_formulas.toml").read_text())["formulas"]
 FUNCTIONS: dict[str, Any] = {name: getattr(math, name) for name in ("comb", "factorial", "gcd", "isqrt")} | {
     "digits": digits,
     "root": lambda n, power: next(k for k in range(n + 1) if (k + 1) ** power > n),
@@ -405,8 +405,8 @@ def false_laws(case: int) -> list[str]:
 
 
 def test_later_terms_obey_the_laws_that_are_told_of_few(capsys):
-    """With GPUNIM_CAMPAIGN so many sequences."""
-    cases = int(os.environ.get("GPUNIM_CAMPAIGN", "40"))
+    """With GPUNIM_CASES so many sequences."""
+    cases = int(os.environ.get("GPUNIM_CASES", "40"))
     broken = [law for law in map(false_laws, range(cases)) if law]
     with capsys.disabled():
         print(*(law for laws in broken for law in laws), f"false laws of {len(broken)} of {cases} sequences", sep="\n")

@@ -41,7 +41,7 @@ TWO_SEEDS = replace(find("ulam-warburton").rule, seeds=((0, 0), (1, 0)), symmetr
 
 def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
     """Number the bricks of every growth from `base` on."""
-    columns, numbers = DeviceBricks.columns.func, {name: getattr(DeviceBricks, name).func for name in ("count", "held")}  # type: ignore[attr-defined]
+    columns, numbers = DeviceBricks.columns.func, {name: getattr(DeviceBricks, name).func for name in ("count", "held")}
     monkeypatch.setattr(DeviceBricks, "columns", property(lambda bricks: columns(bricks) + np.array([base, 0, 0])))
     monkeypatch.setattr(DeviceBricks, "numbers", property(lambda bricks: range(base, bricks.count)))
     for name, plain in numbers.items():

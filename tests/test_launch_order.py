@@ -14,7 +14,6 @@ from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
-from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
@@ -78,12 +77,6 @@ class TestExactlyOne:
             found, expected = (engine.advance(to, section=section).section.tolist() for engine in engines)
             assert found == expected
 
-    def test_cells_are_read_generation_by_generation(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        launcher = watched(monkeypatch, exactly_one)
-        engine = exactly_one.ExactlyOneEngine(launcher, FCC, 3)
-        engine.advance(3, cells=True)
-        assert launcher.launched == ["exactly_one_lay", "wait", *[GROW, TICK, "wait"] * 3]
-
 
 @pytest.mark.cuda_host
 class TestNim:
@@ -96,21 +89,6 @@ class TestNim:
                 engine.advance(to)
             assert launcher.launched == ["nim_advance"] * launches + ["wait"]
             assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2  # births and checksums
-
-    def test_a_launch_goes_through_the_tiles_that_hold_cells(self) -> None:
-        """And those that held some two launches before; counted here from cells (a, b, c), (n - a, n - b) in the plane."""
-        last, step, rows, columns = 1000, 32, 96, 256
-        engine = nim.NimEngine(HostLauncher(), last)
-        engine.advance(last)
-        host, strips, across = NumpyNim(last), -(-(last + 1) // rows), -(-(last + 1) // columns)
-        own = np.zeros((strips, across), bool)
-        for n in range(0, last, step):
-            u, v = n - host.advance(n, cells=True).cells[:, :2].astype(np.int64).T[:, -(3 ** n.bit_count()) :]
-            stale, own, held = own, np.zeros_like(own), np.zeros((strips + 1, across + 1), bool)
-            own[u // rows, v // columns] = True
-            for below, right in ((0, 0), (step, 0), (0, step)):  # the tile that holds a cell as its own, or as halo
-                held[(u + below) // rows, (v + right) // columns] = True
-            assert engine._lengths[n].item() == (held[:-1, :-1] | stale).sum()
 
     def test_few_warps_go_through_many_tiles(self, monkeypatch: pytest.MonkeyPatch) -> None:
         last, middle = 500, 130
@@ -137,18 +115,6 @@ class TestGeneral:
         assert launcher.launched == [*self.STEP * 4, "wait"]
         # Nothing but `to_host` waits: four times, and for the reports.
         assert sum(count for (name, _), count in calls.items() if name in WAITS) == 5
-
-    def test_room_is_doubled_as_far_as_there_is_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        launcher = HostLauncher()
-        engine = general.GeneralEngine(launcher, RULE750, 5)
-        for free, pairs, room in ((10**6, 5000, 8192), (10**5, 5000, 8192), (16 * 9000, 8500, 9000), (10**6, 9001, 18000)):
-            monkeypatch.setattr(launcher, "free_memory", lambda free=free: free)
-            engine._make_room(pairs)
-            assert engine._room == room
-        with pytest.raises(
-            InsufficientMemoryError, match="a generation that touches 70,000 cells needs 1,120,000 bytes, 1,000,000"
-        ):
-            engine._make_room(70_000)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def built(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What is compiled, by its options, and looked up, by its name."""
     done: list[Any] = []
 
-    class RawModule(cupy.RawModule):  # type: ignore[misc, name-defined]
+    class RawModule(cupy.RawModule):
         def __init__(self, code: str, options: tuple[str, ...]) -> None:
             super().__init__(code, options)
             self.defines = options[len(OPTIONS) :]

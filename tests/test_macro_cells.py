@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim import grow
@@ -24,7 +24,7 @@ TAKEN = [name for name, automaton in CATALOGUE.items() if automaton.rule.dimensi
 REPEATING = [name for name in TAKEN if CATALOGUE.find(name).repeats]
 
 
-@pytest.fixture(params=["NumPy", "loops"], autouse=True)
+@pytest.fixture(params=["NumPy", "loops"])
 def _loops(request, monkeypatch):
     if request.param == "loops":
         pytest.importorskip("numba", reason="numba is not installed")
@@ -39,7 +39,7 @@ def at(automaton, generation, **options):
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_each_generation_has_the_population_that_the_engines_grow(name):
-    generations = 130 if CATALOGUE.find(name).rule.dimension == 2 else 36
+    generations = 66 if CATALOGUE.find(name).rule.dimension == 2 else 18
     whole = grow(name, generations)
     populations = np.cumsum(whole.births).tolist()
     assert [*MacroGrowth(name).populations(0, generations + 1)] == populations
@@ -53,7 +53,6 @@ def test_each_generation_has_the_population_that_the_engines_grow(name):
     ("name", "generation", "population"),  # Golly 3.3, bgolly -h; the last is also A147562(2^40 + 1)
     [
         ("hexagonal", 2**14, 511670917),
-        ("square8", 2**20, 1954687338325),
         ("ulam-warburton", 2**40, 1611901092819505566274905),
     ],
 )
@@ -76,7 +75,8 @@ def rules(draw):
     return Rule(dimension, tuple(sorted(offsets)), frozenset(births), tuple(sorted(seeds)), octant=octant)
 
 
-@settings(max_examples=25)
+@pytest.mark.usefixtures("_loops")
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rules(), st.integers(0, 9), st.data())
 def test_any_rule_has_the_cells_of_its_definition(rule, generation, data):
     every = literal(rule, generation)
@@ -98,6 +98,7 @@ def test_certificates_of_other_cells_differ():
     assert len({certificate(tree_of(np.array(some), centred=centred)) for some in cells for centred in (False, True)}) == 14
 
 
+@pytest.mark.usefixtures("_loops")
 @pytest.mark.parametrize("free", [1 << 20, 1 << 22])
 def test_a_growth_that_does_not_repeat_itself_is_forecast_or_refused(monkeypatch, free):
     monkeypatch.setattr(macro_cells, "host_memory", lambda: free)
@@ -105,6 +106,7 @@ def test_a_growth_that_does_not_repeat_itself_is_forecast_or_refused(monkeypatch
         at("fcc", 2**20)
 
 
+@pytest.mark.usefixtures("_loops")
 def test_an_interrupted_growth_can_go_on(monkeypatch):
     growth, leaves, calls = MacroGrowth("square8"), MacroCells._leaves, []
 
@@ -140,8 +142,9 @@ def test_guess_finds_the_laws_of_the_published_table(name, law):
     assert law in CliRunner().invoke(main, ["guess", "--kind", "recurrence", *populations]).output
 
 
-def test_the_published_table_of_powers_of_two_is_what_grows():
-    rows = [row for row in powers_of_two() if int(row["m"]) <= 8]
+@pytest.mark.parametrize("last", [6, pytest.param(8, marks=pytest.mark.nightly)])
+def test_the_published_table_of_powers_of_two_is_what_grows(last):
+    rows = [row for row in powers_of_two() if int(row["m"]) <= last]
     assert {row["automaton"] for row in rows} == {*REPEATING}
     for row in rows:
         growth = at(row["automaton"], 2 ** int(row["m"]))

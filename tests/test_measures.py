@@ -70,6 +70,7 @@ def test_data_frames_are_made_of_tables() -> None:
 @given(rules(most=3), st.integers(0, 5), st.integers(-2, 2), st.data())
 def test_columns_are_their_definitions(rule: Rule, generations: int, value: int, data: st.DataObject) -> None:
     axis = data.draw(st.integers(0, rule.dimension - 1))
+    generations = min(generations, 6 - rule.dimension)  # the definitions of a rule with many offsets take long
     grown = literal(rule, generations)
     alive = [[cell for cells in grown[: n + 1] for cell in cells] for n in range(len(grown))]
     plane, power = f"section {'xyz'[axis]}={value}", f"population/n^{rule.dimension}"
@@ -210,11 +211,9 @@ def test_fractions_are_not_truncated(monkeypatch: pytest.MonkeyPatch) -> None:
         ((), True),
         (("--out", "a.npz"), True),
         (("--out", "a.csv"), False),
-        (("--bfile", "b048883.txt"), True),
-        (("--out", "a.csv", "--bfile", "b048883.txt"), False),
     ],
 )
-def test_columns_that_no_file_has_are_printed(
+def test_columns_that_the_file_has_not_are_printed(
     files: tuple[str, ...], printed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -101,7 +101,7 @@ def test_a_growth_s_plan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_count_s_plan() -> None:
-    words = ("count", "D", "--piles", "4", "--range", "0:10^12", "--plan", "--format", "json")
+    words = ("count", "D", "--piles", "4", "--range", "0:10^12", "--plan", "--json")
     plan = json.loads(invoke(*words).stdout)["plan"]
     assert 8 * 2**22 < plan["memory"] < 10**8 < plan["bytes"]
     plan = json.loads(invoke(*words, "--reduce", "residues:1000003,histogram,sum").stdout)["plan"]

@@ -17,9 +17,8 @@ from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, veri
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.model.presentation import PlotOptions
-from gpu_nim.render import add_body, blocks_of, camera_position, embed, render, to_pyvista
-from gpu_nim.render.look import OPTIONS, Look
+from gpu_nim.render import add_body, blocks_of, embed, render, to_pyvista
+from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import require_opengl
 from gpu_nim.render.page import colour_bytes, page
 from tests.helpers import p_positions
@@ -115,10 +114,6 @@ def test_a_plot_is_the_picture_of_the_result(monkeypatch):
     with pytest.raises(MissingDependency, match="save the picture to a file"):
         plotted.show()
     assert shown == [plotted.image]
-
-
-def test_the_options_of_a_plot_are_those_of_a_look():
-    assert {*PlotOptions.__annotations__} == OPTIONS
 
 
 def test_a_colour_map_of_matplotlib_takes_the_place_of_the_theme_s():
@@ -217,17 +212,6 @@ def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
     assert {*grid.cell_data["generation"].tolist()} <= {2, 3, 4, 5}
     blocks = blocks_of("edge:7", colour="branch")
     assert {*map(tuple, grid.cell_data["colour"].tolist())} <= {*map(tuple, colour_bytes(blocks, look).tolist())}
-
-
-@pytest.mark.parametrize("view", ["hero", "axis"])
-def test_a_plotter_takes_the_camera_of_a_picture(pv, view):
-    """The body fills the height of the picture: PyVista's cameras see an angle of 30 degrees."""
-    place, focus, up = map(np.array, camera_position("nim:7", Look(view=view, resolution=(400, 300))))
-    toward = (place - focus) / np.linalg.norm(place - focus)
-    assert abs(toward @ up) < 1e-9
-    corners = np.asarray(grow("nim", 7).to_pyvista().points) - focus
-    heights = corners @ up / ((np.linalg.norm(place - focus) - corners @ toward) * np.tan(np.radians(15)))
-    assert 0.7 < np.abs(heights).max() <= 1.1
 
 
 def test_a_grid_without_pyvista_is_one_sentence(monkeypatch):

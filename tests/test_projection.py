@@ -5,8 +5,6 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gpu_nim import grow, save, solve
 from gpu_nim.automata.user_defined import define
@@ -15,9 +13,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie
-from gpu_nim.render.motions.turn_4d import TurnIn4D, turned
-from gpu_nim.render.projection import FINE, frame, middles_of, one_at_each_place
+from gpu_nim.render.projection import FINE, frame, in_space, one_at_each_place
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_body import traced_body
@@ -76,21 +72,6 @@ def test_directions_are_orthogonal_of_one_length_and_one_of_them_is_the_total(k)
         around = np.array([[np.cos(2 * np.pi / k), -np.sin(2 * np.pi / k)], [np.sin(2 * np.pi / k), np.cos(2 * np.pi / k)]])
         assert np.allclose(np.roll(directions[:2], -1, axis=1), around @ directions[:2])
         assert np.allclose(directions[2], directions[2, 0])
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(4, 8), st.floats(0, 1), st.integers(0, 2**32))
-def test_a_turn_is_orthogonal(k, turn, seed):
-    points = np.random.default_rng(seed).integers(-9, 9, (5, k)).astype(float)
-    lost = min(3, k - 3)
-    swapped = points.copy()
-    swapped[:, 3 - lost : 3], swapped[:, 3 : 3 + lost] = -points[:, 3 : 3 + lost], points[:, 3 - lost : 3]
-    # What is seen of a point and of the point a quarter of a turn behind it is the whole point.
-    seen, hidden = turned(points, turn), turned(swapped, turn)[:, 3 - lost :]
-    whole = np.concatenate([seen, hidden, points[:, 3 + lost :]], axis=1)
-    assert np.allclose((whole**2).sum(axis=1), (points**2).sum(axis=1))
-    assert np.allclose(turned(points, 0), points[:, :3])
-    assert np.allclose(turned(points, 1), points[:, :3])
 
 
 def test_a_chocolate_of_six_coordinates_has_its_total_upright():
@@ -155,7 +136,7 @@ def test_cells_too_far_out_for_a_projection_are_refused():
     far = body.cells.copy()
     far[-1] += 2**25
     with pytest.raises(UsageError, match=r"nim-4:2 has coordinates too large to be drawn: 33,554,4\d\d in 4 dimensions"):
-        middles_of(replace(body, cells=far))
+        in_space(replace(body, cells=far))
 
 
 def test_axes_have_the_names_of_what_is_projected_or_are_refused():
@@ -168,29 +149,3 @@ def test_projections_on_a_lattice_are_traced():
     drawn, body = prepare("nim-4:15", LOOK), traced_body("nim-4:15", replace(LOOK, engine="trace", quality="final"))
     colours = body.colours(drawn.corners.T.astype(np.int64), np.zeros(len(drawn), np.int8))
     assert np.allclose(colours, base_colours(drawn, None, THEMES["dark"]))
-
-
-def test_a_turn_in_four_dimensions_begins_as_the_still_and_stands_on_its_seed_at_a_quarter():
-    movie = Movie("nim-4:7", "turn-4d", 8, look=LOOK)
-    motion = TurnIn4D(movie)
-    still = prepare("nim-4:7", LOOK)
-    first, _ = motion._body(0.0)
-    assert np.array_equal((first.corners - first.corners[0]) / FINE, still.corners - still.corners[0])
-    assert np.array_equal(first.generations, still.generations)
-    quarter, _ = motion._body(0.25)
-    height = (quarter.corners[:, 2] - quarter.corners[:, 2].min()) / FINE
-    assert np.allclose(height, quarter.generations)  # half the total
-    assert np.array_equal(np.asarray(motion.frame(3)), np.asarray(motion.frame(3)))
-    for number in range(8):
-        body, base = motion._body(number / 8)
-        assert len(base) == len(body)
-        assert (np.abs(motion.camera.project(body.centres())[:, :2]) < [64 / 48, 1]).all()
-
-
-def test_a_turn_of_six_coordinates_begins_as_the_still():
-    motion = TurnIn4D(Movie("chocolate6:size=2", "turn-4d", 8, look=LOOK))
-    still, (first, _) = prepare("chocolate6:size=2", LOOK), motion._body(0.0)
-    assert (first.sizes == FINE).all()
-    moved = (first.corners - first.corners[0]) - (still.corners - still.corners[0])
-    assert len(first) == len(still)
-    assert np.abs(moved).max() <= 2  # rounding to sixteenths of a cell

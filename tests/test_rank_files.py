@@ -17,7 +17,7 @@ from tests.threads import on_ranks
 pytest.importorskip("zarr", reason="zarr is not installed")
 
 
-def grown(ranks: int, out: Path, automaton: str | None = "edge", last: int = 40, **more: Any) -> None:
+def grown(ranks: int, out: Path, automaton: str | None = "edge", last: int = 24, **more: Any) -> None:
     """Grow on ranks and save the cells."""
 
     def work(communicator: Communicator) -> None:
@@ -36,13 +36,13 @@ def contents(store: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("automaton", ["edge", "nim", "ulam-warburton"])
 def test_a_store_of_several_ranks_has_the_bytes_of_one(automaton: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growth_files, "_CHUNK", 150)
-    for ranks in (1, 2, 3):
+    for ranks in (1, 3):
         grown(ranks, tmp_path / f"{ranks}.zarr", automaton)
     expected = contents(tmp_path / "1.zarr")
     assert len(expected) > 10
-    assert contents(tmp_path / "2.zarr") == contents(tmp_path / "3.zarr") == expected
+    assert contents(tmp_path / "3.zarr") == expected
     assert len(load(tmp_path / "3.zarr").cells()) == load(tmp_path / "1.zarr").population
-    assert {path.name for path in tmp_path.iterdir()} == {"1.zarr", "2.zarr", "3.zarr"}
+    assert {path.name for path in tmp_path.iterdir()} == {"1.zarr", "3.zarr"}
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 2), (2, 1)])

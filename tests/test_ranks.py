@@ -12,9 +12,8 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import Bricks
-from gpu_nim.backends.shared.owners import owners
-from gpu_nim.backends.shared.states import join
+from gpu_nim.backends.shared.bricks import Bricks, owners
+from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule, Symmetry
 from tests.lattices import CUBIC26, EDGE, ONE, POPULATIONS, RULE750, half_space, rules

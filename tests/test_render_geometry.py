@@ -18,7 +18,7 @@ from gpu_nim.render.colourings import base_colours, traced_branches
 from gpu_nim.render.framing import hull, view_of
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
 from gpu_nim.render.look import Look
-from gpu_nim.render.shading import Shader, Shadow, Sky
+from gpu_nim.render.shading import LitFrame, Shader, Shadow, Sky
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, Map, to_linear, to_srgb
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
@@ -305,8 +305,8 @@ def test_a_body_in_shadow_is_darker_than_one_in_the_light():
     theme = THEMES["dark"]
     camera = fit(find_view("hero", blocks.corners), hull(blocks), 16 / 9)
     white = np.ones((len(blocks), 3), np.float32)
-    light = Shader(blocks, white, theme, fine=True).frame(camera)
-    alone = Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True).frame(camera)
+    light = LitFrame(Shader(blocks, white, theme, fine=True), camera)
+    alone = LitFrame(Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True), camera)
     for axis, end, which in visible(blocks, camera):
         quads = side(blocks, axis, end)
         inside = light.colours(axis, end, which, quads)

@@ -103,7 +103,7 @@ def test_a_movie_takes_each_option_or_refuses_it(motion):
     looks |= {"resolution": (80, 56), "colour": "generation", "generations": (0, 3)}
     size = (200, 150) if motion == "zoom" else (280, 210)
     common = {"resolution": size, "engine": "numpy" if motions.draws_blocks else "auto", "quality": "draft"}
-    source = {"nim:63": "edge:5", "nim-4:15": "nim-4:3"}.get(motions.example, motions.example)  # smaller ones
+    source = {"nim:63": "edge:5"}.get(motions.example, motions.example)  # a smaller one
 
     def drawn(**look):
         renderer = motion_of(Movie(source, motion, 8, look=Look(**{**common, **look})))
@@ -129,11 +129,16 @@ def test_what_a_picture_takes_are_options_of_a_look():
     assert all(takes <= LOOK_OPTIONS for _, takes in [*every, PAGE_OPTIONS])
 
 
+def test_each_field_of_a_look_is_an_option_of_render_and_described():
+    assert option_names("render") >= LOOK_OPTIONS
+    assert all(f"    {name}: " in (Look.__doc__ or "") for name in LOOK_OPTIONS)
+
+
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
     for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
         renderer = motion_of(Movie("edge:7", frames=4, look=Look(resolution=(64, 48), view=view, engine="numpy")))
-        cameras = [renderer.camera(number) for number in (0, 1)]  # type: ignore[attr-defined]
+        cameras = [renderer.camera(number) for number in (0, 1)]
         assert [camera.parallel for camera in cameras] == [parallel] * 2
         assert [camera.basis[2, 2] for camera in cameras] == pytest.approx([upward] * 2)
         assert not np.allclose(cameras[0].basis, cameras[1].basis)

@@ -25,7 +25,7 @@ from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import DrawnBody, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
-from gpu_nim.render.motions.flights import FlyIn, Turntable, flight
+from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.raster import Screen, draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
@@ -330,20 +330,6 @@ def test_a_turntable_keeps_its_distance_and_the_whole_body():
         assert (np.abs(seen[:, :2]) <= [16 / 9 * 0.921, 0.921]).all()
         distances.append(np.linalg.norm(camera.eye - middle))
     assert np.ptp(distances) < 1e-6 * distances[0]
-
-
-@pytest.mark.parametrize("view", [None, "isometric", "gasket", "axis"])
-def test_a_flight_begins_where_the_still_is_and_ends_inside(view):
-    blocks = blocks_of("nim:15")
-    renderer = FlyIn(Movie(blocks.name, "fly-in", look=Look(resolution=(64, 48), view=view, title="Nim", engine="numpy")))
-    outside = renderer.outside
-    start, end = flight(outside, blocks, 0.0), flight(outside, blocks, 1.0)
-    for part in ("eye", "basis", "scale"):
-        assert np.allclose(getattr(start, part), getattr(outside, part)), part
-    seen = start.project(hull(blocks))
-    assert (np.abs(seen[:, :2]) < [64 / 48, 1]).all()
-    assert (end.eye > -2).all()
-    assert (end.eye < 18).all()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import tomllib
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -142,9 +141,8 @@ HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> & \"q
 def made_up(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """A paper with a true item, a false one and one whose computation fails."""
     for name in ("SOURCES", "PAPERS", "ENTRIES"):
-        monkeypatch.setattr(catalogue, name, copy(getattr(catalogue, name)))
-    monkeypatch.setattr("gpu_nim.papers.views.PAPERS", catalogue.PAPERS)
-    monkeypatch.setattr("gpu_nim.render.report.PAPERS", catalogue.PAPERS)
+        registry = getattr(catalogue, name)
+        monkeypatch.setattr(registry, "_own", {**registry})
     paper = Paper("made-up", "M", "A made-up paper")
 
     @Entry(paper, "Theorem 1", also=("nf-lemma-8",))

@@ -14,7 +14,7 @@ from gpu_nim.model.arrays import to_integers, to_limbs
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage import tables
 from gpu_nim.storage.save_load import read_terms
-from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, save_sequence, save_table
+from gpu_nim.storage.tables import TABLE_FORMATS, TableFormat, endings, save_sequence, save_table, write_table
 from tests.helpers import printed, refused
 
 ATTRIBUTES = {"sequence": "D", "piles": 3, "start": 10, "stop": 40}
@@ -102,7 +102,7 @@ PLAIN = {**COLUMNS, "generation": [0, 1, 2], "births": [1, 3, 2**64 - 1], "densi
 def test_tables_of_any_columns_are_what_other_programs_read(tmp_path: Path) -> None:
     for ending in endings(columns=True):
         path = tmp_path / f"t{ending}"
-        save_table(COLUMNS, path, {"automaton": "nim"})
+        write_table(path, [COLUMNS], {"automaton": "nim"})
         assert read_terms(path, "births").values == (1, 3, 2**64 - 1)
         assert read_terms(path).name == f"births of t{ending}"
         for column, refusal in (("density", "must have integers"), ("deaths", "column must be one of births, population")):

@@ -103,8 +103,8 @@ def test_what_must_be_visited_is_said_before(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
     class Wrong(NumpyCounting):
-        def lengths(self, *args: object) -> object:  # type: ignore[override]
-            total, counts = super().lengths(*args)  # type: ignore[arg-type]
+        def lengths(self, *args: object) -> object:
+            total, counts = super().lengths(*args)
             return Lengths(total + 1, counts)
 
     with pytest.raises(VerificationError, match=r"D_4 sums to .* over 0:1000, expected"):

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from gpu_nim.model.errors import UsageError
 from gpu_nim.render import image, opengl
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.trace import TracedFrame, primary_rays
@@ -79,8 +77,6 @@ def test_a_volume_is_traced_where_there_is_no_opengl(monkeypatch):
     picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
     assert (picture.engine, picture.drawn) == ("trace", picture.population)
     assert picture.note.startswith("traced, since drawing with OpenGL needs PyVista")
-    with pytest.raises(UsageError, match="a turn-4d movie in style volume needs OpenGL"):
-        Movie("nim-4:3", "turn-4d", look=Look(style="volume")).engine  # noqa: B018
 
 
 def test_memory_that_opengl_lacks_for_the_blocks_is_not_needed_to_trace(monkeypatch):

@@ -19,7 +19,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.page import page
 from gpu_nim.render.page import trees as page_trees
-from gpu_nim.render.source import blocks_of
+from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.themes import THEMES
 from tests.chromium import needs_chromium
 from tests.test_page_scenes import data_in
@@ -100,7 +100,7 @@ def test_a_zoom_leaves_out_only_what_is_out_of_view(source, as_trees, monkeypatc
 def test_a_zoom_into_space_ends_before_the_cell_in_the_middle():
     """Of 2^30 generations: the last eye is 12 cells from a cell that is alive, and the way there is empty."""
     motion = motion_of(Movie("cubic6:2^30", "zoom", frames=2, look=Look(resolution=(32, 24), quality="draft")))
-    scene, target = trees.tree_of("cubic6:2^30").scene, np.array([int(x // 1) for x in vars(motion)["_into"]._point])
+    scene, target = vars(read_source("cubic6:2^30"))["tree"].scene, np.array([int(x // 1) for x in vars(motion)["_into"]._point])
     near, _, level = scene.blocks(1 << 20, 0, (target, target + 1))
     assert (level, near.tolist()) == (0, [target.tolist()])
     assert len(np.unique(np.asarray(motion.frame(1)).reshape(-1, 3), axis=0)) > 9
@@ -166,7 +166,7 @@ def test_the_page_zooms_to_the_cells(chromium, source, as_trees):
           const hit = controls.hit(x, y); return hit && hit.level === 0 ? hit.cell.map(String) : hit })]""",
         at,
     )
-    tree, named = trees.tree_of(source), 0
+    tree, named = vars(read_source(source))["tree"], 0
     high = Decimal(3).sqrt() / 2 if tree.automaton.lattice != "square" else Decimal(1)
     across, up = (Decimal(int(part)) / 2**40 for part in focus[:2])
     for (x, y), hit in zip(at, found, strict=True):

@@ -59,7 +59,7 @@ MORE = (
     DigitProduct.value,
     inequality.InequalityGame.greatest_below,
 )
-_UPTO = {"edge-growth": 16, "more-piles": 16, "scales": 64}
+_UPTO = {"edge-growth": 16}
 """How far statements are tried, by their source; others to 6."""
 _SECONDS = 20
 """Of computing, after which a check is taken to be endless."""

@@ -51,7 +51,7 @@ def growths(folder: Path) -> None:
     assert assert_type(gpu_nim.load(folder / "nim.zarr", Growth), Growth) == growth
     own = Rule(dimension=2, offsets=((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1}), seeds=((0, 0),))
     assert gpu_nim.grow(own, 3).population == 21
-    job = jobs.GrowthJob("fcc", 8, out=folder / "edge.zarr", bfile=folder / "b151776.txt", checkpoint=folder / "run", every=4)
+    job = jobs.GrowthJob("fcc", 8, out=folder / "edge.zarr", checkpoint=folder / "run", every=4)
     assert_type(job.plan(), jobs.Plan)
     assert_type(job.grow(), Growth)
     assert_type(jobs.GrowthJob(generations=12, resume=folder / "run").grow(), Growth)

@@ -10,8 +10,6 @@ SIZE = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 #: By the name of the file, for which OUT stands.
 WRITERS = {
     **dict.fromkeys(("a.zarr", "a.npz", "a.csv", "a.rle3", "a.vti"), ("grow", "nim", "--gen", "30", "--out", "OUT")),
-    "voxels.zarr": ("grow", "nim", "--gen", "30", "--voxels", "OUT"),
-    "b130665.txt": ("grow", "ulam-warburton-3", "--gen", "30", "--bfile", "OUT"),
     **dict.fromkeys(("t.npy", "t.zarr", "t.csv", "t.json"), ("count", "D", "--piles", "4", "--range", "0:999", "--out", "OUT")),
     "t.txt": ("count", "A151776", "--range", "0:9", "--out", "OUT"),
     **dict.fromkeys(("s.csv", "s.npz", "s.zarr"), ("solve", "wythoff", "--size", "20", "--out", "OUT")),

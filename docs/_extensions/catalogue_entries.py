@@ -229,10 +229,6 @@ KINDS: dict[str, Callable[[], Iterable[Described]]] = {
     "colour": _simple(_registry("render.colourings", "COLOURINGS"), "gpunim render nim:63 --colour {} -o nim.png"),
     "view": _simple(_registry("render.views", "VIEWS"), "gpunim render nim:63 --view {} -o nim.png"),
     "cut": _simple(_registry("render.geometry", "CUTS"), "gpunim render edge:31 --cut {} -o edge.png"),
-    "sky": _simple(_registry("render.themes", "SKIES"), "gpunim render nim:63 --quality cinema --sky {} -o nim.png"),
-    "material": _simple(
-        _registry("render.materials", "MATERIALS"), "gpunim render nim:63 --quality cinema --material {} -o nim.png"
-    ),
     "motion": _motions,
     "export": _simple(_registry("render.exports", "EXPORTS"), "gpunim export nim:63 -o nim{}"),
     "growth-format": _growth_formats,

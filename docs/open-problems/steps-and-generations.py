@@ -5,7 +5,8 @@ generation n. Of each of the other 3,989 a P-position of up to 42 counters has a
 
     python docs/open-problems/steps-and-generations.py [COUNTERS]
 
-plays games with weights to so many counters, by default 22. It prints what is wrong, and the status is then 1.
+plays games with weights to so many counters, by default 22. It prints a line for each statement, and ends with status 1 if
+anything is wrong.
 """
 
 from __future__ import annotations
@@ -17,13 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from _comparisons import Case, compare
 
 from gpu_nim.games import OctalCode, evolve
 from gpu_nim.games.heaps import HeapGame, Heaps, grundy_values
 from gpu_nim.model.arrays import Ints
-
-#: What is compared, in words, what is found, and what the page states.
-Case = tuple[str, object, object]
 
 _LONGER = ("0.75155", "0.75404", "0.752020", "0.35551", "0.1157", "0.11157")
 _VALUES = 500  # heaps
@@ -131,22 +130,13 @@ def _periodic(first: str, period: str) -> Ints:
     return np.array([*map(int, first + period * _VALUES)][:_VALUES])
 
 
-def main(counters: int = 22) -> int:
-    """Print what was compared, and what differs; return 1 if anything does."""
-    wrong = 0
-    for title, cases in (
-        (f"steps and generations: games with weights to {counters} counters, a position of each other game", steps(counters)),
-        (f"Grundy values of heaps to {_VALUES}", values()),
-    ):
-        count = 0
-        for what, found, stated in cases:
-            count += 1
-            if found != stated:
-                wrong += 1
-                print(f"WRONG: {what} is {found}, not {stated}")
-        print(f"{title}: {count:,} comparisons")
-    return int(wrong > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else 22
+    sys.exit(
+        compare(
+            {
+                f"steps and generations: games with weights to {most} counters, a position of each other game": steps(most),
+                f"Grundy values of heaps to {_VALUES}": values(),
+            }
+        )
+    )

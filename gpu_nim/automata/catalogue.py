@@ -344,7 +344,7 @@ _AUTOMATA = (
     _odd(4),
 )
 
-CATALOGUE = Registry[Automaton]("automaton", plugins=("gpunim.automata", Automaton))
+CATALOGUE = Registry[Automaton]("automaton", plugins="gpunim.automata")
 
 for _automaton in _AUTOMATA:
     CATALOGUE.add(_automaton)

@@ -193,18 +193,17 @@ class MacroGrowth:
                 self._root = int(self._cells.results(self._level + 1, around, step)[0])
                 self.generation += 1 << step
 
-    def populations(self, first: Whole, stop: Whole | None = None, box: Box | None = None) -> Iterator[int]:
+    def populations(self, first: Whole, stop: Whole | None = None) -> Iterator[int]:
         """Yield the population at generations `first` to `stop` - 1.
 
         Args:
             first: the present generation or later.
             stop: the generation after the last; None for no end.
-            box: as for `population`.
         """
         start = integer("first", first, self.generation)
         for generation in count(start) if stop is None else range(start, integer("stop", stop)):
             self.advance(generation)
-            yield self.population(box)
+            yield self.population()
 
     def births(self, first: Whole, stop: Whole | None = None) -> Iterator[int]:
         """Yield the births of generations `first` to `stop` - 1; arguments as for `populations`.

@@ -8,7 +8,7 @@ wait for the other ranks. What an engine returns:
 * Of a batch, births, checksums and sections are those of the whole growth, on every rank. Cells are the rank's own: those of all
   ranks together are the newborns, each once.
 * Ranks of one growth on exactly one touch may have different backends.
-* A state is the rank's part. `gpu_nim.backends.shared.states.join` makes a whole of the parts of all ranks, in any order; any
+* A state is the rank's part. `gpu_nim.backends.shared.engines.join` makes a whole of the parts of all ranks, in any order; any
   number of ranks, one among them, resumes from that, on either backend.
 * `growth_memory` plans the bytes of the rank's part.
 """

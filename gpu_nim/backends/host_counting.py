@@ -191,14 +191,7 @@ class NumpyCounting:
         return out
 
     def lengths(self, table: Any, rows: Any, skip: int, size: int) -> Lengths:
-        """Return how many of the `size` values from value `skip` on have each length, without storing the values.
-
-        Args:
-            table: what `table` returned.
-            rows: the rows of the blocks.
-            skip: the first value, counted from the first block's first.
-            size: the number of values.
-        """
+        """Return how many of the values have each length, without storing the values; arguments as for `values`."""
         total, counts = 0, np.zeros(64 * table.limbs + 1, np.int64)
         for values in self._chunks(table, rows, skip, size):
             total += int(values.sum(dtype=np.uint64)) if table.limbs == 1 else sum(values.tolist())
@@ -206,15 +199,7 @@ class NumpyCounting:
         return Lengths(total & ((1 << 64 * table.limbs) - 1), counts)
 
     def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
-        """Return how many of the `size` values from value `skip` on leave each residue, shape (modulus,).
-
-        Args:
-            table: what `table` returned.
-            rows: the rows of the blocks.
-            skip: the first value, counted from the first block's first.
-            size: the number of values.
-            modulus: at least 1.
-        """
+        """Return how many of the values leave each residue of a modulus of at least 1, shape (modulus,); else as for `values`."""
         counts = np.zeros(modulus, np.int64)
         for values in self._chunks(table, rows, skip, size):
             remainders = (values % (np.uint64(modulus) if table.limbs == 1 else modulus)).astype(np.int64)
@@ -249,17 +234,7 @@ class NumpyCounting:
         return self._tried(piles, limit, first, stop, _totals)
 
     def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
-        """Count P-positions by their largest pile, by trying the same (k-1)-tuples.
-
-        Args:
-            piles: k.
-            limit: the largest entry of a tuple.
-            first: the least first entry.
-            stop: every first entry is below this.
-
-        Returns:
-            Shape (limit + 1,); entry n is the number of P-positions found whose largest pile is n.
-        """
+        """Count P-positions by their largest pile, by trying the same (k-1)-tuples; as for `try_totals`, n being that pile."""
         return self._tried(piles, limit, first, stop, _maxima)
 
     def _tried(

@@ -8,12 +8,10 @@ import os
 import shlex
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,9 +48,8 @@ THEMES = {
     },
     "Pictures": {
         "render": "Draw a picture, or a figure of the papers.",
-        "movie": "Make a movie of a body that turns, grows or changes.",
-        "show": "Explore a body in a browser.",
-        "export": "Write a mesh for other programs, or an HTML page.",
+        "movie": "Make a movie of a rotating, growing or changing object.",
+        "export": "Write a mesh for other programs, or an interactive page.",
     },
     "Checks": {
         "verify": "Check theorems exhaustively; check growths and b-files.",
@@ -72,13 +69,11 @@ _ON_RANKS = "grow"
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
-_COMPLETE = "_GPUNIM_COMPLETE"  # set by the scripts of `gpu_nim.cli.completion`
+_COMPLETE = "_GPUNIM_COMPLETE"  # set by click's scripts for shells
 _SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 _SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
-_AGAIN = 0.05  # seconds
-_IMPORT = "<frozen importlib._bootstrap>"
 
 
 class LazyGroup(Helpful, click.Group):
@@ -136,19 +131,20 @@ class LazyGroup(Helpful, click.Group):
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command line and exit with its status: 0 done, 1 a check failed, 2 wrong use, 128 + a signal's number."""
         sys.set_int_max_str_digits(LONGEST_DIGITS)
-        if asked := os.environ.get(_COMPLETE):
-            from gpu_nim.cli.completion import complete
-
-            sys.exit(complete(self, asked, os.environ.get(_SCRIPT, "gpunim")))
         words = sys.argv[1:] if args is None else args
-        with (
-            ended(words) as outcome,
-            terminations_raised(),
-            self.make_context("gpunim", list(words), color=coloured_by_environment()) as context,
-        ):
-            outcome.status = self.invoke(context) or 0
+        with ended(words) as outcome, terminations_raised():
+            outcome.status = self._completed() if _COMPLETE in os.environ else self._invoked(words)
             sys.stdout.flush()
         sys.exit(outcome.status)
+
+    def _completed(self) -> int:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
+
+    def _invoked(self, words: Sequence[str]) -> int:
+        with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:
+            return self.invoke(context) or 0
 
 
 @contextmanager
@@ -179,7 +175,7 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
     """The exit status for an error, and the sentence that says what it is; the error itself is raised if it is to be debugged."""
     match error:
         case Terminated():
-            return 128 + error.number, error.sentence
+            return error.args[0], _SIGNALS[error.args[0] - 128]
         case BrokenPipeError():  # the reader of what it prints has ended, such as `head`: SIGPIPE, which Python ignores
             return 128 + signal.SIGPIPE, None
         case KeyboardInterrupt() | EOFError():
@@ -263,65 +259,22 @@ def _one_line(message: str) -> str:
 
 
 class Terminated(SystemExit):
-    """A signal ends the process; `code` is the exit status that a shell reports, 128 + the signal's number."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(128 + number)
-        self.number = number
-        self.sentence = _SIGNALS[signal.Signals(number)]
+    """SIGTERM or SIGHUP came; `code` is the exit status that a shell reports, 128 + the signal's number."""
 
 
 @contextmanager
 def terminations_raised() -> Iterator[None]:
-    """Raise `Terminated` in the block for a signal that would end the process; signals that are ignored, as by nohup, stay ignored.
+    """Raise `Terminated` in the block for SIGTERM and SIGHUP, unless they are ignored, as by nohup, or handled otherwise."""
 
-    A signal during an import, Ctrl-C too, is raised after it: extension modules drop exceptions that are raised in them.
-    """
-    if threading.current_thread() is not threading.main_thread():  # only the main thread handles signals
-        yield
-        return
-    caller = sys._getframe(2)  # beyond this generator and contextlib
+    def end(number: int, _: object) -> None:
+        raise Terminated(128 + number)
 
-    def end(number: int, frame: FrameType | None) -> None:
-        if _imports(frame, caller):
-            _send_again(number)
-        elif number == signal.SIGINT:
-            raise KeyboardInterrupt
-        else:
-            raise Terminated(number)
-
-    hook = sys.unraisablehook
-
-    def send_lost_again(lost: Any) -> None:
-        # Python drops exceptions that are raised while it finalizes an object.
-        if isinstance(lost.exc_value, Terminated | KeyboardInterrupt):
-            _send_again(getattr(lost.exc_value, "number", signal.SIGINT))
-        else:
-            hook(lost)
-
-    ends = (signal.SIG_DFL, signal.default_int_handler)
-    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-    before = {number: signal.signal(number, end) for number in numbers if signal.getsignal(number) in ends}
-    sys.unraisablehook = send_lost_again
+    before = {number: signal.signal(number, end) for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL}
     try:
         yield
     finally:
-        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _imports(frame: FrameType | None, caller: FrameType) -> bool:
-    """Whether a frame runs in an import that began after a caller's."""
-    while frame is not None and frame is not caller:
-        if frame.f_code.co_filename == _IMPORT:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _send_again(number: int) -> None:
-    threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
 
 
 _EXAMPLES = {

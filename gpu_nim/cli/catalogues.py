@@ -34,8 +34,7 @@ class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new r
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         """Return what `incomplete` may be the beginning of."""
-        items = _beginning(self.described(), incomplete)
-        return [*items, *_files()] if self._or_file else items
+        return _beginning(self.described(), incomplete) or (_files() if self._or_file else [])
 
 
 class SeveralNames(Named):
@@ -65,24 +64,10 @@ class Source(click.ParamType):  # type: ignore[type-arg]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         """Return what `incomplete` may be the beginning of."""
-        from gpu_nim.games.catalogue import CATALOGUE as GAMES
-
-        name, colon, arguments = incomplete.partition(":")
-        if not colon:
-            kinds = {**dict(games()), **dict(automata()), **({"figure": "a figure of a paper"} if self._figures else {})}
-            return [*_beginning(((f"{kind}:", about) for kind, about in kinds.items()), incomplete), *_files()]
-        if name == "figure" and self._figures:
-            from gpu_nim.render.figures import FIGURES
-
-            return _beginning(FIGURES.summaries(), arguments, "figure:")
-        if name not in GAMES:
-            return []
-        given, _, begun = arguments.rpartition(",")
-        known = {parameter.name: parameter.help for parameter in GAMES[name].parameters}
-        known |= {"size": "the largest coordinate", "grundy": "the largest Grundy value drawn"}
-        named = {part.partition("=")[0] for part in given.split(",")}
-        rest = ((f"{each}=", about) for each, about in known.items() if each not in named)
-        return _beginning(rest, begun, incomplete.removesuffix(begun))
+        named = [*games(), *automata()]
+        if self._figures and incomplete.startswith("fig"):
+            named += [(f"figure:{name}", about) for name, about in _summaries("render.figures", "FIGURES")]
+        return _beginning(named, incomplete) or _files()
 
 
 def named_option(flag: str, names: Iterable[str], about: str = "{}.", **extra: Any) -> Callable[[F], F]:

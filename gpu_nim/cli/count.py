@@ -8,7 +8,7 @@ import click
 
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import REDUCTION_NAMES, SEQUENCE_NAME, families
-from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command
+from gpu_nim.cli.command import AMOUNT, BIGINT, FILE, RANGE, Choice, Command, json_option
 from gpu_nim.cli.output import digits, emit_json, print_table, say, step_progress
 from gpu_nim.counting.family import MAX_PILES
 from gpu_nim.counting.reductions import MAX_RECORDS, REDUCTIONS, Result
@@ -50,8 +50,10 @@ _EXAMPLES = {
 @click.option("--reduce", type=REDUCTION_NAMES, metavar="NAME,...", help="Print reductions of the range, listed below.")
 @click.option("--records", type=AMOUNT, help=f"How many records to list, the first ones.  [default: {MAX_RECORDS}]")
 @click.option("--method", type=Choice(("formula", "enumerate")), default="formula", help="enumerate checks every tuple.")
-@click.option("--format", "form", type=Choice(("table", *forms())), default="table", help="How to print.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; the same as --format json.")
+@click.option(
+    "--format", "form", type=Choice(("table", *(form for form in forms() if form != "json"))), default="table", help="How to print."
+)
+@json_option
 @click.option("-o", "--out", type=FILE, help=f"Write to {one_of(endings())} and print nothing; .txt is a b-file.")
 @click.option("--plan", is_flag=True, help="Print the cost of the work without doing it.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to count; auto uses a GPU if there is one.")
@@ -73,8 +75,8 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
         raise UsageError("give either --at N or --range START:STOP")
     with arguments_written({"n": "--at" if span is None else "--range START"}):
         job = CountJob(n=range(*span) if span is not None else at, **options)  # type: ignore[arg-type]  # one of them is given
-        if job.out is not None and form not in ("table", "json") and job.out.suffix != forms()[form].name:
-            raise UsageError(f"--format {form} is written to a file ending in {forms()[form].name}, got --out {job.out}")
+        if job.out is not None and form not in ("table", "json"):
+            raise UsageError(f"--format is for values that are printed: leave it out with --out {job.out}")
         if plan:
             planned = job.plan()
             emit_json(planned.summary()) if form == "json" else say(str(planned))

@@ -9,7 +9,7 @@ import click
 
 from gpu_nim.cli.command import FILE, SIZE, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, say, step_progress
+from gpu_nim.cli.output import emit_json, point, print_table, say, step_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import integer_type
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table, require_graph
@@ -57,14 +57,13 @@ def evolution(
     """
     texts = {name: text for name, text in options.items() if text is not None}
     if game is None and (size is not None or misere):
-        raise UsageError(f"{'--size' if size is not None else '--misere'} must be given with a GAME, got none")
+        raise UsageError(f"{'--size' if size is not None else '--misere'} is for a GAME, got none")
     if game is not None and generations is not None:
-        raise UsageError(f"--gen must be given without a GAME, which has a --size, got {game}")
+        raise UsageError(f"--gen is for Nim only, got {game}: use --size")
     if out is not None:
         from gpu_nim.storage.save_load import check_graph
 
         check_graph(out)
-        reserve(out)
     if game is None:
         facts, tables = _nim(_piles(texts), 6 if generations is None else generations, out)
     else:

@@ -23,7 +23,7 @@ def _formats() -> dict[str, list[tuple[str, str]]]:
 _EXAMPLES = {
     "gpunim export nim:31 -o nim.glb": "Write a mesh for Blender and web pages.",
     "gpunim export nim:15 --printable -o nim.3mf": "Write a body for a 3D printer.",
-    "gpunim export nim:2^20 -o nim.html": "Write a page that works offline.",
+    "gpunim export nim:2^20 -o nim.html": "Write a page to rotate, zoom to single cells and step through the generations.",
 }
 
 
@@ -36,7 +36,10 @@ _EXAMPLES = {
 @look_options("view", "theme", "colour", "generations", "cut", "title")
 @json_option
 def export(source: str, out: Path, printable: bool, print_size: float | None, stand: bool, as_json: bool, **look: Any) -> None:
-    """Write SOURCE (see `gpunim render`) as a mesh, or as an HTML page that works offline."""
+    """Write SOURCE (see `gpunim render`) as a mesh, or as an interactive HTML page that works offline.
+
+    A page zooms to any depth and names the cell under the pointer; its address is a link to the view. nim goes up to 2^60.
+    """
     report: dict[str, Any] = write(
         source, out, Look(**look), printable=printable, print_size=print_size, stand=stand, given=given(look)
     )

@@ -18,14 +18,13 @@ from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_paren
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
 
-_SCRATCH = "Its cells are in a scratch folder beside the file meanwhile."
+_SCRATCH = "Meanwhile its cells are in a scratch folder beside it."
 _SHOWN = 5  # last generations in the summary
 
 _EXAMPLES = {
     "gpunim grow edge --gen 256": "Grow the automaton edge to generation 256.",
     "gpunim grow nim --gen 256 --out nim.zarr": "Save the growth, for `gpunim verify`, `gpunim render` and Python.",
     "gpunim grow fcc --gen 64 --columns births,population,density": "Print a table.",
-    "gpunim grow fcc --gen 64 --bfile b151776.txt": "Write the b-file of an OEIS entry.",
     'gpunim grow --offsets "1,0;-1,0;0,1;0,-1" --gen 16': "Grow an automaton of your own.",
     "gpunim grow edge --gen 1024 --checkpoint ck": "Write checkpoints, from which `gpunim grow --resume ck` continues.",
     "gpunim grow edge --gen 4096 --plan": "Print the memory that a growth takes.",
@@ -58,14 +57,14 @@ _EXAMPLES = {
 @click.option(
     "--threads",
     type=SIZE,
-    help="Threads of numba's compiled loops, which grow large growths; 0 is NumPy alone; on NumPy.  [default: one a core]",
+    help="numba threads, for large growths on NumPy; 0 turns numba off.  [default: one per core]",
 )
 @click.option(
     "--engine",
     type=Choice(ENGINES),
     default="auto",
     help="How to grow: general is the engine for any rule, even where a faster one applies; macro-cells jumps to --gen, and prints "
-    "the last generations alone.",
+    "only the last generations.",
 )
 @click.option("--within", type=CELLS, help='With macro-cells: count the cells between two corners, such as "0,0;99,0".')
 @click.option(
@@ -76,8 +75,6 @@ _EXAMPLES = {
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
 @click.option("-o", "--out", type=FILE, help=f"Save the growth: {describe_formats()}. {_SCRATCH}")
-@click.option("--voxels", type=FILE, help="Save the birth generation of each cell as voxels, a .zarr array.")
-@click.option("--bfile", type=FILE, help="Save the column as a b-file; b151776.txt selects the column of that OEIS entry.")
 @click.option(
     "--parents", is_flag=True, help=f"Save each cell's parent, the evolution tree, in --out, a {suffixes_with_parents()}."
 )
@@ -86,7 +83,7 @@ _EXAMPLES = {
 @click.option("--resume", type=FILE, help="Resume from this folder's latest checkpoint, with the options given then.")
 @click.option("--no-verify", is_flag=True, help="Do not check the growth against its theorem.")
 @click.option("--plan", is_flag=True, help="Print the memory that the growth would take, without starting it.")
-@click.option("--ranks", type=AMOUNT, help="With --plan: of each of this many ranks, as `mpirun -n RANKS` starts them.")
+@click.option("--ranks", type=AMOUNT, help="With --plan: the memory of each of this many ranks of `mpirun -n RANKS`.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
 def grow(
@@ -122,7 +119,7 @@ def grow(
     elif not quiet and asked and not opened.saves_columns:
         print_table(([_shown(value) for value in row] for row in growth.table.rows()), growth.table.header)
     elif not quiet:
-        _print_summary(growth, growing.verdict, opened.job.files)
+        _print_summary(growth, growing.verdict, opened.job.out)
     if growing.mismatch is not None:
         say(f"gpunim: generation {growing.mismatch} of {growth.automaton} contradicts {growing.automaton.source}", err=True)
         return 1
@@ -150,7 +147,7 @@ def _jumped(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return rows[:3] + births + rows[3:]
 
 
-def _print_summary(growth: "Growth", verdict: str, saved: list[Path]) -> None:
+def _print_summary(growth: "Growth", verdict: str, out: str | Path | None) -> None:
     births = growth.births.tolist()
     first = max(0, len(births) - _SHOWN)
     print_table(
@@ -163,6 +160,6 @@ def _print_summary(growth: "Growth", verdict: str, saved: list[Path]) -> None:
             ("digest", growth.digest),
             ("device", f"{growth.device} ({growth.backend})"),
             ("seconds", f"{growth.seconds:.3f}"),
-            *(("saved", str(path)) for path in saved),
+            *([] if out is None else [("saved", str(out))]),
         ]
     )

@@ -15,10 +15,9 @@ from gpu_nim._version import __version__
 from gpu_nim.cli.command import FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import plugins
 
 #: Those without which gpunim does not run, and then those of extras.
-_NEEDED = ("numpy", "click", "matplotlib", "pillow", "python-flint", "rich", "zarr")
+_NEEDED = ("numpy", "click", "filelock", "matplotlib", "pillow", "python-flint", "rich", "zarr")
 _OPTIONAL = ("cupy-cuda13x", "cupy-cuda12x", "numba", "pyvista", "vtk", "imageio-ffmpeg", "distributed", "dask-cuda", "mpi4py")
 _OF_DATA = ("pandas", "xarray", "networkx", "trimesh")
 
@@ -63,7 +62,6 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     rows += [("variables", ", ".join(facts["variables"]))] if facts["variables"] else []
     rows += [(name, number) for name, number in facts["packages"].items() if number]
     rows.append(("not installed", ", ".join(name for name, number in facts["packages"].items() if not number)))
-    rows += [("plug-in", text) for text in facts["plugins"]]
     for name, backend in facts["backends"].items():
         rows.append((f"backend {name}", backend["device"] if backend["available"] else f"unavailable: {backend['reason']}"))
         rows += [
@@ -84,7 +82,6 @@ def _facts() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "variables": sorted(name for name in os.environ if name.startswith(_VARIABLES)),
         "packages": {name: _installed(name) for name in (*_NEEDED, *_OPTIONAL, *_OF_DATA)},
-        "plugins": [f"{each.group} {each.name}, {each.dist.name} {each.dist.version}" for each in plugins() if each.dist],
         "backends": {"numpy": _numpy(), "cuda": _cuda()},
     }
 

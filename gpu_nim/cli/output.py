@@ -3,11 +3,9 @@
 import json
 import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +48,12 @@ def emit_json(value: Any) -> None:
 
 
 def print_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> None:
-    """Print rows under a header in aligned columns; on a terminal they are fitted to its width."""
+    """Print rows under a header in aligned columns; words that do not fit a terminal are wrapped within their columns."""
     cells = [[_text(value) for value in row] for row in rows]
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for line in table_lines(cells, header, width):
+    if sys.stdout.isatty() and any(len(line) > shutil.get_terminal_size().columns for line in table_lines(cells, header)):
+        _print_wrapped(cells, header)
+        return
+    for line in table_lines(cells, header):
         click.echo(line)
 
 
@@ -74,13 +74,6 @@ def point(position: Sequence[int] | None) -> str:
     return "" if position is None else f"({','.join(map(str, position))})"
 
 
-def reserve(out: Path) -> None:
-    """Reserve the name of a file until the command ends, so that no other one writes the same file meanwhile."""
-    from gpu_nim.storage.atomic import claim
-
-    click.get_current_context().with_resource(claim(out))
-
-
 def digits(number: int) -> str:
     """The decimal digits of an integer of any length, without Python's limit on it.
 
@@ -95,19 +88,15 @@ def digits(number: int) -> str:
 
 
 _GAP = "  "
-_READABLE = 16  # columns below which text is not wrapped for the sake of others
+_NARROWEST = 16  # columns of words that are wrapped
 
 
-def table_lines(cells: Sequence[Sequence[str]], header: Sequence[str] = (), width: int | None = None) -> Iterator[str]:
+def table_lines(cells: Sequence[Sequence[str]], header: Sequence[str] = ()) -> Iterator[str]:
     r"""Yield the lines of a table in aligned columns, numbers to the right and words to the left.
-
-    Where it does not fit, the widest columns of words are wrapped, and if that is not enough, each row becomes a list of its cells.
-    No word is cut: one that is longer than the terminal stands alone on its line.
 
     Args:
         cells: the rows.
         header: the names of the columns; empty for none.
-        width: the columns of the terminal; None for any.
 
     >>> print(*table_lines([["nim", "1,024"], ["edge", "8"]], ["name", "births"]), sep="\n")
     name  births
@@ -117,66 +106,38 @@ def table_lines(cells: Sequence[Sequence[str]], header: Sequence[str] = (), widt
     if not cells:
         yield _GAP.join(header)
         return
-    columns = list(zip(*([header] if header else []), *cells, strict=True))
-    numeric = [all(map(_is_number, column)) for column in zip(*cells, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    if width is not None and not _fit(widths, columns, numeric, width):
-        yield from _stacked(cells, header, width) if header else _facts(cells, width)
-        return
-    for row in ([header] if header else []) + list(cells):
-        wrapped = [_wrap(text, size) for text, size in zip(row, widths, strict=True)]
-        for i in range(max(map(len, wrapped))):
-            line = (lines[i] if i < len(lines) else "" for lines in wrapped)
-            yield _GAP.join(
-                text.rjust(size) if right else text.ljust(size) for text, size, right in zip(line, widths, numeric, strict=True)
-            ).rstrip()
+    rows = [header, *cells] if header else cells
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numeric = _numeric(cells)
+    for row in rows:
+        columns = zip(row, widths, numeric, strict=True)
+        yield _GAP.join(text.rjust(width) if right else text.ljust(width) for text, width, right in columns).rstrip()
+
+
+def _numeric(cells: Sequence[Sequence[str]]) -> list[bool]:
+    """Which columns are of numbers."""
+    return [all(map(_is_number, column)) for column in zip(*cells, strict=True)]
 
 
 def _is_number(text: str) -> bool:
     return text.lstrip("-").replace(",", "").replace(".", "").isdigit()
 
 
-def _fit(widths: list[int], columns: Sequence[Sequence[str]], numeric: Sequence[bool], width: int) -> bool:
-    """Narrow the widest columns of words until they fit, and return whether they do."""
-    words = [max((len(word) for text in column for word in text.split()), default=0) for column in columns]
-    least = [size if right else max(word, min(size, _READABLE)) for size, word, right in zip(widths, words, numeric, strict=True)]
-    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - width
-    while excess > 0:
-        spare = [size - low for size, low in zip(widths, least, strict=True)]
-        widest = max(range(len(widths)), key=lambda i: widths[i] if spare[i] else 0)
-        if not spare[widest]:
-            return False
-        widths[widest] -= 1
-        excess -= 1
-    return True
+def _print_wrapped(cells: Sequence[Sequence[str]], header: Sequence[str]) -> None:
+    from rich.console import Console  # a tenth of a second
+    from rich.table import Table
 
-
-def _stacked(cells: Sequence[Sequence[str]], header: Sequence[str], width: int) -> Iterator[str]:
-    """The rows as paragraphs: the first cell, and the others below it, each after its name."""
+    table = Table(box=None, pad_edge=False, padding=(0, len(_GAP), 0, 0), show_header=bool(header), header_style="")
+    least = -len(_GAP)
+    for i, numbers in enumerate(_numeric(cells)):
+        widest = max(len(row[i]) for row in [*cells, *filter(None, [header])])
+        name, width = header[i] if header else "", widest if numbers else None
+        table.add_column(name, justify="right" if numbers else "left", width=width, overflow="fold")
+        least += len(_GAP) + (width or min(widest, _NARROWEST))
     for row in cells:
-        yield from _wrap(row[0], width)
-        others = list(zip(header[1:], row[1:], strict=True))
-        yield from (f"{_GAP}{line}" for line in _facts(others, width - len(_GAP)))
-
-
-def _facts(cells: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Names and values, of which those with a word that is too long stand below their names."""
-    label = max((len(name) for name, *_ in cells), default=0)
-    for name, *values in cells:
-        text = _GAP.join(values)
-        below = max(map(len, text.split()), default=0) > width - label - len(_GAP)
-        if below:
-            yield name
-        indent = 0 if below else label
-        for k, line in enumerate(_wrap(text, width - len(_GAP) - indent)):
-            start = "" if below or k else name
-            yield f"{start:<{indent}}{_GAP}{line}".rstrip()
-
-
-def _wrap(text: str, width: int) -> list[str]:
-    if len(text) <= width:
-        return [text]
-    return textwrap.wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False) or [""]
+        table.add_row(*row)
+    width = max(shutil.get_terminal_size().columns, least)  # in less Rich leaves out whole columns
+    Console(markup=False, emoji=False, highlight=False, width=width).print(table)
 
 
 @contextmanager

@@ -1,99 +1,51 @@
-"""Options that the drawing commands share, their choices and help made from the catalogues of `gpu_nim.render`."""
+"""Options that the drawing commands share: those of the fields of `gpu_nim.render.look.Look`."""
 
 from collections.abc import Callable
+from dataclasses import Field, fields
 from typing import Any, TypeVar
 
 import click
 
 from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import RANGE, Parsed
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT
-from gpu_nim.render.geometry import CUTS
-from gpu_nim.render.look import CINEMA, ENGINES, LARGEST_APERTURE, QUALITIES, RESOLUTIONS, Look, parse_resolution
-from gpu_nim.render.materials import MATERIALS
-from gpu_nim.render.styles import STYLES
-from gpu_nim.render.themes import SKIES, THEMES
-from gpu_nim.render.views import ANGLES, DEFAULT_VIEW, FLAT_VIEW, INSIDE, TELLING_VIEWS, VIEWS
+from gpu_nim.render import styles as styles  # which fill the registry that the option --style reads
+from gpu_nim.render.look import Look, option_of, parse_resolution
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-RESOLUTION = Parsed("widthxheight", parse_resolution)
-
-
-def _themed_styles() -> str:
-    default = Look.theme
-    others = (f"{theme.style} in the {name} theme" for name, theme in THEMES.items() if theme.style != THEMES[default].style)
-    return "; ".join((THEMES[default].style, *others))
-
-
-_CINEMA = f"needs --quality {CINEMA}"
-_OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "resolution": named_option(
-        "--resolution",
-        RESOLUTIONS,
-        "WIDTHxHEIGHT in pixels, or {}.",
-        type=RESOLUTION,
-        default="x".join(map(str, Look.resolution)),
-    ),
-    "view": named_option(
-        "--view",
-        (*VIEWS, ANGLES),
-        f"{{}} in degrees; a traced picture: {INSIDE}.  [default: {DEFAULT_VIEW}; {FLAT_VIEW} if flat; "
-        f"{', '.join(f'{view} of {name}' for name, view in TELLING_VIEWS.items())}]",
-    ),
-    "eye": click.option("--eye", metavar="A,B,C", help="Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."),
-    "look_at": click.option("--look-at", metavar="A,B,C", help="What it looks at.  [default: the middle of the body]"),
-    "theme": named_option("--theme", THEMES, default=Look.theme),
-    "colour": named_option("--colour", COLOURINGS, f"{{}}.  [default: {DEFAULT}]"),
-    "cmap": click.option("--cmap", metavar="NAME", help="A colour map of matplotlib, such as viridis.  [default: the theme's]"),
-    "style": named_option("--style", STYLES, f"{{}}.  [default: {_themed_styles()}]"),
-    "generations": click.option("--generations", type=RANGE, help="Draw only generations START, ..., STOP - 1."),
-    "cut": named_option("--cut", ("none", *CUTS), "{}: what is cut away to show the inside.", default=Look.cut),
-    "quality": named_option(
-        "--quality",
-        QUALITIES,
-        "{}: final has four samples a pixel, finer shadows and finer volumes; cinema is path traced and takes minutes.",
-        default=Look.quality,
-    ),
-    "sky": named_option("--sky", SKIES, f"{{}}; {_CINEMA}.", default=Look.sky),
-    "material": named_option("--material", MATERIALS, f"{{}}; {_CINEMA}.", default=Look.material),
-    "aperture": click.option(
-        "--aperture",
-        type=float,
-        default=Look.aperture,
-        show_default=True,
-        help=f"The radius of the lens if what is in focus is at distance 1, to {LARGEST_APERTURE}; at 0 all is sharp; {_CINEMA}.",
-    ),
-    "engine": named_option("--engine", ENGINES, "{}; numpy needs no OpenGL.", default=Look.engine),
-    "title": click.option("--title", default="", help="A text above the body."),
-    "caption": click.option("--caption", default="", help="A text below the body."),
-    "legend": click.option("--legend", is_flag=True, help="Show what the colours stand for."),
-    "axes": click.option("--axes", is_flag=True, help="Show the coordinates, with ticks at 0 and the powers of two."),
-}
+_TYPES = {"resolution": Parsed("widthxheight", parse_resolution), "generations": RANGE}  # of options that are no text
 
 
 def listings() -> dict[str, list[tuple[str, str]]]:
     """Return what the names of a look stand for, by title, for the end of a help text."""
-    return {
-        "Styles": STYLES.summaries(),
-        "Colours": COLOURINGS.summaries(),
-        "Themes": THEMES.summaries(),
-        "Views": VIEWS.summaries(),
-        "Cuts": CUTS.summaries(),
-        "Skies": SKIES.summaries(),
-        "Materials": MATERIALS.summaries(),
-    }
+    registries = {f"{each.name.capitalize()}s": option_of(each).registry for each in fields(Look)}
+    return {title: registry.summaries() for title, registry in registries.items() if registry is not None}
 
 
-def look_options(*names: str) -> Callable[[F], F]:
-    """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.look.Look`.
+def look_options(*names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Add options of how a picture looks: those of the names given, or all of `gpu_nim.render.look.Look` without some.
 
     A command takes only the options that have an effect on it.
     """
 
     def decorate(command: F) -> F:
-        for name in reversed(names or tuple(_OPTIONS)):
-            command = _OPTIONS[name](command)
+        for each in reversed(fields(Look)):
+            if each.name in names or not (names or each.name in without):
+                command = _option(each)(command)
         return command
 
     return decorate
+
+
+def _option(each: "Field[Any]") -> Callable[[F], F]:
+    option, flag = option_of(each), f"--{each.name.replace('_', '-')}"
+    extra: dict[str, Any] = {}
+    if each.default is False:
+        return click.option(flag, is_flag=True, help=option.help)
+    if each.default is not None:
+        extra["default"] = "x".join(map(str, each.default)) if isinstance(each.default, tuple) else each.default
+    if each.name in _TYPES:
+        extra["type"] = _TYPES[each.name]
+    if option.choices:
+        return named_option(flag, option.choices, option.help, **extra)
+    return click.option(flag, help=option.help, metavar=option.metavar or None, **extra)

@@ -11,7 +11,7 @@ from gpu_nim.cli.catalogues import named_option
 from gpu_nim.cli.command import FILE, PILE, SIZE, Choice, Command, given
 from gpu_nim.cli.dialogues import Dialogue, NimDialogue
 from gpu_nim.cli.games import parameter_options
-from gpu_nim.cli.output import reserve, say
+from gpu_nim.cli.output import say
 from gpu_nim.games.catalogue import is_inequalities, read_game
 from gpu_nim.model.arguments import Apart, Needs, check_together
 from gpu_nim.model.errors import UsageError
@@ -98,7 +98,7 @@ def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Di
 def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **wishes: bool) -> None:
     from gpu_nim.render.look import Look
     from gpu_nim.render.page import play_page
-    from gpu_nim.storage.atomic import check_writable, replacing
+    from gpu_nim.storage.atomic import atomic_write, check_writable
 
     game, numbers, values = _position(words, wishes["misere"], texts)
     made = partial(play_page, game, numbers, look=Look(theme=theme), **wishes, **values)
@@ -108,9 +108,8 @@ def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *,
     if out.suffix.lower() != ".html":
         raise UsageError(f"--out must end in .html, got {str(out)!r}")
     check_writable(out)
-    reserve(out)
     document = made().document
-    with replacing(out) as scratch:
+    with atomic_write(out) as scratch:
         scratch.write_bytes(document)
     say(f"{out}: {len(document):,} bytes")
 

@@ -13,9 +13,9 @@ from gpu_nim.cli.pictures import listings, look_options
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
 from gpu_nim.render.figures import FIGURES
+from gpu_nim.render.image import draw
 from gpu_nim.render.look import Look
 from gpu_nim.render.metadata import IMAGE_SUFFIXES
-from gpu_nim.render.still import draw
 from gpu_nim.render.words import counted_cells
 
 _EXAMPLES = {
@@ -37,7 +37,6 @@ _EXAMPLES = {
     help=f"The file: {one_of(IMAGE_SUFFIXES)}; {one_of(VECTOR_SUFFIXES)} for a figure.",
 )
 @look_options()
-@click.option("--transparent", is_flag=True, help="An alpha channel in place of the background.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> None:

@@ -7,7 +7,7 @@ import click
 
 from gpu_nim.cli.catalogues import PAPER_NAME
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
-from gpu_nim.cli.output import emit_json, print_table, reserve, say, step_progress
+from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 
 if TYPE_CHECKING:
     from gpu_nim.papers import ItemResult, Paper
@@ -48,7 +48,6 @@ def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | No
         from gpu_nim.render.report import check_report, save_report
 
         check_report(out)
-        reserve(out)
     with step_progress(quiet) as step:
         results = list(run(papers, upto, step))
     if out is not None:

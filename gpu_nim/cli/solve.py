@@ -9,7 +9,7 @@ import click
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
-from gpu_nim.cli.output import emit_json, point, print_table, reserve, step_progress
+from gpu_nim.cli.output import emit_json, point, print_table, step_progress
 from gpu_nim.games.catalogue import CATALOGUE, read_scan
 from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solution import Solution
@@ -88,7 +88,6 @@ def _scan(game: str, parameter: str, several: list[Any], options: dict[str, Any]
 
     if out is not None:
         check_table(out, columns=True)
-        reserve(out)
     with step_progress() as step:
         rows = scan(game, parameter=parameter, values=several, on_step=step, **options)
     if out is not None:
@@ -104,7 +103,6 @@ def _solve(game: str, options: dict[str, Any], out: Path | None, as_json: bool) 
 
     if out is not None:
         check_solution(out)
-        reserve(out)
     with step_progress() as step:
         solution = solve_up_to(game, on_step=step, **options)
     if out is not None:

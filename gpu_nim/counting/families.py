@@ -18,7 +18,7 @@ from gpu_nim.model.work import OnStep, unreported
 _BY_BLOCKS = 128  # piles
 
 #: Every family by its name, in the order in which messages list them.
-FAMILIES = Registry[type[Family]]("sequence", plugins=("gpunim.families", Family))
+FAMILIES = Registry[type[Family]]("sequence", plugins="gpunim.families")
 
 
 def find_family(name: str, piles: Whole) -> Family:

@@ -1,4 +1,4 @@
-r"""Grundy values of games whose moves break heaps, without every option of every heap.
+"""Grundy values of games whose moves break heaps, without every option of every heap.
 
 A heap that may be left as two heaps has n / 2 options, one that may be left as three n^2 / 12.
 
@@ -30,14 +30,7 @@ the sum of the H of its heaps; but two small heaps beside a large one count with
 
 Then G(m + p) = G(m) + s for all m >= n0.
 
-*Proof.* Let n > N, and suppose it for all smaller sizes, with 1 to 3 for n - p and n - 2p. An option of n leaves more than 3 (n0 +
-2p - 1) counters in at most three heaps, so its largest heap, say a, has at least n0 + 2p. *The value g = G(n - p) + s is no
-option's:* with a - p for a, which is large, the option is one of n - p, and both the height and H(n), read off g, are less by 1.
-So 1 holds for n. A nim-sum of numbers has the parity of their sum and is not larger; so an option of value g would have a height
-that is at least H(n) and of its parity. *Every v < g is an option's:* let v >= (K + 1) s. By 2 the value v - s < G(n - p) is that
-of an option of n - p; with a + p for a, it is one of n, of value v, since the nim-sum of H over all its heaps is H(a). Let v < (K
-+ 1) s. By 3 some option of n - 2p has the value v; with b + p and c + p for b and c it is an option of n of the same value. So
-G(n) = g, and the options just made are as 2 and 3 say for n: those of 3 with v >= K s >= s have three heaps and are as in 2. ∎
+The proof is in docs/theory/heap-games.md.
 """
 
 from bisect import bisect_left, bisect_right

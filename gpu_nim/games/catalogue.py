@@ -157,9 +157,7 @@ def _check_names(entry: GameEntry) -> None:
             raise UsageError(f"a parameter of a game cannot be called {parameter.name}, which is an option of every game")
 
 
-CATALOGUE = Registry[GameEntry](
-    "game", ", or inequalities such as 'y <= x + z/2'", _check_names, plugins=("gpunim.games", GameEntry)
-)
+CATALOGUE = Registry[GameEntry]("game", ", or inequalities such as 'y <= x + z/2'", _check_names, plugins="gpunim.games")
 
 for _entry in _GAMES:
     CATALOGUE.add(_entry)

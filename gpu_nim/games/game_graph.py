@@ -144,15 +144,6 @@ class Evolution(ArrayValue, Generic[Position]):
         """
         return [self.positions[p] for p in np.flatnonzero(self.is_p & (self.step <= integer("step", step))).tolist()]
 
-    def n_positions(self, step: Whole) -> list[Position]:
-        """The set N_step of the standard algorithm: the positions one move away from P_step.
-
-        >>> from gpu_nim.games.lines import Wythoff
-        >>> evolve(Wythoff(2)).n_positions(0)
-        [(0, 1), (0, 2), (1, 0), (1, 1), (2, 0), (2, 2)]
-        """
-        return [self.positions[p] for p in np.flatnonzero(~self.is_p & (self.step <= integer("step", step))).tolist()]
-
 
 def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]:
     """Compute the whole game graph, each position after its options.

@@ -15,8 +15,7 @@ from math import gcd
 from typing import Any, ClassVar, TypeVar
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.formulas import combination, polynomial, power, shifted
-from gpu_nim.guessing.law import LEAST, Law
+from gpu_nim.guessing.law import LEAST, Law, combination, polynomial, power, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_UNKNOWNS = 48

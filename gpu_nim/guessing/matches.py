@@ -8,9 +8,8 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from gpu_nim.guessing.formulas import combination, shifted
 from gpu_nim.guessing.known import Known, known_sequences
-from gpu_nim.guessing.law import Law
+from gpu_nim.guessing.law import Law, combination, shifted
 
 _SHIFTS = (0, 1, -1, 2, -2, 3, -3)
 _FEWEST = 4  # terms that must agree, beyond constants

@@ -17,8 +17,7 @@ from math import lcm
 from typing import Any
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.formulas import combination, polynomial, shifted
-from gpu_nim.guessing.law import LEAST, Law
+from gpu_nim.guessing.law import LEAST, Law, combination, polynomial, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo
 
 MAX_ORDER = 256

@@ -30,8 +30,7 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.formulas import combination, shifted
-from gpu_nim.guessing.law import LEAST, Law
+from gpu_nim.guessing.law import LEAST, Law, combination, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_RANK = 48

@@ -6,7 +6,7 @@ from gpu_nim.jobs.count import DeviceArray as DeviceArray
 from gpu_nim.jobs.count import Values as Values
 from gpu_nim.jobs.growth_job import GrowthJob as GrowthJob
 from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
-from gpu_nim.jobs.plan import Plan as Plan
 from gpu_nim.jobs.terms import find_terms as find_terms
 from gpu_nim.jobs.verification import FileResult as FileResult
 from gpu_nim.jobs.verification import Verification as Verification
+from gpu_nim.model.presentation import Plan as Plan

@@ -37,14 +37,15 @@ from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.communicator import ALONE, Communicator, share
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.states import join
+from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, name_of, parse_json
-from gpu_nim.storage.arrays import Kind, checksum_of, opened_npz, reason, require_room
-from gpu_nim.storage.atomic import check_writable, locked, make_folder, placing, remove_leftovers, writing
+from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
+from gpu_nim.storage.arrays import checksum_of, read_npz
+from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 
 CHECKPOINT = Kind("gpunim checkpoint", 6, "checkpoint")
 _KEPT = 2
+_LOCK = ".gpunim-lock"
 _NAMES = r"(checkpoint-[0-9]{10})(?:-rank-[0-9]+)?\.npz"
 _STATE, _MEASURED = "state.", "measured."
 _PLAIN = ("generations", "mismatch", "tested", "seconds")  # the fields of a snapshot that JSON holds
@@ -79,18 +80,25 @@ class Checkpoints:
 
     @contextmanager
     def held(self, *, new: bool) -> Iterator[None]:
-        """Lock a folder for this thread, to `begin` or to resume.  FileError where another growth is using it."""
+        """Lock a folder, to `begin` or to resume.  FileError where another growth is using it."""
         if new:
             self.begin()
         elif not self._paths():
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
         else:
             self._refuse_link("resume from")
-        with locked(self.folder / ".gpunim-lock", f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}") as alone:
+        from filelock import FileLock, Timeout
+
+        refusal = f"cannot {'checkpoint to' if new else 'resume from'} {self.folder}"
+        try:
+            lock = FileLock(self.folder / _LOCK).acquire(timeout=0)
+        except Timeout:
+            raise FileError(f"{refusal}: another growth is using it") from None
+        except OSError as error:
+            raise FileError(f"{refusal}: {error.strerror or error}") from error
+        with lock:
             if new:
                 self.begin()  # another growth may have run in between
-            if alone:
-                remove_leftovers(self.folder, _NAMES)
             yield
 
     def require_new(self) -> None:
@@ -107,7 +115,8 @@ class Checkpoints:
     def begin(self) -> None:
         """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
         self.require_new()
-        make_folder(self.folder)
+        with writing(self.folder):
+            self.folder.mkdir(exist_ok=True)
 
     def latest(self, automaton: Automaton | None = None) -> Snapshot:
         """Return the newest snapshot that is intact.
@@ -122,7 +131,7 @@ class Checkpoints:
         path, files = share(self._ranks, (self.folder, []) if self._ranks.rank else self._newest())[0]
         try:
             return self._snapshot(path, [_read(*file) for file in files], automaton)
-        except (Damaged, OSError) as error:
+        except (CorruptFile, OSError) as error:
             which = f"rank {self._ranks.rank} cannot read {path}, which rank 0 can" if self._ranks.rank else f"cannot read {path}"
             raise FileError(f"{which}: {_why(error)}") from error
 
@@ -139,7 +148,7 @@ class Checkpoints:
                 for part, checksum in parts:
                     _check_part(part, checksum)
                 return path, [(path, record["seal"]), *parts]
-            except (Damaged, OSError) as error:
+            except (CorruptFile, OSError) as error:
                 self.passed_over.append(f"{path} cannot be used ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
 
@@ -187,7 +196,7 @@ class Checkpoints:
         return f"{whole[-1]} can still be resumed" if whole else "there is none to resume from yet"
 
     def _snapshot(self, path: Path, files: list[tuple[Record, Arrays]], automaton: Automaton | None) -> Snapshot:
-        """The snapshot in the files of all ranks; Damaged where they hold none, UsageError where it is of another growth."""
+        """The snapshot in the files of all ranks; CorruptFile where they hold none, UsageError where it is of another growth."""
         record, arrays = files[0]
         try:
             known = automaton or from_description(name_of(record["automaton"]), record["rule"])
@@ -201,7 +210,7 @@ class Checkpoints:
             state = join(states) if len(states) > 1 else states[0]
             for name in ("births", "checksums"):
                 if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
-                    raise Damaged("its births are not those of its generations")
+                    raise CorruptFile("its births are not those of its generations")
             self.keeps_cells, self.asked = record["cells"], record["asked"]
             return Snapshot(
                 automaton=known,
@@ -212,10 +221,10 @@ class Checkpoints:
                 measured=_named(arrays, _MEASURED),
                 **{name: record[name] for name in _PLAIN},
             )
-        except (UsageError, Damaged):
+        except (UsageError, CorruptFile):
             raise
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise Damaged(f"its record is not that of a growth, {reason(error)}") from error
+            raise CorruptFile(f"its record is not that of a growth, {reason(error)}") from error
 
     def _paths(self) -> list[Path]:
         if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
@@ -225,7 +234,7 @@ class Checkpoints:
         )
 
 
-def _why(error: Damaged | OSError) -> object:
+def _why(error: CorruptFile | OSError) -> object:
     """What is wrong with a file, without its name where the system says it."""
     return getattr(error, "strerror", None) or error
 
@@ -236,13 +245,13 @@ def _part(path: Path, rank: int) -> Path:
 
 
 def _check_part(part: Path, checksum: str) -> None:
-    """Raise Damaged where the file of a rank other than 0 is missing, damaged, or of another checkpoint."""
+    """Raise CorruptFile where the file of a rank other than 0 is missing, damaged, or of another checkpoint."""
     try:
         found = _read(part)[0]["seal"]
-    except (Damaged, OSError) as error:
-        raise Damaged(f"{part.name}: {_why(error)}") from error
+    except (CorruptFile, OSError) as error:
+        raise CorruptFile(f"{part.name}: {_why(error)}") from error
     if found != checksum:
-        raise Damaged(f"{part.name} is of another checkpoint")
+        raise CorruptFile(f"{part.name} is of another checkpoint")
 
 
 def _named(arrays: Arrays, beginning: str) -> State:
@@ -253,24 +262,20 @@ def _write(path: Path, record: Record, arrays: Arrays) -> str:
     """Write a record and arrays with a checksum over both, and return the checksum."""
     record = {**CHECKPOINT.attributes, "version": __version__, **record}
     found = checksum_of(record, arrays)
-    with placing(path) as scratch:
+    with atomic_write(path) as scratch:
         np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
     return found
 
 
 def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
-    """Return the record and the arrays of a file, those of a state mapped; Damaged or OSError where it is not intact.
+    """Return the record and the arrays of a file, those of a state mapped; CorruptFile or OSError where it is not intact.
 
     With the checksum that it has been compared with, its contents are not read again.
     """
-    with opened_npz(path, compressed=False) as members:
-        record = parse_json(members.read_text("record"))
-        CHECKPOINT.check(record)
-        mapped = {name for name in members.declared if name.startswith(_STATE)}
-        read = {name: declared for name, declared in members.declared.items() if name not in mapped and name != "record"}
-        require_room(path, read)
-        arrays = {name: members.read(name) for name in read} | {name: members.mapped(name) for name in mapped}
+    arrays = read_npz(path, mapped=_STATE)
+    record = parse_json(str(arrays.pop("record", "{}")))
+    CHECKPOINT.check(record)
     contents = {name: value for name, value in record.items() if name != "seal"}
     if record.get("seal") != (checksum_of(contents, arrays) if checksum is None else checksum):
-        raise Damaged("its contents do not agree with its checksum")
+        raise CorruptFile("its contents do not agree with its checksum")
     return record, arrays

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import Whole, integer
 from gpu_nim.model.errors import BackendError, UsageError, missing
-from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked, interrupts_deferred
+from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -90,14 +90,10 @@ def cluster(scheduler: str | None = None, workers: Whole | None = None, *, gpus:
         if workers is not None:
             # By default results would go through the scheduler, which doubles the copying.
             with ExitStack() as stack:
-                with interrupts_deferred(), interrupts_blocked():
+                with interrupts_blocked():
                     local = stack.enter_context(_local(workers, gpus))
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
-                try:
-                    yield Cluster(client)
-                finally:
-                    with interrupts_deferred():
-                        stack.close()
+                yield Cluster(client)
             return
         try:
             client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS)

@@ -26,15 +26,14 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
 from gpu_nim.counting.reductions import MAX_RECORDS, Reduced, Reduction, Result, ValueScan, reduce_range, scans
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.jobs.plan import Plan
 from gpu_nim.model.arguments import Apart, Whole, argument, check_together, given_fields, integer, items, shown
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.presentation import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.storage.atomic import claim
 from gpu_nim.storage.tables import check_table, endings, save_sequence
 
 #: Exact values of a range: uint64, or Python integers where those may not fit.
@@ -392,7 +391,7 @@ class CountJob:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Check and reserve the file, and start or connect to the workers, for the duration of the block.
+        """Check the file, and start or connect to the workers, for the duration of the block.
 
         Raises:
             UsageError: the file cannot hold the values.
@@ -402,7 +401,6 @@ class CountJob:
         with ExitStack() as held:
             if self.out is not None:
                 check_table(self.out)
-                held.enter_context(claim(self.out))
             if self.scheduler is not None or self.workers is not None:
                 self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
             yield

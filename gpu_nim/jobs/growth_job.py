@@ -22,32 +22,22 @@ from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.plan import Plan
 from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer, shown
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
+from gpu_nim.model.presentation import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.work import OnStep, place, unreported
-from gpu_nim.storage.atomic import claim, flush, scratch_folder, writing
+from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
-from gpu_nim.storage.growth_formats import (
-    GROWTH_FORMATS,
-    VOXELS,
-    GrowthFormat,
-    Limits,
-    bfile_format,
-    growth_format,
-    suffixes_with_parents,
-)
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
 from gpu_nim.storage.rle_files import read_pattern, rule_of_golly
 from gpu_nim.storage.tables import load_library
 
-Formats = list[tuple[Path, GrowthFormat]]
 EVERY = 100  # generations from one checkpoint to the next
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
-_FILES = ("out", "voxels", "bfile")
 #: The options that a checkpoint keeps for the growth that resumes.
-_STORED = (*_FILES, "parents", "every", "columns")
+_STORED = ("out", "parents", "every", "columns")
 Engine: TypeAlias = Literal["auto", "general", "macro-cells"]
 #: The engines: the fast one where there is one, the one for any rule, and jumps without the generations before.
 ENGINES: tuple[Engine, ...] = get_args(Engine)
@@ -64,12 +54,12 @@ _NEEDS: Needs = {
 
 @dataclass(frozen=True)
 class GrowthJob:
-    """A growth that is written to files, with checkpoints if a folder is given for them.
+    """A growth that is written to a file, with checkpoints if a folder is given for them.
 
     Making a job reads and locks nothing: `grow` does all of it, `open` yields the growth before it goes on, and `plan` only says
-    what it would take. Under mpirun each rank makes the same job; each writes its part of a checkpoint, and rank 0 all other files.
+    what it would take. Under mpirun each rank makes the same job; each writes its part of a checkpoint, and rank 0 the file.
 
-    Where `automaton`, `generations`, `columns`, a file or `every` is not given, it is that of the resumed checkpoint or, without
+    Where `automaton`, `generations`, `columns`, `out` or `every` is not given, it is that of the resumed checkpoint or, without
     one, the default.
 
     Args:
@@ -81,11 +71,9 @@ class GrowthJob:
             pattern of Golly, an .rle or .rle3 file, which also has the rule where neither is given.
         octant: with `offsets`: whether only cells without a negative coordinate may live.
         backend: "auto", "cuda", "numpy", or a backend object, which has its ranks and its threads.
-        threads: by how many threads numba's compiled loops grow, 0 for NumPy alone, by default one for each core; on NumPy.
+        threads: the number of numba threads, on NumPy; 0 turns numba off; by default one per core.
         columns: the columns of the growth's table.
         out: the file of the growth (see `gpu_nim.storage.growth_formats`).
-        voxels: the file of its voxels.
-        bfile: a b-file of a column.
         parents: whether `out` has each cell's parent.
         verify: whether to check the growth against its theorem.
         engine: one of `ENGINES`; with "macro-cells", `jump` takes the place of `grow`, and nothing is written.
@@ -117,8 +105,6 @@ class GrowthJob:
     threads: int | None = None
     columns: Sequence[str] | None = None
     out: str | Path | None = None
-    voxels: str | Path | None = None
-    bfile: str | Path | None = None
     parents: bool = False
     verify: bool = True
     engine: Engine = "auto"
@@ -147,8 +133,6 @@ class GrowthJob:
             integer("every", self.every, 1)
         if self.ranks is not None:
             integer("ranks", self.ranks, 1, _MOST_RANKS)
-        if len({*map(_whole, self.files)}) < len(self.files):
-            raise UsageError(f"each file must have a name of its own, got {', '.join(map(str, self.files))}")
 
     @property
     def _chosen(self) -> Automaton | None:
@@ -198,21 +182,13 @@ class GrowthJob:
         """
         return MacroGrowth(self._chosen or AUTOMATON, whole=self.within is not None, on_step=on_step)
 
-    @property
-    def files(self) -> list[Path]:
-        """All files that it writes."""
-        return [Path(path) for path in (self.out, self.voxels, self.bfile) if path is not None]
-
-    def _formats(self, automaton: Automaton) -> Formats:
-        """The files with their formats; UsageError or FileError where one cannot hold the growth, or cannot be written."""
-        found = [] if self.out is None else [(Path(self.out), growth_format(Path(self.out), parents=self.parents))]
-        if self.voxels is not None:
-            found.append((Path(self.voxels), VOXELS))
-        if self.bfile is not None:
-            found.append((Path(self.bfile), bfile_format(Path(self.bfile), automaton.oeis, tuple(self.columns or ()))))
-        for path, chosen in found:
-            chosen.check(path, automaton.rule.dimension)
-        if _from_cells(found):
+    def _format(self, automaton: Automaton) -> GrowthFormat | None:
+        """The format of the file; UsageError or FileError where it cannot hold the growth, or cannot be written."""
+        if self.out is None:
+            return None
+        found = growth_format(Path(self.out), parents=self.parents)
+        found.check(Path(self.out), automaton.rule.dimension)
+        if found.cells:
             load_library(Path("cells.zarr"))
         return found
 
@@ -241,7 +217,7 @@ class GrowthJob:
             backend = backend.on_rank(Planned(ranks))
         growing = GrowthProcess(self._chosen or AUTOMATON, self.last, backend, general=self._general)
         name, memory = growing.automaton.name, growing.planned_memory()
-        self._formats(growing.automaton)
+        self._format(growing.automaton)
         if ranks > 1 and memory is None:
             raise UsageError(NOT_ON_RANKS)
         free = backend.free_memory()
@@ -259,7 +235,7 @@ class GrowthJob:
         return Plan(facts, costs, whole)
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
-        """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone.
+        """Grow to the end, write the file, and return the growth, whose table is complete on rank 0 alone.
 
         Args:
             on_batch: called with each finished batch.
@@ -269,7 +245,7 @@ class GrowthJob:
 
     @contextmanager
     def open(self, on_lack: Callable[[MissingDependency], None] = lambda lack: None) -> Iterator[OpenGrowth]:
-        """Lock the folder and the files, read the checkpoint, and yield the growth with the memory that it needs.
+        """Lock the folder of checkpoints, read the newest, and yield the growth with the memory that it needs.
 
         Args:
             on_lack: called, before anything is written, with what the growth would be faster with and is not installed.
@@ -293,19 +269,18 @@ class GrowthJob:
                 snapshot = checkpoints.latest(chosen)
                 chosen = snapshot.automaton
                 job = self._with(checkpoints.asked)
-                kept = [path for path in job.files if path not in self.files]
-                notes += [f"saves to {path}, as was asked for when it began" for path in kept]
+                if job.out != self.out:
+                    notes.append(f"saves to {job.out}, as was asked for when it began")
             chosen = chosen or find(AUTOMATON)
             if ranks.rank == 0:
                 job._check_folder(chosen)
-            formats = job._formats(chosen)
+            form = job._format(chosen)
             names = job.columns or (DEFAULT_COLUMNS if snapshot is None else snapshot.columns)
-            names = (*names, *(column for _, each in formats for column in each.columns or () if column not in names))
-            from_cells = _from_cells(formats)
-            stores = bool(from_cells) if checkpoints is None or snapshot is None else checkpoints.keeps_cells
+            from_cells = form is not None and form.cells
+            stores = from_cells if checkpoints is None or snapshot is None else checkpoints.keeps_cells
             if snapshot is not None and from_cells and not stores:
                 raise UsageError(
-                    f"{from_cells[0]} needs the cells of generations 0 to {snapshot.generation}, which {self.resume} does "
+                    f"{job.out} needs the cells of generations 0 to {snapshot.generation}, which {self.resume} does "
                     "not keep: no file that holds cells was requested at its start"
                 )
             last = GENERATIONS if snapshot is None else snapshot.generations
@@ -324,15 +299,13 @@ class GrowthJob:
                 lack = missing("this growth takes a fraction of the time with numba", "numba")
                 on_lack(lack)
                 notes.append(str(lack))
-            for path in job.files if ranks.rank == 0 else ():
-                held.enter_context(claim(path))
             if ranks.size > 1 and backend.name == "cuda":
                 way = "directly" if ranks.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
                 notes.append(f"newborns travel between GPUs {way}")
             growing.begin()
             if checkpoints is not None and snapshot is None and ranks.rank == 0:
                 held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
-            yield OpenGrowth(job, growing, notes, checkpoints, stores, formats)
+            yield OpenGrowth(job, growing, notes, checkpoints, stores, form)
 
     def _on_ranks(self) -> Backend:
         """The backend, with the ranks that mpirun has started."""
@@ -349,43 +322,40 @@ class GrowthJob:
     def _with(self, asked: dict[str, Any]) -> GrowthJob:
         """This job, with the options of the one that it resumes where it has none of its own.
 
-        Files have names relative to the folder of checkpoints, so that the run and its files may be moved, or copied.
+        The file has a name relative to the folder of checkpoints, so that the run and its file may be moved, or copied.
         """
         folder = Path(self.resume or ".").resolve()
         options: dict[str, Any] = {name: getattr(self, name) or asked.get(name) for name in _STORED}
-        for name in _FILES:
-            if getattr(self, name) is None and asked.get(name) is not None:
-                path = _whole(folder / asked[name])
-                if not any(path.is_relative_to(place) for place in (folder.parent, Path.cwd())):
-                    where = f"{folder.parent}, where {folder.name} is, and of the current folder"
-                    raise UsageError(f"this growth was saved to {path}, outside of {where}: give {argument(name)}")
-                options[name] = path
+        if self.out is None and asked.get("out") is not None:
+            path = _whole(folder / asked["out"])
+            if not any(path.is_relative_to(place) for place in (folder.parent, Path.cwd())):
+                where = f"{folder.parent}, where {folder.name} is, and of the current folder"
+                raise UsageError(f"this growth was saved to {path}, outside of {where}: give {argument('out')}")
+            options["out"] = path
         return replace(self, **options)
 
     def _check_folder(self, automaton: Automaton) -> None:
-        """Check that the folder of checkpoints is none of the files, and that parents are known."""
+        """Check that the folder of checkpoints is not the file, and that parents are known."""
         if self.checkpoint is not None:
             Checkpoints(self.checkpoint).require_new()
-        if self._folder is not None:
-            own = {_whole(self._folder), _whole(Checkpoints(self._folder).cells)}
-            for path in self.files:
-                if _whole(path) in own:
-                    raise UsageError(f"{path} is where the checkpoints are kept: choose another file, or another folder for them")
+        own = [] if self._folder is None else [_whole(self._folder), _whole(Checkpoints(self._folder).cells)]
+        if self.out is not None and _whole(Path(self.out)) in own:
+            raise UsageError(f"{self.out} is where the checkpoints are kept: choose another file, or another folder for them")
         if self.parents:
             require_one_parent(automaton.rule)
 
     @property
     def stored_options(self) -> dict[str, Any]:
-        """The options that a checkpoint keeps, as plain values, with paths relative to its folder."""
+        """The options that a checkpoint keeps, as plain values, with the file relative to its folder."""
         values = {name: getattr(self, name) for name in _STORED}
         folder = (self._folder or Path()).resolve()
-        paths = {name: os.path.relpath(_whole(Path(values[name])), folder) for name in _FILES if values[name] is not None}
-        return {**values, "every": self.every or EVERY, **paths}
+        out = None if self.out is None else os.path.relpath(_whole(Path(self.out)), folder)
+        return {**values, "every": self.every or EVERY, "out": out}
 
 
 @dataclass(frozen=True)
 class OpenGrowth:
-    """A growth whose files and folder are locked, as `GrowthJob.open` yields it.
+    """A growth whose folder of checkpoints is locked, as `GrowthJob.open` yields it.
 
     Attributes:
         job: the job, with the options of the one that it resumes.
@@ -398,7 +368,7 @@ class OpenGrowth:
     notes: list[str]
     _checkpoints: Checkpoints | None
     _stores_cells: bool
-    _formats: Formats
+    _form: GrowthFormat | None
 
     @property
     def passed_over(self) -> list[str]:
@@ -407,12 +377,11 @@ class OpenGrowth:
 
     @property
     def saves_columns(self) -> bool:
-        """Whether its files have all columns that were asked for."""
-        asked = {*(self.job.columns or ())}
-        return any(not each.cells and (each.columns is None or asked <= {*each.columns}) for _, each in self._formats)
+        """Whether its file has the columns."""
+        return self._form is not None and not self._form.cells
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
-        """Grow to the end, write the files, and return the growth, whose table is complete on rank 0 alone.
+        """Grow to the end, write the file, and return the growth, whose table is complete on rank 0 alone.
 
         Args:
             on_batch: called with each finished batch.
@@ -423,11 +392,11 @@ class OpenGrowth:
         try:
             with ExitStack() as stack:
                 store = self._open_store(stack)
-                limits = [Limits(chosen) for _, chosen in self._formats]
+                limits = None if self._form is None else Limits(self._form)
                 for batch in self.growing:
                     if store is not None and batch.cells is not None:
-                        for limit in limits:
-                            limit.add(batch.first + len(batch.births) - 1, batch.cells)
+                        if limits is not None:
+                            limits.add(batch.first + len(batch.births) - 1, batch.cells)
                         self._write(partial(store.append, batch.cells))
                     on_batch(batch)
                     self._save(store)
@@ -436,8 +405,8 @@ class OpenGrowth:
                 if store is not None:
                     self._write(partial(store.finish, growth))
                 if self.growing.ranks.rank == 0:
-                    self._write_files(growth, store)
-            share(self.growing.ranks, None)  # the files are written
+                    self._write_file(growth, store)
+            share(self.growing.ranks, None)  # the file is written
         except RanksLost as error:
             if self._checkpoints is None:
                 raise
@@ -448,13 +417,16 @@ class OpenGrowth:
         return growth
 
     def _open_store(self, stack: ExitStack) -> ZarrGrowthWriter | None:
-        """Open the store of cells, if a file is written from them: with the checkpoints, or else beside that file until it is."""
+        """Open the store of cells, if the file is written from them: with the checkpoints, or else beside that file until it is."""
         checkpoints, snapshot = self._checkpoints, self.growing.resumed
         if not self._stores_cells or self.growing.ranks.rank:  # rank 0 has all cells
             return None
         parents = partial(ancestry, self.growing.automaton.rule) if self.job.parents else None
         if checkpoints is None:
-            cells = stack.enter_context(scratch_folder(_from_cells(self._formats)[0])) / "cells.zarr"
+            assert self.job.out is not None
+            path = Path(self.job.out)
+            stack.enter_context(writing(path))
+            cells = stack.enter_context(scratch_folder(path.parent)) / "cells.zarr"
         else:
             cells = checkpoints.cells
         return zarr_growth_writer(cells, snapshot, parents=parents)
@@ -472,23 +444,19 @@ class OpenGrowth:
             flush(self._checkpoints.cells)  # the checkpoint counts on them
         self._checkpoints.save(growing.snapshot(), asked=self.job.stored_options, cells=store is not None)
 
-    def _write_files(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
-        """Write the files from the table of the growth and the store of its cells, which takes a name of its own last."""
-        if store is not None:
-            stored = load_growth(store.path)
-            growth = replace(self.growing.growth(stored.source), parents=stored.parents)
-        stores = [path for path, chosen in self._formats if chosen is GROWTH_FORMATS[".zarr"]]
-        for path, chosen in self._formats:
-            if path not in stores:
-                chosen.save(growth, path)
-        for path in stores:
-            assert store is not None
+    def _write_file(self, growth: Growth, store: ZarrGrowthWriter | None) -> None:
+        """Write the file from the table of the growth or from the store of its cells."""
+        if self._form is None:
+            return
+        assert self.job.out is not None
+        path = Path(self.job.out)
+        if store is None:
+            self._form.save(growth, path)
+        elif self._form is GROWTH_FORMATS[".zarr"]:
             copy_store(store.path, path)
-
-
-def _from_cells(formats: Formats) -> list[Path]:
-    """The files that are written from cells."""
-    return [path for path, chosen in formats if chosen.cells]
+        else:
+            stored = load_growth(store.path)
+            self._form.save(replace(self.growing.growth(stored.source), parents=stored.parents), path)
 
 
 def _whole(path: Path) -> Path:

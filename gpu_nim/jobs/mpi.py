@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +25,7 @@ from gpu_nim.backends.communicator import Communicator, share
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, UsageError, message_of, missing
-from gpu_nim.model.work import Outcome, Place, interrupts_deferred
+from gpu_nim.model.work import Outcome, Place
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -150,8 +151,16 @@ class MpiCommunicator(Communicator):
     @contextmanager
     def _exchanging(self) -> Iterator[Callable[[list[MPI.Request]], None]]:
         """Yield what waits for requests. Signals are handled afterwards, since the others count on the whole exchange."""
-        with interrupts_deferred() as signals:
-            yield partial(self._wait, signals)
+        came: list[int] = []
+        ends = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(number))]
+        before = [signal.signal(number, lambda number, _: came.append(number)) for number in ends]
+        try:
+            yield partial(self._wait, came)
+        finally:
+            for number, handler in zip(ends, before, strict=True):
+                signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
     def _announce(
         self, words: NDArray[np.int64], parts: Sequence[NDArray[np.uint8]], wait: Callable[[list[MPI.Request]], None]

@@ -107,10 +107,6 @@ class VerificationError(GpunimError, AssertionError):
     """A theorem, a published table or a digest does not hold for what was computed."""
 
 
-class PluginWarning(RuntimeWarning):
-    """An entry that an installed package adds to a catalogue cannot be used, and is left out."""
-
-
 class KernelArgumentError(GpunimError, TypeError):
     """A kernel launch does not match the kernel table: a defect of gpunim, never of its user."""
 

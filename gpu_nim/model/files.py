@@ -1,4 +1,4 @@
-"""What files share: the version and the command that made them, and careful reading of untrusted ones.
+"""What files share: the version and the command that made them, their kind, and careful reading of untrusted ones.
 
 Pictures, movies and meshes hold their provenance. There are no dates in it: the same command writes the same bytes. Untrusted files
 are regular ones, their JSON has a bounded size, and their texts are made printable.
@@ -7,7 +7,8 @@ are regular ones, their JSON has a bounded size, and their texts are made printa
 import json
 import os
 import stat
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -73,16 +74,16 @@ _DIGITS = 10_000  # of an integer in JSON: reading digits takes time as their sq
 _DEEP = 64  # arrays and objects within each other
 
 
-class Damaged(ValueError):
+class CorruptFile(ValueError):
     """A file is not what it claims to be: the message says why, and the caller adds which file."""
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Raise FileError, which names the file, for Damaged and OSError of the block, which reads it.
+    """Raise FileError, which names the file, for CorruptFile and OSError of the block, which reads it.
 
     >>> with reading(Path("a.npz")):
-    ...     raise Damaged("it was truncated")
+    ...     raise CorruptFile("it was truncated")
     Traceback (most recent call last):
     gpu_nim.model.errors.FileError: cannot read a.npz: it was truncated
     """
@@ -90,66 +91,88 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except FileError:
         raise
-    except Damaged as error:
+    except CorruptFile as error:
         raise FileError(f"cannot read {path}: {error}") from error
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def open_regular(path: Path, within: Path | None = None) -> BufferedReader:
+@contextmanager
+def raised_as_corrupt(what: str) -> Iterator[None]:
+    """Raise CorruptFile for the errors of a library that reads what may be damaged, which are of many types.
+
+    >>> with raised_as_corrupt("the header is damaged"):
+    ...     raise KeyError("shape")
+    Traceback (most recent call last):
+    gpu_nim.model.files.CorruptFile: the header is damaged (KeyError: 'shape')
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what is no part of Zarr v3, and headers by Python 2
+            yield
+    except (CorruptFile, MemoryError):
+        raise
+    except Exception as error:
+        raise CorruptFile(f"{what} ({reason(error)})") from error
+
+
+def reason(error: Exception) -> str:
+    r"""Return an error as part of a sentence, with its type if a library raised it.
+
+    >>> reason(ValueError("no such   chunk\x1b"))
+    'ValueError: no such chunk\\x1b'
+    """
+    return printable(str(error) if isinstance(error, CorruptFile | FileError) else f"{type(error).__name__}: {error}")
+
+
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading; pipes and devices are refused.
 
-    Args:
-        path: the file.
-        within: a folder that the file must be in, symbolic links resolved.
-
     Raises:
-        Damaged: it is no regular file, or not in the folder.
+        CorruptFile: it is no regular file.
         OSError: it cannot be opened.
 
     >>> open_regular(Path("/dev/zero"))
     Traceback (most recent call last):
-    gpu_nim.model.files.Damaged: it is not a regular file
+    gpu_nim.model.files.CorruptFile: it is not a regular file
     """
-    if within is not None and not path.resolve().is_relative_to(within.resolve()):
-        raise Damaged(f"{path.name} is a link that leads out of it")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except ValueError as error:  # a null byte in the name
-        raise Damaged(str(error)) from error
+        raise CorruptFile(str(error)) from error
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise Damaged("it is not a regular file")
+            raise CorruptFile("it is not a regular file")
         return os.fdopen(handle, "rb")
     except BaseException:
         os.close(handle)
         raise
 
 
-def read_regular(path: Path, most: int, within: Path | None = None) -> bytes:
-    """Return the content of a regular file; Damaged where it is longer than `most` bytes, otherwise as `open_regular`."""
-    with open_regular(path, within) as file:
+def read_regular(path: Path, most: int) -> bytes:
+    """Return the content of a regular file; CorruptFile where it is longer than `most` bytes, otherwise as `open_regular`."""
+    with open_regular(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise Damaged(f"{path.name} is longer than {most:,} bytes")
+        raise CorruptFile(f"{path.name} is longer than {most:,} bytes")
     return content
 
 
 def parse_json(text: str | bytes) -> dict[str, Any]:
-    """Return the object that a JSON text holds; Damaged where it holds none, or more than gpunim writes.
+    """Return the object that a JSON text holds; CorruptFile where it holds none, or more than gpunim writes.
 
     >>> parse_json("[" * 10**6)
     Traceback (most recent call last):
-    gpu_nim.model.files.Damaged: its JSON is damaged
+    gpu_nim.model.files.CorruptFile: its JSON is damaged
     """
     try:
         value = json.loads(text, parse_int=_integer, parse_constant=_refused)
     except (ValueError, RecursionError) as error:  # text that is not UTF-8 is a ValueError too
-        raise Damaged("its JSON is damaged") from error
+        raise CorruptFile("its JSON is damaged") from error
     if not isinstance(value, dict):
-        raise Damaged(f"its JSON must be an object, got {'a list' if isinstance(value, list) else 'a single value'}")
+        raise CorruptFile(f"its JSON must be an object, got {'a list' if isinstance(value, list) else 'a single value'}")
     if not _shallow(value):
-        raise Damaged("its JSON is damaged")
+        raise CorruptFile("its JSON is damaged")
     return value
 
 
@@ -178,11 +201,64 @@ def printable(text: str, most: int = 160) -> str:
 
 
 def name_of(value: Any, most: int = 200) -> str:
-    """Return a name read from a file; Damaged unless it is one printable line of 1 to `most` characters.
+    """Return a name read from a file; CorruptFile unless it is one printable line of 1 to `most` characters.
 
     >>> name_of("nim"), name_of("3y <= x + z")
     ('nim', '3y <= x + z')
     """
     if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
-        raise Damaged(f"{printable(repr(value), 40)} is not a name")
+        raise CorruptFile(f"{printable(repr(value), 40)} is not a name")
     return value
+
+
+#: The most bytes of a Zarr store's attributes.
+MAX_TEXT = 1 << 23
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file that gpunim writes, which says so in its attributes.
+
+    Attributes:
+        name: the attribute `kind`.
+        format: the version of what it holds.
+        what: the word for it in messages.
+
+    >>> Kind("gpunim growth", 2, "growth").is_ours(Path("thesis"))
+    False
+    """
+
+    name: str
+    format: int
+    what: str
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes that say it."""
+        return {"kind": self.name, "format": self.format}
+
+    def is_ours(self, path: Path) -> bool:
+        """Return whether a folder is a Zarr store of this kind that gpunim wrote, and may therefore be replaced."""
+        try:
+            return bool(parse_json(read_regular(path / "zarr.json", MAX_TEXT))["attributes"]["kind"] == self.name)
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def check(self, attributes: Mapping[str, Any]) -> None:
+        """Raise CorruptFile where the attributes are not of this kind and of this version."""
+        if attributes.get("kind") != self.name:
+            raise CorruptFile(f"it is not a {self.what} written by gpunim")
+        if (type(found := attributes.get("format")), found) != (int, self.format):
+            raise CorruptFile(f"its format is {printable(repr(found), 20)}, this version reads {self.format}")
+
+
+#: The attributes of every result in a file.
+PROVENANCE = ("kind", "format", "version", "backend", "device", "seconds")
+
+
+def origin(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the provenance that a file declares: backend, device, seconds, version; CorruptFile where one is invalid."""
+    seconds = attributes["seconds"]
+    if not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        raise CorruptFile("its seconds are no duration")
+    return {"seconds": float(seconds), **{name: name_of(attributes[name]) for name in ("backend", "device", "version")}}

@@ -1,35 +1,11 @@
 """Results that show themselves in notebooks, and as datasets of xarray."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar, Literal, TypedDict, Unpack
+from typing import Any, ClassVar, Literal
 
 _ROWS = 60  # of a list, in a notebook
-
-
-class PlotOptions(TypedDict, total=False):
-    """The options of a picture, each described by `gpu_nim.render.Look`."""
-
-    resolution: str | tuple[int, int]
-    view: Any
-    theme: str
-    colour: str | None
-    cmap: str | None
-    style: str | None
-    quality: str
-    engine: str
-    cut: str
-    generations: tuple[int, int] | None
-    transparent: bool
-    title: str
-    caption: str
-    legend: bool
-    axes: bool
-    eye: str | None
-    look_at: str | None
-    aperture: float
-    sky: str
-    material: str
 
 
 class Presentable:
@@ -45,12 +21,12 @@ class Presentable:
         html: str = import_module(self.presenter).html(self)
         return html
 
-    def plot(self, *, ax: Any = None, **options: Unpack[PlotOptions]) -> Any:
+    def plot(self, *, ax: Any = None, **options: object) -> Any:
         """Return a `gpu_nim.render.Picture`, which a notebook shows and `save` writes to a file; with `ax`, draw there.
 
         Args:
             ax: axes of matplotlib that take the cells of a result in the plane, in its coordinates.
-            options: those of `PlotOptions`, described by `gpu_nim.render.Look`: resolution, (960, 600) by default, or a name such
+            options: arguments of `gpu_nim.render.Look`: resolution, (960, 600) by default, or a name such
                 as "4k", view, theme, colour, cmap, style, quality, title, legend, axes, generations and others. Axes of
                 matplotlib take theme, colour, cmap and generations.
 
@@ -151,3 +127,29 @@ def dataset(
 
         raise missing("a dataset needs xarray", "xarray") from error
     return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
+
+
+@dataclass(frozen=True)
+class Plan(Summarised):
+    """What long work is planned to take; as a text, in words.
+
+    Attributes:
+        facts: what the work is.
+        costs: amounts by name, in bytes, seconds, values or tuples; None where an amount is not known before.
+        words: the same as a sentence.
+    """
+
+    facts: dict[str, Any]
+    costs: dict[str, Any]
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+    def summary(self) -> dict[str, Any]:
+        """Return the plan as plain values, for JSON.
+
+        >>> Plan({"sequence": "D"}, {"tuples": 64}, "64 tuples to check").summary()
+        {'sequence': 'D', 'plan': {'tuples': 64}}
+        """
+        return {**self.facts, "plan": self.costs}

@@ -3,23 +3,18 @@
 Every entry of every catalogue, an object or a class, has a `name` and a `summary`, and is registered by `Registry.add`, which also
 decorates classes. A function is wrapped in an entry by the decorator of its kind, which `Registry.decorator` makes.
 
-Installed packages add entries by entry points, as `docs/tutorials/plug-in.md` shows: these are imported when a catalogue is first
-read, so that `import gpu_nim` imports none.
+Installed packages add automata, games and sequences by entry points, as `docs/tutorials/plug-in.md` shows: these are imported when
+a catalogue is first read, so that `import gpu_nim` imports none.
 """
 
-import warnings
 from collections import UserDict
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import PluginWarning, UsageError, close, message_of
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from gpu_nim.model.errors import UsageError, close, message_of
 
 
 class Entry(Protocol):
@@ -94,21 +89,6 @@ def wrong_ending(rule: str, path: object, endings: Iterable[str], also: str = ""
     return UsageError(f"{rule} {', '.join(known)}, got {str(path)!r}{hint}")
 
 
-@cache
-def plugins() -> tuple["EntryPoint", ...]:
-    """Return the entry points that installed packages have in the groups `gpunim.automata` and others, none of them loaded."""
-    from importlib.metadata import entry_points  # here, for its start-up time
-
-    found = entry_points()
-    return tuple(each for group in sorted(found.groups) if group.startswith("gpunim.") for each in found.select(group=group))
-
-
-def _plugins_for(wanted: tuple[str, type] | None) -> "Iterator[tuple[EntryPoint, type]]":
-    if wanted is not None:
-        group, of = wanted
-        yield from ((point, of) for point in plugins() if point.group == group)
-
-
 class Registry(UserDict[str, T]):
     """The entries of one kind, by name, in the order of their registration, and then those of plug-ins.
 
@@ -116,8 +96,8 @@ class Registry(UserDict[str, T]):
         kind: the word for an entry in messages, such as "theme".
         also: what a name may be in place of an entry's, for the message about an unknown one.
         check: raises UsageError for an entry that cannot be registered.
-        plugins: the group of entry points that name further entries, and the class that these are of, or are subclasses of; they
-            are loaded when the catalogue is first read, and one that fails is left out with a `PluginWarning`.
+        plugins: the group of entry points that name further entries, loaded when the catalogue is first read; one that fails is
+            left out, and the logger `gpu_nim` says why.
 
     >>> from types import SimpleNamespace
     >>> planets = Registry[SimpleNamespace]("planet")
@@ -132,40 +112,29 @@ class Registry(UserDict[str, T]):
     gpu_nim.model.errors.UsageError: planet must be one of earth, got 'vulcan'
     """
 
-    def __init__(
-        self,
-        kind: str,
-        also: str = "",
-        check: Callable[[T], None] = lambda entry: None,
-        plugins: tuple[str, type] | None = None,
-    ) -> None:
-        self.__dict__["data"] = {}
+    def __init__(self, kind: str, also: str = "", check: Callable[[T], None] = lambda entry: None, plugins: str = "") -> None:
         self.kind, self._also, self._check = kind, also, check
-        self._plugins, self._lock, self._loaded = _plugins_for(plugins), RLock(), False
+        self._own: dict[str, T] = {}
+        self._plugins, self._lock = plugins, RLock()
 
     @property
     def data(self) -> dict[str, T]:  # type: ignore[override]  # what a `UserDict` reads and changes
         """The entries; the first call loads the plug-ins, which other threads wait for."""
-        if not self._loaded:
-            with self._lock:
-                waiting, self._plugins = self._plugins, iter(())  # a plug-in that reads the catalogue itself sees those before it
-                for point, of in waiting:
-                    self._load(point, of)
-            self._loaded = True
-        entries: dict[str, T] = self.__dict__["data"]
-        return entries
+        with self._lock:
+            group, self._plugins = self._plugins, ""  # a plug-in that reads the catalogue itself sees those before it
+            if group:
+                self._add_plugins(group)
+        return self._own
 
-    def _load(self, point: "EntryPoint", of: type) -> None:
-        try:
-            entry: Any = point.load()
-            if not issubclass(entry if isinstance(entry, type) else type(entry), of):
-                raise UsageError(f"expected one of {of.__name__}, got {shown(entry)}")
-            if self.__dict__["data"].get(entry.name) is not entry:
-                self.add(entry)
-        except Exception as error:  # whatever a package does when it is imported
-            package = f" of {point.dist.name}" if point.dist else ""
-            why = message_of(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {message_of(error)}"
-            warnings.warn(f"{point.group} leaves out the plug-in {point.name}{package}: {why}", PluginWarning, stacklevel=2)
+    def _add_plugins(self, group: str) -> None:
+        from importlib.metadata import entry_points  # here, for their start-up time
+        from logging import getLogger
+
+        for point in entry_points(group=group):
+            try:
+                self.add(point.load())
+            except Exception as error:  # whatever a package does when it is imported
+                getLogger("gpu_nim").warning(f"gpunim: the plug-in {point.name} ({point.value}) is left out: {message_of(error)}")
 
     def __repr__(self) -> str:
         return f"<Catalogue of {len(self)} entries, each a {self.kind}: {', '.join(self)}>"
@@ -179,11 +148,10 @@ class Registry(UserDict[str, T]):
         Raises:
             UsageError: the name is taken, or the entry is none of this kind.
         """
-        own = self.__dict__["data"]  # as `data` is, without loading plug-ins
-        if entry.name in own:
+        if entry.name in self._own:  # not in `data`, which would load the plug-ins
             raise UsageError(f"a{'n' * (self.kind[0] in 'aeioO')} {self.kind} is called {entry.name} already")
         self._check(entry)  # type: ignore[arg-type]  # E is T, but for a decorated class, which keeps its own type
-        own[entry.name] = entry
+        self._own[entry.name] = entry  # type: ignore[assignment]
         return entry
 
     def decorator(self, entry_of: Callable[[F], T]) -> Callable[[F], F]:

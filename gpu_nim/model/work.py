@@ -1,4 +1,4 @@
-"""Long work: reports of its progress, the processes that it is divided among, and signals that must not interrupt it.
+"""Long work: reports of its progress, and the processes that it is divided among.
 
 The library itself shows no progress bars.
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,37 +72,11 @@ def place() -> Place | None:
 
 
 @contextmanager
-def interrupts_deferred() -> Iterator[list[int]]:
-    """Defer Ctrl-C until the end of the block, and SIGTERM and SIGHUP if the program handles them; yield those that came.
-
-    Zarr writes in its own threads, which continue, and recreate missing folders, when the caller is interrupted while it waits for
-    them.
-    """
-    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
-        yield []
-        return
-    came: list[int] = []
-    with _deferred(signal.SIGHUP, came), _deferred(signal.SIGTERM, came), _deferred(signal.SIGINT, came):
-        yield came
-
-
-@contextmanager
-def _deferred(number: signal.Signals, came: list[int]) -> Iterator[None]:
-    if not callable(signal.getsignal(number)):  # ignored, or ends the process at once
-        yield
-        return
-    handler = signal.signal(number, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(number, handler)
-    if number in came:
-        signal.raise_signal(number)
-
-
-@contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Block these signals in threads and processes started in the block, since Ctrl-C is sent to all processes of a terminal."""
+    """Block Ctrl-C, SIGTERM and SIGHUP in threads and processes that are started in the block.
+
+    A terminal sends Ctrl-C to all of its processes.
+    """
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # which would otherwise start with the first process, and unblock the signals

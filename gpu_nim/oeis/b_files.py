@@ -46,14 +46,14 @@ def bfile_name(entry: str) -> str:
     return f"b{entry[1:]}.txt" if is_a_number(entry) else f"{entry}.txt"
 
 
-def format_lines(pairs: Iterable[tuple[int, object]], separator: str = " ") -> Iterator[str]:
-    r"""Yield each pair as a line, of a b-file unless there is another separator.
+def format_lines(pairs: Iterable[tuple[int, object]]) -> Iterator[str]:
+    r"""Yield each pair as a line of a b-file.
 
     >>> list(format_lines([(0, 1), (1, 6)]))
     ['0 1\n', '1 6\n']
     """
     for n, value in pairs:
-        yield f"{n}{separator}{value}\n"
+        yield f"{n} {value}\n"
 
 
 def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:

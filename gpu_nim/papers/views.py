@@ -112,7 +112,7 @@ def verify(
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
             minutes if `thorough`.
         thorough: check each statement to a reach of its own, at least a hundred times as many cases as its source shows where that
-            takes minutes: about twelve minutes in all.
+            takes minutes: about ten minutes in all.
 
     Returns:
         For statements a list with a result for each; `pandas.DataFrame(result.summary() for result in ...)` is a table of them.

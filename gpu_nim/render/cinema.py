@@ -1,14 +1,13 @@
-"""Pictures by path tracing: soft sun and sky, light that bounces between cells, a floor, rounded edges, depth of field.
+"""Pictures by path tracing: soft sun and sky, light that bounces between cells, a floor, rounded edges.
 
-Each sample of a pixel follows one path: a ray from a place on the lens, and from each cell that it meets a ray to a place on the
-sun and one onwards, whose direction is drawn with the density of Lambert's law, so that the mean of the samples is the light that
-comes to the eye (Kajiya 1986). Nothing is random (see `Places`), and since both backends trace the same hits,
-the picture does not depend on the backend.
+Each sample of a pixel follows one path: a ray from the eye, and from each cell that it meets a ray to a place on the sun and one
+onwards, whose direction is drawn with the density of Lambert's law, so that the mean of the samples is the light that comes to the
+eye (Kajiya 1986). Nothing is random (see `Sampler`), and since both backends trace the same hits, the picture does not depend on
+the backend.
 
 The picture is refined sample by sample, and an interrupt after the first keeps the samples that are complete.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,16 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, surface
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.denoise import BAND, REACH, denoised, luminance, noise_of
-from gpu_nim.render.look import Look
-from gpu_nim.render.materials import MATERIALS
 from gpu_nim.render.raster import background, unmultiplied
-from gpu_nim.render.shading import Depths, Lamps, has_floor, tone_map, toward_sun
+from gpu_nim.render.shading import COOL, WARM, Lamps, has_floor, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.trace import Linear, Traced, ahead, cubes_hit, eye_of, primary_rays
+from gpu_nim.render.trace import Linear, Traced, cubes_hit, eye_of, primary_rays
 from gpu_nim.render.views import Camera
 
 SAMPLES = 12
@@ -38,10 +34,6 @@ _SUN = 0.035  # the radius of the sun at distance 1
 _BEVEL = 0.12  # the part of a side that is round, at each edge
 _SEEN_ROUND = 4.0  # pixels: the side of a cube from which on its edges are seen to be round
 _WIDE = 0.02  # the spread of rays of bounced light, for which finer cells make no difference
-_FOCUS = 0.25  # the part of what is seen in the middle of the picture, or of the body, that is nearer than what is in focus
-_FOCUS_RAYS = 15  # along each side of the middle of the picture, by which the lens is focused
-_DENSE = 8.0  # how many times as deep as before a body is haze within it
-_HIGH = 256.0  # times the distance of what is in focus: an eye that is higher above the floor is near to cells, and sees none
 _FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the body
 _BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the body: rays from it enter the body from outside
 _POOL = 0.13  # brightening of the floor near the body, as a fraction of the distance to white
@@ -51,21 +43,21 @@ _STRAIGHT = 0.08  # the part of light that the floor reflects straight up (Schli
 _SKY_PLACES = 4096  # directions over which the sky's light on an open floor is summed
 _AMBIENT = 0.4  # the part of the sky's light that is taken to come to cells from which a path does not go on
 
-# What is summed over the samples of a pixel. Of cells: their light and their colours, as far as haze lets both pass, the normal,
-# the depth, the haze, the luminance that they would have if they were white, its square, and the number of samples that meet some.
-# Of the floor and what is behind it: the light, the square of its luminance, and the number of samples.
+# What is summed over the samples of a pixel. Of cells: their light, their colours, the normal, the depth, the luminance that they
+# would have if they were white, its square, and the number of samples that meet some. Of the floor and what is behind it: the
+# light, the square of its luminance, and the number of samples.
 _LIGHT, _COLOUR, _NORMAL, _BESIDE = (slice(first, first + 3) for first in (0, 3, 6, 9))
-_DEPTH, _VEIL, _WHITE, _WHITE_SQUARE, _CELLS, _BESIDE_SQUARE, _OPEN, _SUMS = range(12, 20)
+_DEPTH, _WHITE, _WHITE_SQUARE, _CELLS, _BESIDE_SQUARE, _OPEN, _SUMS = range(12, 19)
 _DARKEST = np.float32(1 / 64)  # the least colour by which light is divided
 _EDGES = 0.6, 0.3, 30.0  # differences that are edges: of normals, of the luminance of colours, and of depth, along a pixel
 
-_PIXEL, _LENS, _MIRROR, _PATH = 0, 1, 2, 3  # uses of places; a path has two for each bounce
+_PIXEL, _REFLECTION, _PATH = 0, 1, 2  # uses of places; a path has two for each bounce
 
 _R2 = (0.7548776662466927, 0.5698402909980532)  # the inverses of the plastic number and of its square
 _GOLDEN = 0.6180339887498949  # the inverse of the golden ratio
 
 
-class Places:
+class Sampler:
     """Places in the unit square at which light is sampled, for each sample of each pixel and for each use that is made of one.
 
     They are those of the sequence R2 (Roberts 2018), numbered along a Z-order curve over the picture, so that those of one pixel
@@ -91,7 +83,7 @@ class Places:
             sample: the number of the sample.
             use: the number of the use.
 
-        >>> x, y = Places(width=2, samples=4, uses=1)(np.arange(2), 0, 0)
+        >>> x, y = Sampler(width=2, samples=4, uses=1)(np.arange(2), 0, 0)
         >>> x.round(3).tolist(), y.round(3).tolist()
         ([0.755, 0.774], [0.57, 0.849])
         """
@@ -119,16 +111,16 @@ def z_order(x: Ints, y: Ints) -> Ints:
     return np.asarray(spread[0] | spread[1] << 1)
 
 
-def disc(place: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
+def sample_disc(place: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
     """Return places of the unit disc for places of the unit square, equal areas for equal areas."""
     radius, turn = np.sqrt(place[0]), 2 * np.pi * place[1]
     return radius * np.cos(turn), radius * np.sin(turn)
 
 
-def about(normals: Doubles, place: tuple[Doubles, Doubles]) -> Doubles:
+def cosine_hemisphere(normals: Doubles, place: tuple[Doubles, Doubles]) -> Doubles:
     """Return directions (3, n) about normals (3, n), with a density in proportion to the cosine of the angle between (Lambert)."""
     across, along = tangents(normals)
-    x, y = disc(place)
+    x, y = sample_disc(place)
     return np.asarray(across * x + along * y + normals * np.sqrt(1 - place[0]))
 
 
@@ -181,7 +173,7 @@ class Cinema(Traced):
         for first in range(0, height, rows):
             above, stop = max(first - REACH, 0), min(first + rows, height)
             band = slice(above * width, (stop + REACH) * width)
-            picture[first:stop] = stage.developed(sums[band].reshape(-1, width, _SUMS), band)[first - above :][: stop - first]
+            picture[first:stop] = stage.resolved(sums[band].reshape(-1, width, _SUMS), band)[first - above :][: stop - first]
         return picture
 
 
@@ -233,32 +225,23 @@ class _Stage:
         look, theme = drawing.look, drawing.theme
         self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._body = drawing.tracer, drawing.body
-        self._places = Places(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
-        if camera.parallel and look.aperture != Look.aperture:
-            raise UsageError(f"aperture would have no effect: a parallel view has no lens, got {look.aperture}")
-        self._sun, self._rim = toward_sun(camera.basis, theme.sun), Lamps.of(camera).rim
+        self._sampler = Sampler(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
+        lamps = Lamps.of(camera.basis)
+        self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(self._sun[:, None])
-        self._material = MATERIALS[look.material]
         low, high = (part.astype(np.float64) for part in self._body.bounds())
-        self._depths = Depths.of(self._body, camera)
-        self._focus = self._seen_depth() or self._depths.near + _FOCUS * (self._depths.far - self._depths.near)
-        self._haze = theme.haze
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
-        self._key, self._ambient = (
-            np.array(colour, np.float32) * np.float32(strength)
-            for colour, strength in ((theme.warm, theme.key), (theme.cool, theme.ambient))
-        )
+        self._key, self._ambient = WARM * np.float32(theme.key), COOL * np.float32(theme.ambient)
         self._floor = None
         self._up = camera.basis[1]
-        above = camera.eye[2] - low[2]
-        if not camera.parallel and 0 <= above < _HIGH * self._focus and has_floor(camera.basis, self._sun):
+        if not camera.parallel and camera.eye[2] >= low[2] and has_floor(camera.basis, self._sun):
             middle = (low + high) / 2
             middle[2] = low[2]
             diagonal = float(np.linalg.norm(high - low))
             reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
             self._floor = _Floor(int(low[2]), middle - camera.eye, diagonal, reach)
             self._up = np.array([0.0, 0.0, 1.0])
-        over = about(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
+        over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
         self._unshaded = self._key * np.float32(self._sun[2]) + self._sky(over).mean(axis=0)
         pool = to_linear(np.array(theme.top))
         self._pool = pool / pool.max() * np.float32(_POOL)
@@ -270,16 +253,14 @@ class _Stage:
         out = np.zeros((len(pixels), _SUMS), np.float32)
         out[hits.faces == START, _CELLS] = 1  # the eye is in a cell: black
         met = hits.met
-        depth = ahead(self._camera, rays, hits, met)
-        veil = self._veil(depth)[:, None]
+        depth = hits.distances[met] * -(self._camera.basis[2] @ rays.directions[:, met])
         colours, points = self._colours(hits, met), self._points(rays, hits, met, pixels[met])
         light = self._path(rays, hits, colours, points, sample)
         colours = np.maximum(colours, _DARKEST)
-        out[met, _LIGHT] = light * (1 - veil)
-        out[met, _COLOUR] = colours * (1 - veil)
+        out[met, _LIGHT] = light
+        out[met, _COLOUR] = colours
         out[met, _NORMAL] = points.normals.T
         out[met, _DEPTH] = self._steps(depth)
-        out[met, _VEIL] = veil[:, 0]
         out[met, _WHITE] = luminance(light / colours)
         out[met, _WHITE_SQUARE] = out[met, _WHITE] ** 2
         out[met, _CELLS] = 1
@@ -290,29 +271,12 @@ class _Stage:
         out[missed, _BESIDE_SQUARE] = luminance(floor) ** 2
         return out
 
-    def _seen_depth(self) -> float:
-        """Return how far ahead cells in the middle of the picture are, 0 where there are none."""
-        width, height = self._look.resolution
-        x, y = (np.linspace(1 / 3, 2 / 3, _FOCUS_RAYS) * side for side in (width, height))
-        pixels = (y.astype(np.int64)[:, None] * width + x.astype(np.int64)).ravel()
-        rays = primary_rays(self._camera, self._look.resolution, pixels, (0.5, 0.5))
-        hits = self._tracer.trace(rays)
-        depths = ahead(self._camera, rays, hits, hits.met)
-        return float(np.quantile(depths, _FOCUS)) if len(depths) else 0.0
-
-    def _veil(self, depth: Doubles) -> NDArray[np.float32]:
-        """Return the haze before places, 0 to 1, by their depth, float32 (n,): over a body before the eye, or within it."""
-        part, depths = np.clip(self._depths.part(depth), 0, 1), self._depths
-        outside, inside = self._haze * part**1.5, 1 - (1 - self._haze) ** (_DENSE * part)
-        within = np.clip(1 - depths.near / (depths.far - depths.near), 0, 1)
-        return np.asarray(outside + within * (inside - outside), np.float32)
-
     def _steps(self, depth: Doubles) -> Doubles:
         """Return depths (n,) in steps that are as many from pixel to pixel, wherever a plane is."""
         pixel = 2 * self._camera.scale / self._look.resolution[1]
         return (depth if self._camera.parallel else np.log(np.maximum(depth, 1e-9))) / pixel
 
-    def developed(self, sums: NDArray[np.float32], pixels: slice) -> NDArray[np.float32]:
+    def resolved(self, sums: NDArray[np.float32], pixels: slice) -> NDArray[np.float32]:
         """Return the picture of sums of samples (height, width, sums) without its noise, premultiplied sRGB and alpha.
 
         Args:
@@ -328,7 +292,6 @@ class _Stage:
         guides = np.stack([*means[_NORMAL] / normal, luminance(np.moveaxis(means[_COLOUR], 0, 2)) / colour])
         noise = noise_of(sums[..., _WHITE], sums[..., _WHITE_SQUARE], cells)
         light = denoised(white, noise, cells, guides, means[_DEPTH, None] / step) * shown
-        light += sums[..., _VEIL, None] * self._backdrop[pixels].reshape(light.shape)
         noise = noise_of(luminance(sums[..., _BESIDE]), sums[..., _BESIDE_SQUARE], beside)
         floor = (sums[..., _BESIDE] / np.maximum(beside, 1)[..., None]).astype(np.float32)
         floor = denoised(floor, noise, beside, guides[:0])
@@ -340,20 +303,12 @@ class _Stage:
         return np.concatenate([to_srgb(tone_map(unmultiplied(seen))) * alpha, alpha], axis=2)
 
     def _primary(self, pixels: Ints, sample: int) -> Rays:
-        """Return rays through the pixels: from the eye, or from places on a lens to what they see in focus."""
-        camera = self._camera
-        rays = primary_rays(camera, self._look.resolution, pixels, self._places(pixels, sample, _PIXEL), _FINENESS)
-        if camera.parallel or not self._look.aperture:
-            return rays
-        right, up, toward = camera.basis[:, :, None]
-        x, y = disc(self._places(pixels, sample, _LENS))
-        offset = (right * x + up * y) * (self._look.aperture * self._focus)
-        directions = unit(rays.directions * (self._focus / -(toward * rays.directions).sum(axis=0)) - offset)
-        whole = np.floor(rays.fractions + offset)
-        return Rays(rays.cells + whole.astype(np.int64), rays.fractions + offset - whole, directions, rays.levels, rays.spread)
+        """Return rays from the eye through the pixels."""
+        at = self._sampler(pixels, sample, _PIXEL)
+        return primary_rays(self._camera, self._look.resolution, pixels, at, _FINENESS)
 
     def _path(self, rays: Rays, hits: Hits, colours: Linear, points: _Points, sample: int) -> Linear:
-        """Return the light that comes along rays from the cells that they meet, of the material; what these reflect is matt.
+        """Return the light that comes along rays from the cells that they meet.
 
         Args:
             rays: rays.
@@ -369,15 +324,9 @@ class _Stage:
         for use in range(_PATH, _PATH + 2 * (BOUNCES + 1), 2):
             if use != _PATH:
                 colours, points = self._colours(hits, which), self._points(rays, hits, which, pixels[path])
-            sunlight, sun = self._sunlight(points, rays.spread, sample, use)
-            if use == _PATH and self._material.mirrors:
-                shine, weight = self._shine(points, rays.directions[:, which], rays.spread, sample, colours, sunlight, sun)
-                light += shine
-                if self._material.metal:
-                    break
             weight[path] *= colours
-            light[path] += weight[path] * sunlight
-            onwards = about(points.normals, self._places(points.pixels, sample, use + 1))
+            light[path] += weight[path] * self._sunlight(points, rays.spread, sample, use)
+            onwards = cosine_hemisphere(points.normals, self._sampler(points.pixels, sample, use + 1))
             # A rounded edge reflects nothing into its own cube.
             onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
             rays = points.rays(onwards, _WIDE)
@@ -405,9 +354,9 @@ class _Stage:
         normals = unit(sides + tilt * np.clip(pixels_wide / _SEEN_ROUND - 1, 0, 1))
         return _Points(*surface(rays, hits, which), levels, sides, normals, pixels)
 
-    def _sunlight(self, points: _Points, spread: float, sample: int, use: int) -> tuple[Linear, Doubles]:
-        """Return the light of the sun that points reflect if they are white and matt, and where it comes from, (3, n)."""
-        x, y = disc(self._places(points.pixels, sample, use))
+    def _sunlight(self, points: _Points, spread: float, sample: int, use: int) -> Linear:
+        """Return the light of the sun that points reflect if they are white and matt, (n, 3)."""
+        x, y = sample_disc(self._sampler(points.pixels, sample, use))
         across, along = self._sun_axes
         sun = unit(self._sun[:, None] + (across * x + along * y) * _SUN)
         facing = (points.normals * sun).sum(axis=0)
@@ -415,19 +364,7 @@ class _Stage:
         lit = faced[self._tracer.trace(points.rays(sun, spread, faced)).faces == MISS]
         light = np.zeros((len(facing), 3), np.float32)
         light[lit] = self._key * facing[lit, None]
-        return light, sun
-
-    def _shine(
-        self, points: _Points, directions: Doubles, spread: float, sample: int, colours: Linear, sunlight: Linear, sun: Doubles
-    ) -> tuple[Linear, Linear]:
-        """Return the light that points of the material mirror, and the part that is left for what is below its coat, (n, 3)."""
-        rough = self._material.roughness
-        straight = colours if self._material.metal else np.full_like(colours, self._material.mirrors)
-        light, part = self._mirrored(points, directions, spread, sample, rough, straight, self._sky)
-        half = unit(sun - directions)
-        # The distribution of Trowbridge and Reitz, with the shadowing of Kelemen and Szirmay-Kalos 2001.
-        scattered = ((points.normals * half).sum(axis=0) ** 2 * (rough**2 - 1) + 1) * (sun * half).sum(axis=0) / rough * 2
-        return light + part * sunlight * (scattered**-2.0).astype(np.float32)[:, None], 1 - part
+        return light
 
     def _sky(self, directions: Doubles) -> Linear:
         """Return the light that comes from directions (3, n) in which there is no cell: of the sky, or of the floor below it."""
@@ -457,8 +394,8 @@ class _Stage:
         up = np.zeros_like(at)
         up[2] = 1
         points = _Points(cells, fractions, levels, up, up, pixels)
-        light = self._sunlight(points, rays.spread, sample, _PATH)[0]
-        onwards = about(up, self._places(pixels, sample, _PATH + 1))
+        light = self._sunlight(points, rays.spread, sample, _PATH)
+        onwards = cosine_hemisphere(up, self._sampler(pixels, sample, _PATH + 1))
         hits = self._tracer.trace(points.rays(onwards, _WIDE))
         free, met = np.flatnonzero(hits.faces == MISS), hits.met
         light[free] += self._sky(onwards[:, free])
@@ -467,43 +404,28 @@ class _Stage:
         shade[near] = 1 + (light / self._unshaded - 1) * fade
         pool = np.exp(-((away / (_POOL_REACH * floor.diagonal)) ** 2)).astype(np.float32)[:, None]
         added[near] = shade[near] * pool * self._pool * (1 - self._backdrop[pixels])
-        away_from = rays.directions[:, which[near]]  # what the floor mirrors of the sky is in the background
-        added[near] += self._mirrored(points, away_from, rays.spread, sample, _GLOSS, np.float32(_STRAIGHT), np.zeros_like)[0]
+        added[near] += self._reflection(points, rays.directions[:, which[near]], rays.spread, sample)
         return shade, added
 
-    def _mirrored(
-        self,
-        points: _Points,
-        directions: Doubles,
-        spread: float,
-        sample: int,
-        rough: float,
-        straight: Linear | np.float32,
-        sky: Callable[[Doubles], Any],
-    ) -> tuple[Linear, Linear]:
-        """Return the light that points mirror towards where directions come from, (n, 3), and the part of light that they mirror.
+    def _reflection(self, points: _Points, directions: Doubles, spread: float, sample: int) -> Linear:
+        """Return the light of cells that the floor reflects, (n, 3): what it reflects of the sky is in the background.
 
         Args:
-            points: the points.
+            points: points of the floor.
             directions: those of the rays that met them, (3, n).
             spread: that of these rays.
             sample: the number of the sample.
-            rough: how far it is scattered.
-            straight: the part that is mirrored straight back, of each (n, 3), or of all.
-            sky: the light from directions in which there is no cell.
         """
         cosine = -(directions * points.normals).sum(axis=0)
         mirror = directions + 2 * cosine * points.normals
-        onwards = unit(mirror + rough * about(mirror, self._places(points.pixels, sample, _MIRROR)))
+        onwards = unit(mirror + _GLOSS * cosine_hemisphere(mirror, self._sampler(points.pixels, sample, _REFLECTION)))
         onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
         rays = points.rays(onwards, max(spread, _GLOSSY))
         hits = self._tracer.trace(rays)
-        met, free = hits.met, np.flatnonzero(hits.faces == MISS)
+        met = hits.met
         seen = self._points(rays, hits, met, points.pixels[met])
-        lit = self._sunlight(seen, rays.spread, sample, _PATH)[0] + self._ambient * np.float32(_AMBIENT)
-        grazing = ((1 - np.clip(cosine, 0, 1)) ** 5).astype(np.float32)[:, None]
-        part = straight + (1 - straight) * grazing
+        lit = self._sunlight(seen, rays.spread, sample, _PATH) + self._ambient * np.float32(_AMBIENT)
+        grazing = ((1 - np.clip(cosine[met], 0, 1)) ** 5).astype(np.float32)[:, None]
         light = np.zeros((len(points.pixels), 3), np.float32)
-        light[met] = self._colours(hits, met) * lit
-        light[free] = sky(onwards[:, free]).reshape(-1, 3)
-        return light * part, part
+        light[met] = self._colours(hits, met) * lit * (_STRAIGHT + (1 - _STRAIGHT) * grazing)
+        return light

@@ -18,7 +18,7 @@ from gpu_nim.model.files import made_by
 from gpu_nim.render.metadata import savefig_metadata
 from gpu_nim.render.themes import Colour, Theme, bytes_of
 from gpu_nim.render.words import Setting, font_of, text_width
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -175,7 +175,7 @@ class Drawing:
     def save(self, path: Path) -> None:
         """Write the drawing as .pdf or .svg, atomically."""
         document = self.document(path.suffix.lower())
-        with replacing(path) as scratch:
+        with atomic_write(path) as scratch:
             scratch.write_bytes(document)
 
     def image(self, width: int, height: int) -> "Image":

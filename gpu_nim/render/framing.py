@@ -13,7 +13,7 @@ from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
 from gpu_nim.render.look import CINEMA, Look
 from gpu_nim.render.projection import FINE
-from gpu_nim.render.shading import has_floor, toward_sun
+from gpu_nim.render.shading import Lamps, has_floor
 from gpu_nim.render.traced_body import TracedBody, opened
 from gpu_nim.render.views import (
     DEFAULT_VIEW,
@@ -57,14 +57,15 @@ def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[
     Raises:
         UsageError: they cannot be set legibly with space for the body, or there are no coordinates for axes.
     """
+    box = box_of(blocks) if look.axes else None
     if isinstance(blocks, TracedBody):
-        return Annotations(look, blocks.legend, box_of(blocks), running)
+        return Annotations(look, blocks.legend, box, running)
     if look.axes and blocks.unit == FINE:
         raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
     legend = None
     if look.legend:
         legend = legend_of(blocks, look.colours_of(blocks) if colours is None else colours, look.colour)
-    return Annotations(look, legend, box_of(blocks), running)
+    return Annotations(look, legend, box, running)
 
 
 def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None) -> Camera:
@@ -87,7 +88,7 @@ def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None,
 def with_shadow(points: NDArray[np.floating], view: View, look: Look) -> NDArray[np.floating]:
     """Return points (N, 3) and, where the look has a floor below them, the ends of their shadows on it."""
     basis = view.basis()
-    sun = toward_sun(basis, look.drawn_theme.sun)
+    sun = Lamps.of(basis).key
     if look.quality != CINEMA or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
         return points
     heights = points[:, 2:] - points[:, 2].min()

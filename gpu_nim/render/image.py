@@ -1,5 +1,6 @@
-"""One picture: from a source and a look to an image and a file."""
+"""One picture: from a source, or a figure of the papers, and a look to an image and a file."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +17,8 @@ from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.cinema import Cinema
+from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
+from gpu_nim.render.figures import FIGURES, draw_figure, figure_options
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect
@@ -23,13 +26,13 @@ from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
-from gpu_nim.render.source import Source, blocks_of, has_many_cells, name_of
-from gpu_nim.render.styles import style_of, style_options
+from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
+from gpu_nim.render.styles import style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.atomic import atomic_write, check_writable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -107,7 +110,7 @@ class Picture:
         else:
             options = {"compress_level": _COMPRESSION}
         options |= image_options(path.suffix.lower(), made_by(self.call))
-        with replacing(path) as scratch:
+        with atomic_write(path) as scratch:
             self.image.save(scratch, **options)
 
     def _repr_png_(self) -> bytes:
@@ -139,8 +142,8 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     require_effect(*style_options(look), look)
     require_words(look)
     made = call("render", name_of(source), look)
-    body, engine, reason = _body_to_draw(source, look, on_step)
-    style = style_of(look)
+    body, engine, reason = _body_to_draw(read_source(source), look, on_step)
+    style = look.drawn_style
     if issubclass(style, LaidOutStyle):
         image = style.lay_out(body, look.colours_of(body), look)
         return Picture(image, engine, len(body), body.population, body.note, made)
@@ -153,29 +156,81 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     return Picture(image, engine, count, body.population, note, made)
 
 
-def _body_to_draw(source: Source, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
+def draw(
+    source: Source, path: str | Path, look: Look | None = None, *, given: Collection[str] = (), on_step: OnStep = unreported
+) -> dict[str, object]:
+    """Draw a source or a figure into a file, and return a report of it as plain values.
+
+    Args:
+        source: as for `gpu_nim.render.render`, or figure:NAME with a name of `gpu_nim.render.figures.FIGURES`.
+        path: the file, whose ending names the format. A figure is drawn in
+            vectors for .pdf and .svg.
+        look: its appearance; a figure takes few options of it.
+        given: as for `gpu_nim.render.look.require_effect`.
+        on_step: as for `gpu_nim.render.render`.
+
+    Raises:
+        UsageError: as for `render` and `Picture.save`, before the source is grown where that can be told; there is no such figure.
+        FileError: the file cannot be written.
+        InsufficientMemoryError: as for `render`.
+        MissingDependency: as for `render`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report = draw("nim:7", f"{folder}/nim.png", Look(resolution=(64, 48), engine="numpy"))
+    >>> [report[name] for name in ("source", "width", "height", "engine", "population", "drawn")]
+    ['nim:7', 64, 48, 'numpy', 64, 64]
+    """
+    path, look = Path(path), look or Look()
+    name, suffix = name_of(source), path.suffix.lower()
+    figure = FIGURES.find(name.removeprefix("figure:")) if name.startswith("figure:") else None
+    in_vectors = figure is not None and suffix in VECTOR_SUFFIXES
+    if not in_vectors:
+        check_ending(path, look.resolution, transparent=look.transparent)
+    require_effect(*(figure_options(figure.name, suffix) if figure else style_options(look)), look, given)
+    check_writable(path)
+    if figure and in_vectors:
+        drawing = draw_figure(figure.name, look.theme)
+        drawing.save(path)
+        size, note = (round(drawing.width), round(drawing.height)), ""
+    else:
+        picture = _figure_picture(figure.name, path, look) if figure else render(source, look, on_step=on_step)
+        picture.save(path)
+        size, note = picture.image.size, picture.note
+    report = {"source": name, "out": str(path), "width": size[0], "height": size[1], "note": note}
+    return report if figure else {**report, "engine": picture.engine, "population": picture.population, "drawn": picture.drawn}
+
+
+def _figure_picture(name: str, path: Path, look: Look) -> Picture:
+    """Return a figure in pixels."""
+    width, height = look.resolution
+    made = call("draw", f"figure:{name}", str(path), look)
+    return Picture(draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", made)
+
+
+def _body_to_draw(source: ParsedSource, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
     """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
     engine, reason = choose_engine(look)
     if not is_traced(source, look):
-        require_picture_memory(look, engine, name_of(source))
+        require_picture_memory(look, engine, source.name)
         blocks = prepare(source, look, on_step)
         if blocks.flat:
             require_effect(*style_options(look, flat=True), look)
         return blocks, engine, reason
     require_traceable(look)
-    require_picture_memory(look, "trace", name_of(source))
+    require_picture_memory(look, "trace", source.name)
     return traced_body(source, look, on_step), "trace", reason
 
 
-def is_traced(source: Source, look: Look) -> bool:
+def is_traced(source: ParsedSource, look: Look) -> bool:
     """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
-    able = look.engine == "auto" and "trace" in style_of(look).engines and look.colour in BY_GENERATION
-    return choose_engine(look)[0] == "trace" or (able and has_many_cells(source))
+    able = look.engine == "auto" and "trace" in look.drawn_style.engines and look.colour in BY_GENERATION
+    return choose_engine(look)[0] == "trace" or (able and source.has_many_cells())
 
 
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
-    style = style_of(look)
+    style = look.drawn_style
     if "trace" not in style.engines or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
@@ -195,16 +250,16 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
         blocks = one_at_each_place(blocks)
-    if blocks.flat and not style_of(look).draws_flat:
+    if blocks.flat and not look.drawn_style.draws_flat:
         raise UsageError(f"style {look.style_name} needs a body in space, and {blocks.name} is flat")
-    return style_of(look).prepared(blocks, look.quality)
+    return look.drawn_style.prepared(blocks, look.quality)
 
 
 def choose_engine(look: Look) -> tuple[str, str]:
     """Return the engine for a picture and, where OpenGL was preferred but not chosen, why."""
     if look.traced:
         return "trace", ""
-    engines = style_of(look).engines
+    engines = look.drawn_style.engines
     if look.engine not in ("auto", *engines):
         raise UsageError(f"style {look.style_name} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
     if look.engine == "numpy" or "opengl" not in engines:
@@ -237,7 +292,7 @@ class DrawnBody:
         self.blocks = body
         self.look = look
         self.engine = engine
-        style = style_of(look)
+        style = look.drawn_style
         assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
         if isinstance(body, TracedBody):
             self._style: CameraStyle = (Cinema if look.quality == CINEMA else style.traced or Traced)(body, look)
@@ -264,7 +319,7 @@ class DrawnBody:
         image = self._over_background(self._style.draw(camera, on_step))
         if self.shortfall and not partly:
             raise KeyboardInterrupt
-        self.annotations.annotate(image, camera, running, box_of(self.blocks))
+        self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)
         return image
 
     def _over_background(self, pixels: NDArray[np.float32]) -> "Image":

@@ -5,22 +5,33 @@ A look names a style, and a style draws a look, so both are described here; each
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.registry import Registry, unknown
+from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
-from gpu_nim.render.materials import MATERIALS
-from gpu_nim.render.themes import SKIES, THEMES, Theme, matplotlib_map
-from gpu_nim.render.views import INSIDE, Camera, View, parse_place, view_maker
+from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
+from gpu_nim.render.views import (
+    ANGLES,
+    DEFAULT_VIEW,
+    FLAT_VIEW,
+    INSIDE,
+    TELLING_VIEWS,
+    VIEWS,
+    Camera,
+    View,
+    parse_place,
+    view_maker,
+)
 from gpu_nim.render.words import JOINERS
 
 if TYPE_CHECKING:
@@ -28,9 +39,6 @@ if TYPE_CHECKING:
 
 CINEMA = "cinema"
 QUALITIES = ("draft", "final", CINEMA)
-#: The options of path traced pictures alone.
-CINEMA_OPTIONS = ("aperture", "sky", "material")
-LARGEST_APERTURE = 0.1
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 
@@ -95,20 +103,113 @@ class Style(ABC):
         return 2 if look.quality == "final" and max(look.resolution) * 2 <= LARGEST_SIDE else 1
 
 
-#: The styles by name, once their folder is imported; `gpu_nim.render.styles.style_of` is that of a look.
-STYLES = Registry[type[Style]]("style", plugins=("gpunim.styles", Style))
+#: The styles by name, once their folder is imported.
+STYLES = Registry[type[Style]]("style")
 
 
-def _size(resolution: object) -> tuple[int, int]:
-    if isinstance(resolution, str):
-        try:
-            return parse_resolution(resolution)
-        except ValueError as error:
-            raise UsageError(f"resolution: {error}") from None
-    size = integers("resolution", resolution)
+@dataclass(frozen=True)
+class Option:
+    """What a field of `Look` takes; the option of the command and the line in the docstring of `Look` are made of it.
+
+    Attributes:
+        help: what it is, in sentences, with {} for its names.
+        check: returns a value that was given, or one in its place, by the name of the field; UsageError where it is wrong.
+        registry: what its names stand for, or None.
+        names: returns its names, by default those of the registry; those in capitals are placeholders.
+        metavar: the placeholder of a value without names.
+    """
+
+    help: str
+    check: Callable[[str, Any], Any]
+    registry: Registry[Any] | None = None
+    names: Callable[[], Iterable[str]] | None = None
+    metavar: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Its names, or () where it takes others."""
+        return tuple(self.names() if self.names else self.registry or ())
+
+
+def _option(help: str, check: Callable[[str, Any], Any], **more: Any) -> dict[str, Option]:
+    return {"option": Option(help, check, **more)}
+
+
+def option_of(each: "Field[Any]") -> Option:
+    """Return the option of a field of `Look`."""
+    return cast("Option", each.metadata["option"])
+
+
+def _name(names: Callable[[], Iterable[str]]) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in (known := tuple(names())):
+            raise unknown(name, value, known)
+        return value
+
+    return check
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{name} must be text, got {shown(value)}")
+    return value
+
+
+def _printable(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.translate(_UNPRINTED).isprintable():
+        raise UsageError(f"{name} must be printable text, got {value!r}")
+    return value
+
+
+def _place(name: str, value: Any) -> str:
+    parse_place(name.replace("_", "-"), _text(name, value))
+    return str(value)
+
+
+def _view(name: str, value: Any) -> Any:
+    if not isinstance(value, View) and _text(name, value) != INSIDE:
+        view_maker(value)  # an unknown one is refused before anything is grown or drawn
+    return value
+
+
+def _flag(name: str, value: Any) -> bool:
+    return bool(value)
+
+
+def _span(name: str, value: Any) -> tuple[int, int]:
+    if len(span := integers(name, value)) != 2:
+        raise UsageError(f"{name} must be the first and the one after the last, got {shown(value)}")
+    return span[0], span[1]
+
+
+def _size(name: str, value: Any) -> tuple[int, int]:
+    try:
+        size = parse_resolution(value) if isinstance(value, str) else integers(name, value)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from None
     if len(size) != 2:
-        raise UsageError(f"resolution must be a width and a height, got {shown(resolution)}")
+        raise UsageError(f"{name} must be a width and a height, got {shown(value)}")
+    if not (min(size) >= SMALLEST_SIDE and max(size) <= LARGEST_SIDE):
+        least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
+        raise UsageError(f"{name} must be from {least} to {most} pixels, got {size[0]}x{size[1]}")
     return size[0], size[1]
+
+
+def _cuts() -> tuple[str, ...]:
+    return "none", *CUTS
+
+
+def _themed_styles() -> str:
+    usual, *others = dict.fromkeys(theme.style for theme in THEMES.values())
+    themes = (f"{style} in the {name} theme" for style in others for name, theme in THEMES.items() if theme.style == style)
+    return "; ".join((usual, *themes))
+
+
+_ANY_VIEW = f"{{}} in degrees; a traced picture: {INSIDE}"
+_USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in TELLING_VIEWS.items())}"
+_EYE = "Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."
+_CMAP = "A colour map of matplotlib, such as viridis.  [default: the theme's]"
+_QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; cinema is path traced and takes minutes."
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,26 +217,7 @@ class Look:
     """The appearance of a picture.
 
     Args:
-        resolution: width and height in pixels; also as text, such as "1920x1080", or a name of `RESOLUTIONS`, such as "4k".
-        view: a name of `views.VIEWS`, "AZIM,ELEV" in degrees, or a `View`; None is the default of the body (`views.TELLING_VIEWS`).
-        theme: a name of `themes.THEMES`.
-        colour: a name of `colourings.COLOURINGS`; None is rank.
-        cmap: a name of matplotlib's colour maps in place of the theme's, for colours with a scale; None for the theme's.
-        style: a name of `styles.STYLES`, which is looked up where the look is drawn; None is the theme's own.
-        quality: draft, final, or cinema, which is path traced (see `gpu_nim.render.cinema`).
-        engine: auto, opengl, numpy or trace.
-        cut: a name of `geometry.CUTS`, or none.
-        generations: draw only the generations from the first to before the second; None for all.
-        transparent: an alpha channel in place of the background.
-        title: a text above the body.
-        caption: a text below it.
-        legend: show what the colours stand for.
-        axes: show the coordinates, with ticks at 0 and the powers of two.
-        eye: where the eye is, as "A,B,C" in cells, such as "2^39,100,5/2"; None for a view that shows all of the body.
-        look_at: what it looks at, likewise; None is the middle of the body.
-        aperture: of cinema, the radius of the lens where what is in focus is at distance 1: at 0 all is sharp.
-        sky: of cinema, a name of `themes.SKIES`.
-        material: of cinema, a name of `materials.MATERIALS`.
+        FIELDS
 
     Raises:
         UsageError: a value is none of these.
@@ -148,85 +230,59 @@ class Look:
     gpu_nim.model.errors.UsageError: theme must be one of dark, paper, neon, got 'papyrus'; did you mean paper?
     """
 
-    resolution: tuple[int, int] = (1920, 1080)
-    view: str | View | None = None
-    theme: str = "dark"
-    colour: str | None = None
-    cmap: str | None = None
-    style: str | None = None
-    quality: str = "final"
-    engine: str = "auto"
-    cut: str = "none"
-    generations: tuple[int, int] | None = None
-    transparent: bool = False
-    title: str = ""
-    caption: str = ""
-    legend: bool = False
-    axes: bool = False
-    eye: str | None = None
-    look_at: str | None = None
-    aperture: float = 0.004
-    sky: str = "studio"
-    material: str = "matt"
+    resolution: tuple[int, int] = field(
+        default=(1920, 1080), metadata=_option("WIDTHxHEIGHT in pixels, or {}.", _size, names=lambda: RESOLUTIONS)
+    )
+    view: str | View | None = field(
+        default=None,
+        metadata=_option(f"{_ANY_VIEW}.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)),
+    )
+    eye: str | None = field(default=None, metadata=_option(_EYE, _place, metavar="A,B,C"))
+    look_at: str | None = field(
+        default=None, metadata=_option("What it looks at.  [default: the middle of the body]", _place, metavar="A,B,C")
+    )
+    theme: str = field(default="dark", metadata=_option("{}.", _name(lambda: THEMES), registry=THEMES))
+    colour: str | None = field(
+        default=None, metadata=_option(f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
+    )
+    cmap: str | None = field(default=None, metadata=_option(_CMAP, _text, metavar="NAME"))
+    style: str | None = field(default=None, metadata=_option(f"{{}}.  [default: {_themed_styles()}]", _text, registry=STYLES))
+    generations: tuple[int, int] | None = field(
+        default=None, metadata=_option("Draw only generations START, ..., STOP - 1.", _span)
+    )
+    cut: str = field(
+        default="none",
+        metadata=_option("{}: what is cut away to show the inside.", _name(_cuts), registry=CUTS, names=_cuts),
+    )
+    quality: str = field(default="final", metadata=_option(_QUALITY, _name(lambda: QUALITIES), names=lambda: QUALITIES))
+    engine: str = field(
+        default="auto", metadata=_option("{}; numpy needs no OpenGL.", _name(lambda: ENGINES), names=lambda: ENGINES)
+    )
+    title: str = field(default="", metadata=_option("A text above the body.", _printable))
+    caption: str = field(default="", metadata=_option("A text below the body.", _printable))
+    legend: bool = field(default=False, metadata=_option("Show what the colours stand for.", _flag))
+    axes: bool = field(default=False, metadata=_option("Show the coordinates, with ticks at 0 and the powers of two.", _flag))
+    transparent: bool = field(default=False, metadata=_option("An alpha channel in place of the background.", _flag))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "resolution", _size(self.resolution))
-        width, height = self.resolution
-        if not (min(self.resolution) >= SMALLEST_SIDE and max(self.resolution) <= LARGEST_SIDE):
-            least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
-            raise UsageError(f"resolution must be from {least} to {most} pixels, got {width}x{height}")
-        for name in ("view", "colour", "cmap", "style", "eye", "look_at"):
-            value = getattr(self, name)
-            if not (value is None or isinstance(value, str) or (name == "view" and isinstance(value, View))):
-                raise UsageError(f"{name} must be text, got {shown(value)}")
-        if self.generations is not None:
-            if len(span := integers("generations", self.generations)) != 2:
-                raise UsageError(f"generations must be the first and the one after the last, got {shown(self.generations)}")
-            object.__setattr__(self, "generations", span)
-        self._check_eye()
-        if isinstance(self.view, str) and self.view != INSIDE:
-            view_maker(self.view)  # an unknown one is refused before anything is grown or drawn
-        THEMES.find(self.theme)
-        SKIES.find(self.sky)
-        MATERIALS.find(self.material)
-        for name, value, known in (
-            ("colour", self.colour, COLOURINGS),
-            ("quality", self.quality, QUALITIES),
-            ("engine", self.engine, ENGINES),
-            ("cut", self.cut, ("none", *CUTS)),
-        ):
-            if value is not None and value not in known:
-                raise unknown(name, value, known)
+        for each in fields(self):
+            if (value := getattr(self, each.name)) is not None or each.default is not None:
+                object.__setattr__(self, each.name, option_of(each).check(each.name, value))
+        if self.puts_eye and self.engine not in ("auto", "trace"):
+            raise UsageError(f"an eye and view {INSIDE} need engine trace, got engine {self.engine!r}")
+        if self.eye and self.view is not None:
+            raise UsageError(f"view would have no effect with an eye, got {self.view!r}")
+        if self.look_at and not self.puts_eye:
+            raise UsageError(f"look-at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
         if self.cmap is not None:
             if COLOURINGS[self.colour or DEFAULT].named is not None:
                 raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {shown(self.cmap)}")
             matplotlib_map(self.cmap)
         if self.quality == CINEMA and self.engine not in ("auto", "trace"):
             raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
-        if not isinstance(self.aperture, (int, float)) or not 0 <= self.aperture <= LARGEST_APERTURE:
-            raise UsageError(f"aperture must be from 0 to {LARGEST_APERTURE}, got {shown(self.aperture)}")
-        for name in CINEMA_OPTIONS:
-            if self.quality != CINEMA and getattr(self, name) != getattr(Look, name):
-                raise UsageError(f"{name} needs quality {CINEMA}, got {shown(getattr(self, name))} with quality {self.quality}")
-        for name, text in (("title", self.title), ("caption", self.caption)):
-            if not isinstance(text, str) or not text.translate(_UNPRINTED).isprintable():
-                raise UsageError(f"{name} must be printable text, got {text!r}")
-
-    def _check_eye(self) -> None:
-        """Raise UsageError for an eye or a look-at that is no place, or has no effect."""
-        if self.puts_eye and self.engine not in ("auto", "trace"):
-            raise UsageError(f"an eye and view {INSIDE} need engine trace, got engine {self.engine!r}")
-        if self.eye:
-            parse_place("eye", self.eye)
-            if self.view is not None:
-                raise UsageError(f"view would have no effect with an eye, got {self.view!r}")
-        if self.look_at:
-            parse_place("look-at", self.look_at)
-            if not self.puts_eye:
-                raise UsageError(f"look-at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
 
     def __repr__(self) -> str:
-        given = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
+        given = (each.name for each in fields(self) if getattr(self, each.name) != each.default)
         return f"Look({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
     @property
@@ -245,9 +301,14 @@ class Look:
         return self.style or self.drawn_theme.style
 
     @property
+    def drawn_style(self) -> type[Style]:
+        """The style that it is drawn in; UsageError where it names none."""
+        return STYLES.find(self.style or self.drawn_theme.style)
+
+    @property
     def drawn_theme(self) -> Theme:
         """The theme that it is drawn in."""
-        theme = replace(THEMES[self.theme], **SKIES[self.sky].changes)
+        theme = THEMES[self.theme]
         return theme if self.cmap is None else replace(theme, map=matplotlib_map(self.cmap))
 
     def changed(self, options: Mapping[str, Any]) -> "Look":
@@ -333,8 +394,15 @@ class LaidOutStyle(Style):
         """
 
 
+def _described(each: "Field[Any]") -> str:
+    option = option_of(each)
+    return f"{each.name}: {option.help.format(one_of(option.choices or ['a name']))}"
+
+
+Look.__doc__ = cleandoc(Look.__doc__ or "").replace("FIELDS", "\n    ".join(map(_described, fields(Look))))
+
 #: The names of all options of a look.
-OPTIONS = frozenset(field.name for field in fields(Look))
+OPTIONS = frozenset(each.name for each in fields(Look))
 
 #: Those that change a body, in any format.
 SHAPE_OPTIONS = frozenset(("generations", "cut"))
@@ -357,8 +425,16 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
         ...
     gpu_nim.model.errors.UsageError: title, view would have no effect: figure:NF1 as .svg takes only theme
     """
-    asked = {field.name for field in fields(look) if getattr(look, field.name) != field.default} | set(given)
+    asked = {each.name for each in fields(look) if getattr(look, each.name) != each.default} | set(given)
     if useless := sorted(asked - set(takes)):
         *others, last = sorted(takes)
         names = f"{', '.join(others)} and {last}" if others else f"only {last}"
         raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")
+
+
+def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str]]:
+    """Return the name of a still in the look's style in messages, and the options that it takes."""
+    takes = OPTIONS - look.drawn_style.refuses
+    if look.traced:
+        return "a traced picture", takes
+    return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)

@@ -166,7 +166,7 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
 
 def _fields(content: bytes, suffix: str) -> list[str]:
     """Return the software and the command."""
-    decode, *patterns = _FIELDS.get(suffix, _COMMENT)
+    decode, *patterns = _FIELDS[suffix]
     found = [re.search(pattern, content, re.DOTALL) for pattern in patterns]
     return [decode(match[1]) for match in found if match] if all(found) else []
 

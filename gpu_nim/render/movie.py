@@ -23,7 +23,7 @@ from gpu_nim.render.look import CINEMA
 from gpu_nim.render.metadata import movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import atomic_write, check_writable
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -82,7 +82,7 @@ def make_movie(
     report = on_frame or (lambda done, total: None)
     done = 0
     report(done, movie.frames)
-    with replacing(path) as scratch:
+    with atomic_write(path) as scratch:
 
         def within(what: str, part: float, total: float) -> None:
             if what == _STEPS[movie.look.quality == CINEMA]:

@@ -14,7 +14,6 @@ from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
 from gpu_nim.model.presentation import html_table
 from gpu_nim.model.registry import unknown
-from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import Blocks, corners_of, middles, tiles
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
@@ -27,7 +26,6 @@ _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
 KINDS = ("voxels", "points", "mesh")
-_HALF_ANGLE = np.tan(np.radians(15))  # of the view of PyVista's cameras
 _VOXEL, _QUAD = 11, 9  # VTK's types of cells
 _OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # its corners, the first coordinate of which changes first
 
@@ -173,33 +171,6 @@ def add_body(plotter: Any, source: Source, look: Look | None = None, **mesh_opti
     else:
         colours = {"scalars": "colour", "rgb": True}
     return plotter.add_mesh(grid, **{**colours, **mesh_options})
-
-
-def camera_position(source: Source, look: Look | None = None) -> list[tuple[float, float, float]]:
-    """Return where the camera of a picture is, as the attribute `camera_position` of a `pyvista.Plotter` takes it.
-
-    Args:
-        source: as for `render`.
-        look: its view, resolution and generations.
-
-    Returns:
-        The place of the eye, the point that it looks at, and the direction that is up.
-
-    >>> place, focus, up = camera_position("nim:3", Look(view="axis"))
-    >>> [round(x, 3) for x in up]
-    [0.0, 1.0, 0.0]
-    """
-    look = look or Look()
-    blocks = prepare(source, look)
-    camera = aim(blocks, look)
-    (low, high), toward, up = blocks.bounds(), camera.basis[2], camera.basis[1]
-    distance = (camera.eye - (low + high) / 2) @ toward
-    focus = camera.eye - distance * toward
-    if camera.parallel:  # from where what is nearest has the height of the picture
-        distance = camera.scale / _HALF_ANGLE + np.abs(toward) @ (high - low) / 2
-    else:
-        distance *= camera.scale / _HALF_ANGLE
-    return [tuple(point.tolist()) for point in (focus + distance * toward, focus, up)]
 
 
 def _grid(blocks: Blocks, kind: str = "voxels", **more: Any) -> Any:

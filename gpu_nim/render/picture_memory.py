@@ -4,7 +4,6 @@ import os
 
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.render.look import Look
-from gpu_nim.render.styles import style_of
 
 _PIXEL_BYTES = 28  # of a pixel that is drawn: its colours and its depth
 _OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its driver map, and for each core's thread, measured
@@ -12,7 +11,7 @@ _OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its dri
 
 def picture_bytes(look: Look) -> int:
     """Return the bytes of memory that the pixels of a picture take."""
-    return _PIXEL_BYTES * look.resolution[0] * look.resolution[1] * style_of(look).supersampling(look) ** 2
+    return _PIXEL_BYTES * look.resolution[0] * look.resolution[1] * look.drawn_style.supersampling(look) ** 2
 
 
 def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int = 1) -> None:
@@ -26,7 +25,7 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
     """
     width, height = look.resolution
     work = f"drawing {name} at {width}x{height}" + (f" in {at_once} processes" if at_once > 1 else "")
-    less = "a smaller --resolution" + (" or --quality draft" if style_of(look).supersampling(look) > 1 else "") + " takes less"
+    less = "a smaller --resolution" + (" or --quality draft" if look.drawn_style.supersampling(look) > 1 else "") + " takes less"
     needed = picture_bytes(look)
     if engine == "opengl":
         needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)

@@ -50,8 +50,8 @@ def frame(coordinates: int) -> NDArray[np.float64]:
     return np.array([*waves[:2], *total, *waves[2:], *alternating])
 
 
-def middles_of(blocks: Blocks) -> NDArray[np.float64]:
-    """Return the middles of the blocks of k > 3 coordinates along the directions of `frame`, float64 (N, k).
+def _middles(blocks: Blocks) -> NDArray[np.float64]:
+    """Return the middles of blocks of k > 3 coordinates along the first three directions of `frame`, float64 (N, 3).
 
     Raises:
         UsageError: the cells are too far out.
@@ -62,14 +62,7 @@ def middles_of(blocks: Blocks) -> NDArray[np.float64]:
     dimension = cells.shape[1]
     if reach * dimension * FINE >= 1 << 30:
         raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
-    return np.asarray((cells + (sides[:, None] - 1) / 2) @ frame(dimension).T)
-
-
-def placed(blocks: Blocks, seen: NDArray[np.floating]) -> Blocks:
-    """Return blocks of k > 3 coordinates at places in space, (N, 3), rounded to parts of a cell: `FINE` are the side of one."""
-    sizes = blocks.sizes // blocks.unit * FINE
-    corners = np.rint(seen * FINE - (sizes[:, None] - FINE) / 2)
-    return replace(blocks, corners=corners.astype(np.int32), sizes=sizes.astype(np.int32), unit=FINE)
+    return np.asarray((cells + (sides[:, None] - 1) / 2) @ frame(dimension)[:3].T)
 
 
 def in_space(blocks: Blocks) -> Blocks:
@@ -82,12 +75,14 @@ def in_space(blocks: Blocks) -> Blocks:
     """
     assert blocks.cells is not None
     dimension = blocks.cells.shape[1]
-    fine = placed(blocks, middles_of(blocks)[:, :3])
-    unit = int(np.gcd.reduce(fine.corners, axis=None, initial=int(fine.sizes.min())))
+    # Places are rounded to parts of a cell: `FINE` are the side of one.
+    sizes = (blocks.sizes // blocks.unit * FINE).astype(np.int32)
+    corners = np.rint(_middles(blocks) * FINE - (sizes[:, None] - FINE) / 2).astype(np.int32)
+    unit = int(np.gcd.reduce(corners, axis=None, initial=int(sizes.min())))
     note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
     side = FINE // unit
     names = blocks.coordinates if dimension > 4 else tuple(f"({name})/2" if side == 1 else name for name in _NAMES)
-    return replace(fine, corners=fine.corners // unit, sizes=fine.sizes // unit, unit=side, coordinates=names, note=note)
+    return replace(blocks, corners=corners // unit, sizes=sizes // unit, unit=side, coordinates=names, note=note)
 
 
 def one_at_each_place(blocks: Blocks) -> Blocks:

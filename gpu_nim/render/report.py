@@ -16,7 +16,7 @@ from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.papers.catalogue import PAPERS, Verdict
 from gpu_nim.papers.views import ItemResult, in_words, report
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.storage.atomic import check_writable, replacing
+from gpu_nim.storage.atomic import atomic_write, check_writable
 
 PAGE, FACTS = "index.html", "reproduction.json"
 _LARGEST_SVG = 200_000  # characters; a larger drawing is embedded as pixels
@@ -57,7 +57,7 @@ def save_report(results: list[ItemResult], upto: int, folder: Path, *, home: str
     Raises:
         FileError: it cannot be written.
     """
-    with replacing(folder, is_report) as scratch:
+    with atomic_write(folder, is_report) as scratch:
         scratch.mkdir()
         (scratch / PAGE).write_text(page(results, upto, home), encoding="utf-8")
         (scratch / FACTS).write_text(json.dumps(report(results, upto), indent=1) + "\n", encoding="utf-8")

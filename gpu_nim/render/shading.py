@@ -1,4 +1,4 @@
-"""Light on blocks, computed in the world and not on the screen: open sky, shadow, haze.
+"""Light on blocks, computed in the world and not on the screen: open sky and shadow.
 
 Both engines draw the colours of this module, so they agree; and since the light is attached to the body and not to the pixels, it
 does not flicker when the camera moves.
@@ -15,8 +15,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.geometry import Blocks, corners_between, side
-from gpu_nim.render.themes import Colour, Theme, to_linear, to_srgb
+from gpu_nim.render.geometry import Blocks, side
+from gpu_nim.render.themes import Theme, to_linear, to_srgb
 from gpu_nim.render.views import Camera, basis_of
 
 _GRID_LIMIT = 1 << 24
@@ -25,6 +25,9 @@ MANY = 1 << 18
 
 #: Radians from each point of a disc to the next, by which they cover it evenly (Vogel 1979).
 GOLDEN_ANGLE = 2.399963
+
+#: The colours of the directed light and of light from the sky, linear.
+WARM, COOL = (np.array(colour, dtype=np.float32) for colour in ((1.0, 0.93, 0.82), (0.72, 0.84, 1.0)))
 
 _LOW_SUN = 0.1  # the sine of the least elevation of a sun that casts shadows on a floor
 _CHUNK = 1 << 17  # sides that are lit at once
@@ -169,48 +172,20 @@ class Lamps:
     rim: NDArray[np.float64]
 
     @classmethod
-    def of(cls, camera: Camera) -> "Lamps":
-        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above."""
-        right, up, toward = camera.basis
-        ways = toward * 0.7 + right * 0.95, up * 0.8 - toward
-        return cls(toward_sun(camera.basis), *(way / np.linalg.norm(way) for way in ways))
+    def of(cls, basis: NDArray[np.float64]) -> "Lamps":
+        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above.
 
-
-def toward_sun(basis: NDArray[np.float64], sun: Colour = Theme.sun) -> NDArray[np.float64]:
-    """Return the direction to the key light, of length 1, (3,).
-
-    Args:
-        basis: that of the camera, whose light it is.
-        sun: see `gpu_nim.render.themes.Theme`.
-    """
-    way = np.array([sun[1], sun[2], sun[0]]) @ basis
-    return np.asarray(way / np.linalg.norm(way))
+        Args:
+            basis: the camera's directions right, up and toward the eye, (3, 3).
+        """
+        right, up, toward = basis
+        ways = right * -0.75 + up * 0.95 + toward * 0.5, toward * 0.7 + right * 0.95, up * 0.8 - toward
+        return cls(*(way / np.linalg.norm(way) for way in ways))
 
 
 def has_floor(basis: NDArray[np.float64], sun: NDArray[np.float64]) -> bool:
     """Return whether a body seen in perspective from above stands on a floor: its picture is upright, and the sun not too low."""
     return bool(basis[1, 2] > 0 and sun[2] > _LOW_SUN)
-
-
-@dataclass(frozen=True)
-class Depths:
-    """How far before the eye a body begins, 0 at least, and ends."""
-
-    near: float
-    far: float
-
-    @classmethod
-    def of(cls, body: Blocks, camera: Camera) -> "Depths":
-        """Return where a body begins and ends before the eye of a camera."""
-        distances = (corners_between(*body.bounds()) - camera.eye) @ -camera.basis[2]
-        return cls(max(float(distances.min()), 0.0), float(distances.max()))
-
-    def part(self, distances: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return distances in parts of the body: 0 where it begins and 1 where it ends."""
-        return np.asarray((distances - self.near) / max(self.far - self.near, 1e-9))
-
-
-WARM, COOL = (np.array(colour, dtype=np.float32) for colour in (Theme.warm, Theme.cool))
 
 
 class Shader:
@@ -224,23 +199,18 @@ class Shader:
         self.corners = len(blocks) <= MANY
         self.sky = Sky(blocks, corners=self.corners)
 
-    def frame(self, camera: Camera) -> "LitFrame":
-        """Return the light for one position of the camera."""
-        return LitFrame(self, camera)
-
 
 class LitFrame:
-    """The light of one frame."""
+    """The light of blocks for one position of the camera."""
 
     def __init__(self, shader: Shader, camera: Camera) -> None:
         self._shader = shader
         self._camera = camera
-        self._lamps = Lamps.of(camera)
+        self._lamps = Lamps.of(camera.basis)
         blocks = shader.blocks
         self._shadow = Shadow(blocks, self._lamps.key)
         low, high = blocks.bounds()
         self._span = float(np.linalg.norm(high - low))
-        self._depths = Depths.of(blocks, camera)
 
     def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
         """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""
@@ -257,8 +227,7 @@ class LitFrame:
                 bias = (shader.blocks.sizes[chosen] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
                 lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
             sky = seen[chosen].astype(np.float32) / np.float32(255)
-            far = self._depths.part(self._camera.distance(points))
-            light = side_light.reflected(shader.base[chosen][:, None, :], sky, lit, far)
+            light = side_light.reflected(shader.base[chosen][:, None, :], sky, lit)
             out[part] = np.rint(to_srgb(light) * 255).astype(np.uint8)
         return out
 
@@ -289,7 +258,7 @@ class SideLight:
         self._above = 0.5 + 0.5 * float(normal @ camera.basis[1])
 
     def reflected(
-        self, base: NDArray[np.float32], sky: NDArray[np.float32], lit: NDArray[np.float32] | None, far: NDArray[np.floating]
+        self, base: NDArray[np.float32], sky: NDArray[np.float32], lit: NDArray[np.float32] | None
     ) -> NDArray[np.float32]:
         """Return the light that comes to the eye, linear float32 (..., 3).
 
@@ -297,7 +266,6 @@ class SideLight:
             base: the colours of the sides, linear, (..., 3).
             sky: the open part of the sky before them, (...).
             lit: the part of the key light that reaches them, (...); None where they face away from it.
-            far: their distance, 0 for the nearest place and 1 for the farthest.
         """
         theme = self._theme
         # Dark corners keep a little of the body's own colour, as light that bounced once would have.
@@ -311,9 +279,7 @@ class SideLight:
             cool = cool + sky * np.float32(0.62 * self.facing[1])
         if self.facing[2] > 0:
             white = sky * np.float32(0.25 * self.facing[2])
-        haze = (theme.haze * np.clip(far, 0, 1) ** 1.5).astype(np.float32)
-        behind = theme.behind
         for k in range(3):
             colour = base[..., k] * (cool * COOL[k] + warm * WARM[k] + white)
-            light[..., k] = tone_map(colour) * (1 - haze) + behind[k] * haze
+            light[..., k] = tone_map(colour)
         return light

@@ -10,59 +10,55 @@ Where there are more cells than `limit`, they are merged into cubes of side 2, 4
 exact at any size: since a+b+c = 2 (a|b|c) where the nim-sum is 0, generation n is (a|b|c) = n, and the blocks of side 2^k that
 hold a P-position of generation up to n are the P-positions of generation up to n >> k: Nim again.
 
+A text is parsed once, by `read_source`, to one of the kinds of `ParsedSource`, which decides how it is drawn.
+
 A picture whose cells would be merged is traced instead, cell by cell, if its style can be, its colours are generation or rank, and
-no engine is requested (`gpu_nim.render.image.is_traced`). nim, and games of one inequality with Nim's P-positions, are then
-recognised by their text (`gpu_nim.render.defined_scenes`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any
-other growth are counted first (`has_many_cells`), and then grown as bits. The page draws nim from its text, too.
+no engine is requested (`gpu_nim.render.image.is_traced`). nim, and games of one inequality with Nim's P-positions, are then drawn
+by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth are
+counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
 Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import Lattice
+from gpu_nim.automata import catalogue as automata
+from gpu_nim.automata.catalogue import Automaton, Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.selection import select
-from gpu_nim.counting.families import UpToTotal
+from gpu_nim.games import catalogue as games
+from gpu_nim.games.entries import GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.arguments import shown
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.arguments import arguments_written, parse_integer, shown
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
+from gpu_nim.model.registry import one_of
+from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
-from gpu_nim.render.defined_scenes import (
-    NamedGame,
-    NamedGrowth,
-    defined_scene,
-    generations_of,
-    named,
-    nims_level,
-    p_positions,
-    population,
-)
+from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, scene_of_game
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
 from gpu_nim.render.projection import in_space
-from gpu_nim.render.trees import blocks_of_tree, tree_of
+from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
+from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
 if TYPE_CHECKING:
     from gpu_nim.model.rule import Rule
-
-#: A text as above, or an object that it would name.
-Source = str | Blocks | Growth | Solution
 
 #: The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB.
 CELLS_LIMIT = 1 << 21
@@ -73,7 +69,264 @@ _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyo
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
 
 
-def name_of(source: "Source") -> str:
+class ParsedSource(ABC):
+    """A source that was parsed: `read_source` returns one of its kinds.
+
+    Attributes:
+        name: its name in messages and captions.
+    """
+
+    name: str
+
+    @property
+    def scene(self) -> NimScene | None:
+        """Its cells by their definition, for the tracer, or None.
+
+        Raises:
+            UsageError: it goes beyond 2^60.
+        """
+        return None
+
+    @abstractmethod
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        """Return its cells as blocks: see `blocks_of`."""
+
+    def has_many_cells(self) -> bool:
+        """Return whether it is a body in space of more cells than are drawn as blocks, which can be traced cell by cell.
+
+        Those of a growth whose box holds more are counted, up to the limit.
+
+        >>> [read_source(text).has_many_cells() for text in ("nim:2^11", "nim:2^10", "edge:31")]
+        [True, False, False]
+        """
+        return self.scene is not None and population(self.scene) > CELLS_LIMIT
+
+
+@dataclass(frozen=True)
+class BlocksSource(ParsedSource):
+    """Blocks, as they are."""
+
+    name: str
+    found: Blocks
+
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        return self.found
+
+
+@dataclass(frozen=True)
+class SavedGrowth(ParsedSource):
+    """A growth, of a file or of the library."""
+
+    name: str
+    growth: Growth
+
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        colouring, growth = find_colouring(colour, self.name, game=False), self.growth
+        found = _gather(self.name, growth.lattice, iter(growth), growth.births.tolist(), limit)
+        return _grown(found, colouring, growth.automaton, growth.rule)
+
+    def has_many_cells(self) -> bool:
+        return self.growth.newborns(0).shape[1] == 3 and int(self.growth.births.sum()) > CELLS_LIMIT
+
+
+@dataclass(frozen=True)
+class SavedSolution(ParsedSource):
+    """A solved game, of a file or of the library."""
+
+    name: str
+    solution: Solution
+
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        colouring, solution = find_colouring(colour, self.name, game=True), self.solution
+        if not colouring.of_game:
+            return _solved(self.name, solution, 0)
+        if solution.largest_grundy is None:
+            raise UsageError(f"colour {colour} needs a game solved for Grundy values, and {self.name} holds outcomes alone")
+        return _solved(self.name, solution, solution.largest_grundy)
+
+
+@dataclass(frozen=True)
+class NimSource(ParsedSource):
+    """AUTOMATON:GENERATION of an automaton that grows three-pile Nim: its cells are known without growth."""
+
+    name: str
+    automaton: Automaton
+    generation: int
+
+    @property
+    def scene(self) -> NimScene:
+        if not 0 <= self.generation <= LARGEST:
+            raise UsageError(
+                f"source {self.automaton.name}:GENERATION can be drawn for generations 0 to 2^{LARGEST_BITS}, got {self.name!r}"
+            )
+        return NimScene(self.generation)
+
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        further = "; engine trace, and a page that is not cut and coloured by generation, go further"
+        _require_generation(self.automaton, self.generation, self.name, further)
+        colouring = find_colouring(colour, self.name, game=False)
+        level = nims_level(self.generation, limit)
+        cells = p_positions(self.generation >> level)
+        generations = generations_of(cells)
+        order = np.argsort(generations, kind="stable")
+        blocks = _blocks(self.name, cells[order], generations[order] << level, population(self.scene), level)
+
+        def until(generation: int) -> int:
+            return population(NimScene(min(generation, self.generation))) if generation >= 0 else 0
+
+        return _grown(replace(blocks, population_until=until), colouring, self.automaton.name, self.automaton.rule)
+
+
+@dataclass(frozen=True)
+class GrowthSource(ParsedSource):
+    """AUTOMATON:GENERATION, to be grown."""
+
+    name: str
+    automaton: Automaton
+    generation: int
+
+    def growth(self) -> GrowthProcess:
+        """Return its growth, for its cells, before it begins."""
+        return GrowthProcess(self.automaton.name, self.generation, select("numpy"), cells=True, verify=False)
+
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        _require_generation(self.automaton, self.generation, self.name)
+        _require_drawable(self.automaton.name, self.automaton.rule.dimension)
+        colouring = find_colouring(colour, self.name, game=False)
+        found = _gather(self.name, self.automaton.lattice, newborns(self.growth(), on_step), None, limit)
+        return _grown(found, colouring, self.automaton.name, self.automaton.rule)
+
+    def has_many_cells(self) -> bool:
+        if self.automaton.rule.dimension != 3 or not 0 <= self.generation <= _GENERATION_LIMIT:
+            return False
+        low, high = self.automaton.rule.box(self.generation)
+        if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
+            return False
+        return any(total > CELLS_LIMIT for total in accumulate(int(batch.births.sum()) for batch in self.growth()))
+
+
+@dataclass(frozen=True)
+class TreeSource(ParsedSource):
+    """AUTOMATON:GENERATION of a growth that is too large to be grown cell by cell, as macro-cells."""
+
+    name: str
+    tree: Tree
+
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        return blocks_of_tree(self.name, self.tree, limit, colour)
+
+    def has_many_cells(self) -> bool:
+        return self.tree.scene.dimension == 3
+
+
+@dataclass(frozen=True)
+class GameSource(ParsedSource):
+    """GAME:PARAMETER=VALUE,size=SIZE,grundy=VALUE: the positions of Grundy value up to `grundy`, to be solved.
+
+    The generation of a position is half its total, rounded down.
+    """
+
+    name: str
+    game: GameEntry
+    values: Mapping[str, Any]
+    size: int
+    grundy: int
+
+    @property
+    def scene(self) -> NimScene | None:
+        scene = None if self.grundy else scene_of_game(self.game.rules(**self.values), self.size)
+        if scene is not None and self.size >= LARGEST:
+            raise UsageError(f"source {self.game.name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {self.name!r}")
+        return scene
+
+    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+        find_colouring(colour, self.name, game=True)
+        name, size, values = self.game.name, self.size, self.values
+        rules = self.game.rules(**values)
+        coordinates = len(rules.coordinates)
+        _require_drawable(self.name, coordinates)
+        try:
+            expected = expected_points(name, size, self.grundy, **values) if coordinates <= 3 and size in _ESTIMATED else 0
+            if expected > 2 * CELLS_LIMIT:
+                raise _too_many(self.name, f"about {round(expected, -5):,.0f}")
+            solution = solve(name, size, grundy=self.grundy > 0, on_step=on_step, **values)
+        except (UsageError, InsufficientMemoryError) as error:
+            if not isinstance(rules, Inequalities) or self.scene is not None:
+                raise
+            raise type(error)(f"{error}; {_SOLVED}") from None
+        return _solved(self.name, solution, self.grundy)
+
+
+#: A text as above, or an object that it would name.
+Source = str | Blocks | Growth | Solution | ParsedSource
+
+
+def read_source(source: Source) -> ParsedSource:
+    """Return what a source is; an automaton alone is grown as far as by `grow`.
+
+    Raises:
+        UsageError: a text names nothing, or the source is of another type.
+        FileError: it names a file that is missing or damaged.
+
+    >>> read_source("edge:2^9").generation, read_source("edge").generation, read_source("nim:size=255").size
+    (512, 1024, 255)
+    >>> read_source("nim:2^40").scene.last, read_source("edge:9").scene, read_source("chocolate:a=5,size=7").scene
+    (1099511627776, None, None)
+    >>> read_source("chocolate:a=7,size=100").scene.inequality, read_source("bar:size=100").scene.inequality
+    ((-1, 7, -1), (0, 2, -1))
+    """
+    if isinstance(source, ParsedSource):
+        return source
+    if isinstance(source, Blocks):
+        return BlocksSource(source.name, source)
+    if isinstance(source, Growth):
+        return SavedGrowth(name_of(source), source)
+    if isinstance(source, Solution):
+        return SavedSolution(name_of(source), source)
+    if not isinstance(source, str):
+        raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
+    name, colon, arguments = source.partition(":")
+    # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
+    if name in automata.CATALOGUE and "=" not in arguments:
+        automaton = automata.CATALOGUE[name]
+        try:
+            generation = parse_integer(arguments) if colon else automata.GENERATIONS
+        except ValueError:
+            raise UsageError(f"source {name}:GENERATION needs a whole number after the colon, got {source!r}") from None
+        if automaton.grows_nim:
+            return NimSource(source, automaton, generation)
+        tree = tree_of(automaton, generation)
+        return GrowthSource(source, automaton, generation) if tree is None else TreeSource(source, tree)
+    if source.endswith(readable_suffixes()):
+        saved = load(Path(source))
+        return SavedGrowth(Path(source).name, saved) if isinstance(saved, Growth) else SavedSolution(Path(source).name, saved)
+    if colon and ("=" in arguments or name in games.CATALOGUE):
+        return _game(source, games.find(name), arguments)
+    if not colon:
+        raise UsageError(
+            f"source must be a {one_of(readable_suffixes())} file, AUTOMATON:GENERATION such as nim:256, or "
+            f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
+        )
+    if name == "figure":
+        raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
+    known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
+    raise UsageError(
+        f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
+    )
+
+
+def _game(source: str, game: GameEntry, arguments: str) -> GameSource:
+    drawn = (
+        Parameter("size", integer_type(), str(game.drawn_size), "the largest coordinate"),
+        Parameter("grundy", integer_type(), "0", "the largest Grundy value drawn"),
+    )
+    texts = games.written_texts(source, game.name, arguments, [*game.parameters, *drawn])
+    with arguments_written({each: f"source {source!r}: {each}" for each in ("size", "grundy", *games.parameter_owners())}):
+        size, grundy = (each.read(texts.pop(each.name, str(each.default))) for each in drawn)
+        return GameSource(source, game, game.read(texts), size, grundy)
+
+
+def name_of(source: Source) -> str:
     """Return the name of a source in messages and captions.
 
     >>> from gpu_nim import grow
@@ -82,13 +335,13 @@ def name_of(source: "Source") -> str:
     """
     if isinstance(source, str):
         return source
-    if isinstance(source, Blocks):
+    if isinstance(source, Blocks | ParsedSource):
         return source.name
     automaton, generations = getattr(source, "automaton", None), getattr(source, "generations", None)
     return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", shown(source)))
 
 
-def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = unreported) -> Blocks:
+def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = unreported) -> Blocks:
     """Return a source as blocks.
 
     Args:
@@ -107,68 +360,14 @@ def blocks_of(source: "Source", *, limit: int = CELLS_LIMIT, colour: str | None 
     >>> len(cells), cells.generations.tolist()
     (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
-    if isinstance(source, Blocks):
-        return source
-    name, found = name_of(source), named(source) if isinstance(source, str) else source
-    if isinstance(found, Path):
-        name, found = found.name, load(found)
-    if isinstance(found, Growth | Solution):
-        return _of_found(name, found, limit, colour)
-    if isinstance(found, NamedGame):
-        return _game(name, found, colour, on_step)
-    if not isinstance(found, NamedGrowth):
-        raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
-    automaton, generation = found.automaton, found.generation
-    if (tree := tree_of(source)) is not None:
-        return blocks_of_tree(name, tree, limit, colour)
+    return read_source(source).blocks(limit, colour, on_step)
+
+
+def _require_generation(automaton: Automaton, generation: int, source: str, further: str = "") -> None:
     if not 0 <= generation <= _GENERATION_LIMIT:
-        further = "; engine trace, and a page that is not cut and coloured by generation, go further" * automaton.grows_nim
         raise UsageError(
             f"source {automaton.name}:GENERATION can be drawn for generations 0 to {_GENERATION_LIMIT}, got {source!r}{further}"
         )
-    _require_drawable(automaton.name, automaton.rule.dimension)
-    colouring = find_colouring(colour, name, game=False)
-    if automaton.grows_nim:
-        blocks = _nim(name, generation, nims_level(generation, limit))
-    else:
-        blocks = _gather(name, automaton.lattice, newborns(growth_of(automaton.name, generation), on_step), None, limit)
-    return _grown(blocks, colouring, automaton.name, automaton.rule)
-
-
-def has_many_cells(source: "Source") -> bool:
-    """Return whether a source is a body in space of more cells than are drawn as blocks, which can be traced cell by cell.
-
-    Those of a growth whose box holds more are counted, up to the limit.
-
-    >>> has_many_cells("nim:2^11"), has_many_cells("nim:2^10"), has_many_cells("edge:31")
-    (True, False, False)
-    """
-    if (scene := defined_scene(source)) is not None:
-        return population(scene) > CELLS_LIMIT
-    if (tree := tree_of(source)) is not None:
-        return tree.scene.dimension == 3
-    found = named(source) if isinstance(source, str) else source
-    if isinstance(found, Path):
-        found = load(found)
-    if isinstance(found, Growth):
-        return found.newborns(0).shape[1] == 3 and int(found.births.sum()) > CELLS_LIMIT
-    if not isinstance(found, NamedGrowth) or found.automaton.rule.dimension != 3 or not 0 <= found.generation <= _GENERATION_LIMIT:
-        return False
-    low, high = found.automaton.rule.box(found.generation)
-    if prod(last - first + 1 for first, last in zip(low, high, strict=True)) <= CELLS_LIMIT:
-        return False
-    totals = accumulate(int(batch.births.sum()) for batch in growth_of(found.automaton.name, found.generation))
-    return any(total > CELLS_LIMIT for total in totals)
-
-
-def _nim(source: str, generation: int, level: int) -> Blocks:
-    """Return three-pile Nim from its definition, in blocks of side 2^level."""
-    count = UpToTotal(3)  # the P-positions of total up to 2n
-    cells = p_positions(generation >> level)
-    generations = generations_of(cells)
-    order = np.argsort(generations, kind="stable")
-    blocks = _blocks(source, cells[order], generations[order] << level, count.value(generation), level)
-    return replace(blocks, population_until=lambda until: count.value(min(until, generation)) if until >= 0 else 0)
 
 
 def _blocks(
@@ -198,11 +397,6 @@ def _blocks(
         cells=corners if dimension > 3 else None,
     )
     return in_space(blocks) if dimension > 3 else blocks
-
-
-def growth_of(name: str, last: int) -> GrowthProcess:
-    """Return the growth of an automaton to a generation, for its cells, before it begins."""
-    return GrowthProcess(name, last, select("numpy"), cells=True, verify=False)
 
 
 def newborns(growth: GrowthProcess, on_step: OnStep) -> Iterator["Newborns"]:
@@ -270,25 +464,6 @@ def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: "Rule | N
     return replace(blocks, values={**blocks.values, name: of_growth(blocks, rule)})
 
 
-def _game(source: str, found: NamedGame, colour: str | None, on_step: OnStep) -> Blocks:
-    """Return the positions of a game of Grundy value up to `grundy`; their generation is half the total, rounded down."""
-    find_colouring(colour, source, game=True)
-    name, size, largest = found.game.name, found.size, found.grundy
-    rules = found.game.rules(**found.values)
-    coordinates = len(rules.coordinates)
-    _require_drawable(source, coordinates)
-    try:
-        expected = expected_points(name, size, largest, **found.values) if coordinates <= 3 and size in _ESTIMATED else 0
-        if expected > 2 * CELLS_LIMIT:
-            raise _too_many(source, f"about {round(expected, -5):,.0f}")
-        solution = solve(name, size, grundy=largest > 0, on_step=on_step, **found.values)
-    except (UsageError, InsufficientMemoryError) as error:
-        if not isinstance(rules, Inequalities) or defined_scene(source) is not None:
-            raise
-        raise type(error)(f"{error}; {_SOLVED}") from None
-    return _solved(source, solution, largest)
-
-
 def _require_drawable(source: str, coordinates: int) -> None:
     if coordinates < 2:
         raise UsageError(f"{source} has {coordinates} coordinate{'s' * (coordinates != 1)}, and a picture needs 2 or more")
@@ -316,15 +491,3 @@ def _require_near(source: str, cells: NDArray[np.integer]) -> None:
     most = max(int(cells.max()), -int(cells.min())) if cells.size else 0
     if most > _GENERATION_LIMIT:
         raise UsageError(f"{source} has coordinates of size {most:,}, and only those up to {_GENERATION_LIMIT:,} can be drawn")
-
-
-def _of_found(name: str, saved: "Growth | Solution", limit: int, colour: str | None) -> Blocks:
-    colouring = find_colouring(colour, name, game=isinstance(saved, Solution))
-    if isinstance(saved, Growth):
-        found = _gather(name, saved.lattice, iter(saved), saved.births.tolist(), limit)
-        return _grown(found, colouring, saved.automaton, saved.rule)
-    if not colouring.of_game:
-        return _solved(name, saved, 0)
-    if saved.largest_grundy is None:
-        raise UsageError(f"colour {colour} needs a game solved for Grundy values, and {name} holds outcomes alone")
-    return _solved(name, saved, saved.largest_grundy)

@@ -4,7 +4,7 @@ A theme is one table of `themes.toml`, which has the colour maps as well.
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -141,13 +141,9 @@ class Theme:
         categories: the colours of branches and other categories.
         ambient: the strength of light from the sky.
         key: the strength of the directed light.
-        haze: how far the far end fades into the background, 0 to 1.
         vignette: how far the corners darken, 0 to 1.
         glow: the strength of the halo of points.
         style: the default style.
-        warm: the colour of the directed light, linear.
-        cool: the colour of light from the sky, linear.
-        sun: where the directed light comes from: parts of the directions toward the eye, right and up.
     """
 
     name: str
@@ -162,38 +158,14 @@ class Theme:
     categories: tuple[Colour, ...]
     ambient: float
     key: float
-    haze: float
     vignette: float
     glow: float
     style: str = "cubes"
-    warm: Colour = (1.0, 0.93, 0.82)
-    cool: Colour = (0.72, 0.84, 1.0)
-    sun: Colour = (0.5, -0.75, 0.95)
 
     @property
     def light(self) -> bool:
         """Whether the background is light, so that points are drawn as ink: added light would not be visible."""
         return float(to_linear(np.array([self.bottom, self.top])).mean()) > 0.18
-
-    @property
-    def behind(self) -> NDArray[np.float32]:
-        """The colour that the far end fades into, linear (3,): the middle of the background."""
-        return to_linear((np.array(self.bottom) + np.array(self.top)) / 2)
-
-
-@dataclass(frozen=True)
-class Sky:
-    """A sky of path traced pictures: what is another than in their theme.
-
-    Args:
-        name: its name.
-        summary: how it looks, in a line.
-        changes: fields of `Theme`.
-    """
-
-    name: str
-    summary: str
-    changes: Mapping[str, Any]
 
 
 _FILE = tomllib.loads(Path(__file__).with_name("themes.toml").read_text(encoding="utf-8"))
@@ -211,12 +183,6 @@ def _read(found: dict[str, Any]) -> Iterator[Theme]:
 THEMES = Registry[Theme]("theme")
 for _theme in _read(_FILE):
     THEMES.add(_theme)
-
-#: The skies by name; the first is that of the theme.
-SKIES = Registry[Sky]("sky")
-for _name, _facts in _FILE["skies"].items():
-    _of_light = {key: hexadecimal(value) if isinstance(value, str) else value for key, value in _facts.items() if key != "summary"}
-    SKIES.add(Sky(_name, _facts["summary"], _of_light))
 
 
 def distinct_colours(theme: Theme, count: int) -> list[Colour]:

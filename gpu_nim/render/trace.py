@@ -25,7 +25,7 @@ from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
 from gpu_nim.render.geometry import SIDES, Box
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
-from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Depths, Lamps, SideLight, cones_about
+from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody
 from gpu_nim.render.views import Camera
@@ -76,18 +76,6 @@ def primary_rays(
     directions /= np.sqrt((directions * directions).sum(axis=0))
     starts = np.broadcast_to(cells, offset.shape), np.broadcast_to(fractions, offset.shape)
     return Rays(*starts, directions, np.zeros(len(pixels), np.int8), spread)
-
-
-def ahead(camera: Camera, rays: Rays, hits: Hits, which: Any) -> Doubles:
-    """Return how far before the eye rays meet what they hit, (m,).
-
-    Args:
-        camera: the camera.
-        rays: rays from its eye.
-        hits: their hits.
-        which: a mask or indices of rays that hit something.
-    """
-    return np.asarray(hits.distances[which] * -(camera.basis[2] @ rays.directions[:, which]))
 
 
 def coloured_in_view(body: TracedBody, look: Look, camera: Camera) -> TracedBody:
@@ -203,9 +191,9 @@ class Traced(CameraStyle):
         for pixels, seen in self.batches(partial(self._seen, frame)):
             picture[pixels] = seen
             on_step("pixel", pixels.stop, len(picture))
-        return self.developed(picture.reshape(height, width, 4))
+        return self.resolved(picture.reshape(height, width, 4))
 
-    def developed(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
+    def resolved(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the picture, premultiplied sRGB and alpha, of linear light multiplied by alpha, and alpha, both (..., 4)."""
         return np.concatenate([to_srgb(unmultiplied(seen)) * seen[..., 3:], seen[..., 3:]], axis=-1)
 
@@ -255,7 +243,7 @@ class TracedFrame:
     def __init__(self, drawing: Traced, camera: Camera) -> None:
         self.camera = camera
         self._drawing = drawing
-        lamps = Lamps.of(camera)
+        lamps = Lamps.of(camera.basis)
         self.lamps = lamps
         self._sides = {side: SideLight(drawing.theme, lamps, camera, *side) for side in SIDES}
         samples = len(drawing._samples)
@@ -265,7 +253,6 @@ class TracedFrame:
         above = np.cross(right, lamps.key)
         sun = lamps.key[:, None] + radii * (np.cos(turns) * right[:, None] + np.sin(turns) * above[:, None])
         self._suns = sun / np.linalg.norm(sun, axis=0)
-        self._depths = Depths.of(drawing.body, camera)
 
     def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:
         """Return the light that comes along some rays from what they hit, linear (m, 3)."""
@@ -274,7 +261,6 @@ class TracedFrame:
         cells, fractions = surface(rays, hits, which)
         base = to_linear(drawing.body.colours(hits.cells[:, which], hits.levels[which]))
         directions = rays.directions[:, which]
-        far = self._depths.part(ahead(self.camera, rays, hits, which))
         for (axis, end), side in self._sides.items():
             mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))
             if not len(mine):
@@ -285,5 +271,5 @@ class TracedFrame:
             if side.facing[0] > 0:
                 shadow = Rays(*place, np.repeat(self._suns[:, sample, None], len(mine), axis=1), levels, rays.spread)
                 lit = np.isinf(drawing.tracer.trace(shadow).distances).astype(np.float32)
-            result[mine] = side.reflected(base[mine], drawing.sky(*place, levels, axis, end), lit, far[mine])
+            result[mine] = side.reflected(base[mine], drawing.sky(*place, levels, axis, end), lit)
         return result

@@ -7,7 +7,6 @@ other source is packed into a pyramid of bits, cell by cell, with the generation
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, legend_of, told_by_light
-from gpu_nim.render.defined_scenes import NamedGrowth, coarse_cells, defined_scene, generations_of, named, population
+from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
 from gpu_nim.render.geometry import (
     PILES,
     SPACE,
@@ -37,11 +36,10 @@ from gpu_nim.render.geometry import (
     no_cells,
     removed,
 )
-from gpu_nim.render.look import STYLES, Look
+from gpu_nim.render.look import Look
 from gpu_nim.render.projection import one_at_each_place
-from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, growth_of, name_of, newborns
-from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
-from gpu_nim.storage.save_load import load
+from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, ParsedSource, SavedGrowth, Source, TreeSource, newborns, read_source
+from gpu_nim.render.trees import Tree, blocks_of_tree
 
 Colours = NDArray[np.float32]
 CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
@@ -114,21 +112,20 @@ def traced_body(source: Source, look: Look, on_step: OnStep = unreported, *, gro
     >>> traced_body("nim:2^40", Look()).population
     1208925819614629174706179
     """
-    scene = defined_scene(source)
-    if scene is not None:
-        colouring = find_colouring(look.colour, name_of(source), game=any(scene.inequality))
+    found = read_source(source)
+    if (scene := found.scene) is not None:
+        colouring = find_colouring(look.colour, found.name, game=any(scene.inequality))
         if look.colour in BY_GENERATION or colouring.of_coordinates:
-            return _defined(name_of(source), scene, look)
+            return _defined(found.name, scene, look)
         if (count := population(scene)) > CELLS_LIMIT:
-            raise _too_many(look, name_of(source), count)
-    whole = tree_of(source)
-    if whole is not None and whole.scene.dimension == 3:
-        return _of_tree(name_of(source), whole, look)
+            raise _too_many(look, found.name, count)
+    if isinstance(found, TreeSource) and found.tree.scene.dimension == 3:
+        return _of_tree(found.name, found.tree, look)
     if look.colour in BY_GENERATION:
-        cells = _growth(source, on_step)
+        cells = _growth(found, on_step)
         if cells is not None:
-            return _packed(name_of(source), cells, look, growing)
-    blocks = blocks_of(source, colour=look.colour, on_step=on_step)
+            return _packed(found.name, cells, look, growing)
+    blocks = found.blocks(CELLS_LIMIT, look.colour, on_step)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
     if (blocks.sizes > 1).any():
@@ -288,19 +285,16 @@ class PackedGrowth:
         return self._keys[self._ends[generation - 1] if generation else 0 : self._ends[generation]]
 
 
-def _growth(source: Source, on_step: OnStep) -> "_Cells | None":
+def _growth(found: ParsedSource, on_step: OnStep) -> "_Cells | None":
     """Return the cells of a growth in space, or None for any other source."""
-    found = named(source) if isinstance(source, str) else source
-    if isinstance(found, Path):
-        found = load(found)
-    if isinstance(found, Growth):
-        return _saved(found) if found.newborns(0).shape[1] == 3 else None
-    if not isinstance(found, NamedGrowth) or found.automaton.rule.dimension != 3:
+    if isinstance(found, SavedGrowth):
+        return _saved(found.growth) if found.growth.newborns(0).shape[1] == 3 else None
+    if not isinstance(found, GrowthSource) or found.automaton.rule.dimension != 3:
         return None
     name, last, rule = found.automaton.name, found.generation, found.automaton.rule
     if not 0 <= last <= _LATEST:
-        raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {source!r}")
-    growth = growth_of(name, last)
+        raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
+    growth = found.growth()
     return _Cells(name, newborns(growth, on_step), *rule.box(last), rule.symmetry)
 
 
@@ -423,7 +417,7 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
 def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     """Pack cells that have colours of their own."""
     if blocks.flat:
-        what = "engine trace" if STYLES.find(look.style_name).draws_flat else f"style {look.style_name}"
+        what = "engine trace" if look.drawn_style.draws_flat else f"style {look.style_name}"
         raise UsageError(f"{what} needs a body in space, and {blocks.name} is flat")
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)

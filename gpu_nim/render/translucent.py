@@ -129,16 +129,16 @@ class Lights(Translucent):
         colours: Linear = to_linear(self.body.colours(hits.cells[:, which], hits.levels[which]))
         return np.concatenate([colours * alpha, alpha], axis=1)
 
-    def developed(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See `Traced.developed`."""
-        return dried(seen) if self.theme.light else exposed(bloom(seen[..., :3], self.theme.glow))
+    def resolved(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See `Traced.resolved`."""
+        return composited(seen) if self.theme.light else tone_mapped(bloom(seen[..., :3], self.theme.glow))
 
     def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
         """Return how much of the background is seen: light is added to all of it."""
         return 1 - alpha if self.theme.light else np.float32(1)
 
 
-def exposed(light: NDArray[np.float32]) -> NDArray[np.float32]:
+def tone_mapped(light: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the picture of sums of light, (height, width, 3), sRGB and alpha (height, width, 4).
 
     They are unbounded: they are mapped to the range of a screen, with their hues until they are very bright.
@@ -149,7 +149,7 @@ def exposed(light: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.concatenate([to_srgb(folded), alpha], axis=2)
 
 
-def dried(ink: NDArray[np.float32]) -> NDArray[np.float32]:
+def composited(ink: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the picture of sums of ink, linear colours times coverage and coverage, as sRGB times alpha and alpha."""
     alpha = 1 - np.exp(-2.2 * ink[..., 3:])
     return np.concatenate([to_srgb(ink[..., :3] / np.maximum(ink[..., 3:], 1e-9)) * alpha, alpha], axis=2)

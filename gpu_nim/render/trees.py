@@ -15,7 +15,6 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.macro_cells import tree
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.tracing import TreeScene
-from gpu_nim.render.defined_scenes import NamedGrowth, named
 from gpu_nim.render.geometry import SPACE, Blocks, merged_note
 
 _GROWN = {2: 1 << 28, 3: 1 << 32}
@@ -31,26 +30,26 @@ class Tree:
     scene: TreeScene
 
 
-def tree_of(source: object) -> Tree | None:
-    """Return the tree of a text that names a growth too large to be grown cell by cell, or None for any other source.
+def tree_of(automaton: Automaton, generation: int) -> Tree | None:
+    """Return the tree of a growth too large to be grown cell by cell, or None for any other.
 
-    >>> tree_of("hexagonal:63"), tree_of("nim:2^40")
-    (None, None)
+    >>> from gpu_nim.automata.catalogue import CATALOGUE
+    >>> tree_of(CATALOGUE["hexagonal"], 63) is None
+    True
     """
-    found = named(source) if isinstance(source, str) else None
-    if not isinstance(found, NamedGrowth) or found.automaton.grows_nim or found.automaton.rule.dimension not in _GROWN:
+    if automaton.rule.dimension not in _GROWN:
         return None
-    low, high = found.automaton.rule.box(max(found.generation, 0))
+    low, high = automaton.rule.box(max(generation, 0))
     box = prod(last - first + 1 for first, last in zip(low, high, strict=True))
-    return _tree(found) if box > _GROWN[len(low)] else None
+    return _tree(automaton, generation) if box > _GROWN[len(low)] else None
 
 
 @lru_cache(maxsize=1)
-def _tree(found: NamedGrowth) -> Tree | None:
+def _tree(automaton: Automaton, generation: int) -> Tree | None:
     try:
-        return Tree(found.automaton, found.generation, tree(found.automaton.name, found.generation))
+        return Tree(automaton, generation, tree(automaton.name, generation))
     except (InsufficientMemoryError, UsageError):
-        if found.automaton.rule.dimension == 2:
+        if automaton.rule.dimension == 2:
             raise
         return None  # bits hold more of a body that does not repeat itself
 

@@ -27,7 +27,6 @@ FONT = "DejaVu Sans"
 JOINERS = "\u200c\u200d\u200e\u200f"
 
 _LAST_RESORT = "Last Resort High-Efficiency"  # of matplotlib: a box for every character
-_SELECTORS = "\ufe0e\ufe0f"
 _FURTHER = "install one that has, such as Debian's fonts-noto-core, or fonts-noto-cjk for Chinese, Japanese and Korean"
 _LEADING = 1.2  # of the size: from one line to the next, or more where letters are high or deep
 _RISE, _DROP = 0.8, 0.25  # of the size: the extent of letters above and below the line, at least
@@ -37,10 +36,6 @@ _SHRUNK = 0.85  # of the requested size: text is set in more lines rather than s
 #: they may take; a 36th of the height is legible on a slide.
 _KINDS = {"title": (54.0, 14.0, 0.4), "caption": (36.0, 12.0, 0.3), "words": (30.0, 12.0, 0.2)}
 
-# Of Chinese, Japanese and Korean: what lines are broken between, but not before the second or after the third of these.
-_WIDE = r"[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd]"
-_NOT_FIRST = r"[、。，．！？：；）」』】〕｝》〉·ー\u3099\u309a]"
-_NOT_LAST = "[（「『【〔｛《〈]"
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WRITTEN_OUT = 10_000
 
@@ -93,7 +88,7 @@ def font_of(text: str, size: float) -> "FontProperties":
 @cache
 def family_of(character: str) -> str | None:
     """Return the first family of fonts that has a character; whitespace and what only joins letters needs none."""
-    if character.isspace() or character in JOINERS + _SELECTORS or _has(FONT, character):
+    if character.isspace() or character in JOINERS or _has(FONT, character):
         return FONT
     return next((family for family in further_families() if _has(family, character)), None)
 
@@ -215,8 +210,7 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
     for first, last, breaks, split in (
         (size, smaller, text.count("\n"), _phrases),
         (size, smaller, len(text), _phrases),
-        (smaller, least, len(text), _pieces),
-        (smaller, least, len(text), clusters),
+        (smaller, least, len(text), _words),
     ):
         tried = first
         while tried >= last:
@@ -247,22 +241,6 @@ def _broken(text: str, size: float, wide: float, split: Callable[[str], Iterable
     return tuple(lines)
 
 
-def clusters(text: str) -> list[str]:
-    r"""Return the characters of a text, each with the accents, vowel signs and joined characters that follow it.
-
-    >>> [len(cluster) for cluster in clusters("e\u0301a")]
-    [2, 1]
-    """
-    found: list[str] = []
-    for character in text:
-        follows = character in JOINERS + _SELECTORS or unicodedata.category(character).startswith("M")
-        if found and (follows or found[-1].endswith("\u200d") or 0x1F3FB <= ord(character) <= 0x1F3FF):
-            found[-1] += character
-        else:
-            found.append(character)
-    return found
-
-
 def _phrases(text: str) -> list[str]:
     """Return the parts of a text that are set apart by several spaces, with these.
 
@@ -272,10 +250,10 @@ def _phrases(text: str) -> list[str]:
     return re.findall(r".+?(?: {2,}|$)", text)
 
 
-def _pieces(text: str) -> list[str]:
-    """Return the parts of a text that a line is not broken within: words and single wide characters, with the spaces after them.
+def _words(text: str) -> list[str]:
+    """Return the words of a text, with the spaces after them.
 
-    >>> _pieces("P位置は「三」 of Nim")
-    ['P', '位', '置', 'は', '「三」 ', 'of ', 'Nim']
+    >>> _words("P-positions  of Nim")
+    ['P-positions  ', 'of ', 'Nim']
     """
-    return re.findall(rf"\s*(?:{_NOT_LAST}*(?:{_WIDE}|(?:(?!{_WIDE})\S)+){_NOT_FIRST}*|\S)\s*", text)
+    return re.findall(r"\s*\S+\s*|\s+", text)

@@ -37,26 +37,10 @@ from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import Damaged, name_of, reading
+from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading, reason
 from gpu_nim.model.rule import MAX_DIMENSION, Rule, Symmetry
-from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.arrays import (
-    PROVENANCE,
-    Declared,
-    Kind,
-    Parts,
-    ZarrArrays,
-    checksum_of,
-    created,
-    finish_store,
-    open_arrays,
-    origin,
-    raised_as_damage,
-    reason,
-    require_room,
-    save_arrays,
-)
-from gpu_nim.storage.atomic import replacing
+from gpu_nim.storage.arrays import Declared, Parts, checksum_of, created, finish_store, open_arrays, open_zarr, save_arrays
+from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     import zarr
@@ -97,23 +81,22 @@ def _checksum_of(
     return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births, "checksums": checksums})
 
 
-def _check_declared(path: Path, attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
-    """Raise Damaged for a file that declares no growth of this version, InsufficientMemoryError where its table would not fit."""
+def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
+    """Raise CorruptFile for a file that declares no growth of this version."""
     GROWTH.check(attributes)
     for name in ("births", "checksums", "cells"):
         if name not in stored:
-            raise Damaged(f"it has no {name}, it was edited")
+            raise CorruptFile(f"it has no {name}, it was edited")
     generations, population, cells = attributes.get("generations"), attributes.get("population"), stored["cells"]
     if type(generations) is not int or type(population) is not int:
-        raise Damaged("its attributes are damaged")
+        raise CorruptFile("its attributes are damaged")
     if len(cells.shape) != 2 or not 1 <= cells.shape[1] <= MAX_DIMENSION or cells.dtype.kind != "i":
-        raise Damaged("its cells are not an array of cells")
+        raise CorruptFile("its cells are not an array of cells")
     table = Declared(_COUNT, (generations + 1,))
     expected = {"births": table, "checksums": table, "cells": Declared(cells.dtype, (population, cells.shape[1]))}
     for name, declared in stored.items():
         if declared != expected.get(name, Declared(np.dtype(np.int64), (population,))):
-            raise Damaged(f"its {name} do not agree with its attributes, it was truncated or edited")
-    require_room(path, {name: stored[name] for name in ("births", "checksums")})
+            raise CorruptFile(f"its {name} do not agree with its attributes, it was truncated or edited")
 
 
 def load_growth(path: Path) -> Growth:
@@ -121,25 +104,20 @@ def load_growth(path: Path) -> Growth:
 
     The cells of a .zarr are read when they are asked for, those of an .npz at once.
     """
-    with open_arrays(path, _ARRAYS) as arrays:
+    with reading(path):
+        arrays = open_arrays(path, _ARRAYS)
         attributes, stored = arrays.attributes, arrays.declared
-        _check_declared(path, attributes, stored)
+        _check_declared(attributes, stored)
         table = {name: arrays.read(name) for name in ("births", "checksums")}
-        if path.suffix != ".zarr":
-            require_room(path, stored)
-            table["cells"] = arrays.read("cells")
 
         def reader(name: str) -> CellSource:
-            def part(start: int, stop: int) -> NDArray[Any]:
-                return table[name][start:stop] if name in table else arrays.read(name, start, stop)
-
             def read(first: int, stop: int) -> Iterator[Newborns]:
                 with reading(path):
-                    yield from generations_of(part, table["births"], first, stop)
+                    yield from generations_of(partial(arrays.read, name), table["births"], first, stop)
 
             return read
 
-        with raised_as_damage("its attributes are damaged"):
+        with raised_as_corrupt("its attributes are damaged"):
             growth = _growth(path, attributes, stored, table, reader)
     parents = growth.parents and InFile(path, growth.digest, growth.parents, parents=True)
     return replace(growth, source=InFile(path, growth.digest, growth.source), parents=parents)
@@ -179,14 +157,14 @@ def _growth(
     table: Mapping[str, NDArray[Any]],
     reader: Callable[[str], CellSource],
 ) -> Growth:
-    """The growth of a file; Damaged, or an error of another type, where attributes and arrays do not agree."""
+    """The growth of a file; CorruptFile, or an error of another type, where attributes and arrays do not agree."""
     births, checksums, symmetry = table["births"], table["checksums"], Symmetry(attributes["symmetry"])
     automaton = from_description(name_of(attributes["automaton"]), attributes.get("rule"))
     rule = None if automaton is None else automaton.rule
     if rule is not None and (rule.dimension, rule.symmetry) != (stored["cells"].shape[1], symmetry):
-        raise Damaged("its rule has other cells")
+        raise CorruptFile("its rule has other cells")
     if attributes["verified"] not in (True, False, None):
-        raise Damaged("verified is neither true nor false")
+        raise CorruptFile("verified is neither true nor false")
     growth = Growth(
         attributes["automaton"],
         births,
@@ -201,9 +179,9 @@ def _growth(
     )
     for name, value in growth.summary().items():
         if name != "births" and attributes.get(name) != value:
-            raise Damaged(f"its {name} does not agree with its births and checksums, it was edited or damaged")
+            raise CorruptFile(f"its {name} does not agree with its births and checksums, it was edited or damaged")
     if attributes.get("seal") != _checksum_of(attributes, births, checksums, stored):
-        raise Damaged("its attributes and births do not agree with its checksum, it was edited or damaged")
+        raise CorruptFile("its attributes and births do not agree with its checksum, it was edited or damaged")
     return growth
 
 
@@ -336,11 +314,10 @@ class _Rows:
             )
         written = self._array.shape[0]
         stop = written + count
-        with interrupts_deferred():
-            self._array.resize((stop, *rows.shape[1:]))
-            for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
-                part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
-                self._array[part] = rows[part.start - written : part.stop - written]
+        self._array.resize((stop, *rows.shape[1:]))
+        for chunk in range(written - written % _CHUNK, stop, _CHUNK):  # zarr takes as many times the memory as there are chunks
+            part = slice(max(chunk, written), min(chunk + _CHUNK, stop))
+            self._array[part] = rows[part.start - written : part.stop - written]
         self._waiting, self._count = [rows[count:].copy()], self._count - count
 
 
@@ -356,8 +333,7 @@ class ZarrGrowthWriter:
     def __init__(self, path: Path, *, parents: Ancestry | None = None, population: int = 0) -> None:
         import zarr
 
-        with interrupts_deferred():
-            self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
+        self._group = zarr.open_group(path, mode="r+" if population else "w", zarr_format=3, use_consolidated=False)
         self.path, self._parents_of = path, parents
         cells = cast("zarr.Array[Any]", self._group["cells"]) if population else None
         if cells is not None:
@@ -385,8 +361,7 @@ class ZarrGrowthWriter:
             parents.flush()
             self._rows["parents"] = parents
         declared = {name: Declared(np.dtype(rows.array.dtype), tuple(rows.array.shape)) for name, rows in self._rows.items()}
-        with interrupts_deferred():
-            self._group.attrs.put(with_checksum(growth, declared))
+        self._group.attrs.put(with_checksum(growth, declared))
         finish_store(self.path, {"generation": len(growth)})
 
 
@@ -405,7 +380,7 @@ def zarr_growth_writer(path: Path, snapshot: Snapshot | None, *, parents: Ancest
         return ZarrGrowthWriter(path, parents=parents)
     births, rule = snapshot.births, snapshot.automaton.rule
     try:
-        read = partial(generations_of, partial(ZarrArrays(path, ("cells",)).read, "cells"), births)
+        read = partial(generations_of, partial(open_zarr(path, ("cells",)).read, "cells"), births)
         for _ in with_checked_cells(path, read, births, snapshot.checksums, rule.symmetry, rule)(0, len(births)):
             pass
         return ZarrGrowthWriter(path, parents=parents, population=int(sum(births.tolist())))
@@ -427,7 +402,7 @@ def copy_store(source: Path, path: Path) -> None:
 
     Chunks may have two names, since they are never changed in place: writing replaces a file by a new one.
     """
-    with replacing(path, GROWTH.is_ours) as scratch:
+    with atomic_write(path, GROWTH.is_ours) as scratch:
         shutil.copytree(source, scratch, copy_function=_link_or_copy)
 
 

@@ -1,25 +1,21 @@
 """The catalogue of file formats of growths: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors read."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import GrowthEntry
 from gpu_nim.automata.cell_sources import CellSource, Newborns
-from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import corners
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
-from gpu_nim.oeis.b_files import bfile_name, format_lines
-from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import GRID, write_rle
 from gpu_nim.storage.tables import endings, load_library, write_table
-from gpu_nim.storage.voxels import is_voxels, write_voxels
 from gpu_nim.storage.vtk_files import write_vti
 
 
@@ -35,7 +31,6 @@ class GrowthFormat:
         load: reads the growth back; None for formats that are only written.
         dimensions: the dimensions that its cells may have; None for any.
         cells: whether it is written from cells.
-        columns: those that a file without cells has; None for all columns of the growth's table.
         parents: whether it can hold each cell's parent.
         side: the most cells that it holds along an axis, from the first to the last; None for any number.
         is_ours: whether a folder of that name may be replaced.
@@ -47,7 +42,6 @@ class GrowthFormat:
     load: Callable[[Path], Growth] | None = None
     dimensions: tuple[int, ...] | None = None
     cells: bool = True
-    columns: tuple[str, ...] | None = None
     parents: bool = False
     side: int | None = None
     is_ours: Callable[[Path], bool] = GROWTH.is_ours
@@ -82,7 +76,7 @@ class GrowthFormat:
         """
         dimension = growth.newborns(0).shape[1] if self.cells else None
         self.check(path, dimension)
-        with replacing(path, self.is_ours) as scratch:
+        with atomic_write(path, self.is_ours) as scratch:
             self.write(replace(growth, source=self._checked(growth.source)), scratch)
 
     def _checked(self, source: CellSource) -> CellSource:
@@ -121,7 +115,7 @@ def _write_table(growth: Growth, path: Path) -> None:
     write_table(path, [columns], {name: value for name, value in growth.summary().items() if name != "births"})
 
 
-GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths", plugins=("gpunim.formats", GrowthFormat))
+GROWTH_FORMATS = Registry[GrowthFormat]("file format of growths")
 
 for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
@@ -132,16 +126,6 @@ for _format in (
     GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1),
 ):
     GROWTH_FORMATS.add(_format)
-
-#: The voxels of a growth, which no other format has the ending of.
-VOXELS = GrowthFormat(
-    ".zarr",
-    "of voxels",
-    write_voxels,
-    dimensions=(2, 3),
-    side=2**31 - 1,
-    is_ours=is_voxels,
-)
 
 
 def readable_suffixes() -> tuple[str, ...]:
@@ -185,50 +169,3 @@ def growth_format(path: Path, *, parents: bool = False) -> GrowthFormat:
     if parents and not chosen.parents:
         raise UsageError(f"parents are saved in a {suffixes_with_parents()} file, got {str(path)!r}")
     return chosen
-
-
-def bfile_format(path: Path, entries: Sequence[GrowthEntry], columns: Sequence[str] = ()) -> GrowthFormat:
-    """Return the format of a b-file, with the column that it takes and the indices of its OEIS entry, if there is one.
-
-    A name such as b151776.txt or edge-births.txt selects that entry of the automaton; otherwise it is the one requested column.
-    With an entry the indices are the entry's, from its offset on.
-
-    Args:
-        path: the file.
-        entries: those of the automaton.
-        columns: the requested columns.
-
-    Raises:
-        UsageError: neither gives a column, or the column has other values than integers.
-
-    >>> import tempfile
-    >>> from gpu_nim import grow
-    >>> from gpu_nim.automata.catalogue import find
-    >>> bfile_format(Path("b147552.txt"), find("fcc").oeis).columns
-    ('section z=0',)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "b151776.txt")
-    ...     bfile_format(path, find("fcc").oeis).save(grow("fcc", 3), path)
-    ...     print(path.read_text(), end="")
-    0 0
-    1 1
-    2 13
-    3 25
-    4 109
-    """
-    entry = next((entry for entry in entries if path.name == bfile_name(entry.number)), None)
-    if entry is None and len(columns) != 1:
-        numbers = ", ".join(bfile_name(entry.number) for entry in entries)
-        known = f" or be named {numbers}" if numbers else ""
-        raise UsageError(f"the b-file {path.name!r} must be of one column{known}, got {', '.join(columns) or 'none'}")
-    column = columns[0] if entry is None else entry.column
-    if not is_whole(column):
-        raise UsageError(f"a b-file holds integers, and column {column!r} has others")
-    chosen = entry or next((entry for entry in entries if entry.counts == column), None)
-
-    def write(growth: Growth, path: Path) -> None:
-        values = growth.table[column].tolist()
-        pairs = enumerate(values) if chosen is None else chosen.terms(values)
-        path.write_text("".join(format_lines(pairs)), encoding="ascii")
-
-    return GrowthFormat(path.suffix, "of terms", write, cells=False, columns=(column,))

@@ -18,7 +18,7 @@ from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.files import Damaged, printable, read_regular, reading
+from gpu_nim.model.files import CorruptFile, printable, read_regular, reading
 from gpu_nim.model.registry import one_of, wrong_ending
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.voxels import Slabs
@@ -113,7 +113,7 @@ def write_rle(growth: Growth, path: Path) -> None:
     dimension = growth.newborns(0).shape[1]
     if dimension == 2:  # whose rows go down
         growth = replace(growth, source=_upside_down(growth.source))
-    slabs = Slabs(growth, path.parent, dimension - 1, CELL)
+    slabs = Slabs(growth, path.parent, CELL)
     lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
     comment = f"#C gpunim {growth.version}: {growth.automaton} to generation {growth.generations}, digest {growth.digest}"
@@ -197,7 +197,7 @@ def read_pattern(path: Path) -> Pattern:
 
 def _parsed(lines: list[str], dimension: int) -> Pattern:
     if dimension == 3 and not (lines and lines[0].startswith("3D")):
-        raise Damaged("an .rle3 file begins with 3D version=1")
+        raise CorruptFile("an .rle3 file begins with 3D version=1")
     at = _PLACE.search(next((line for line in lines if line.startswith("#CXRLE")), ""))
     rule = "B3/S23"  # Golly's default
     body = list[str]()
@@ -221,7 +221,7 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     for run in _RUN.finditer(body):
         length = int(run[1] or 1)
         if run[6] or (run[4] == "/" and dimension == 2):
-            raise Damaged(f"expected cells that are alive, o, or dead, b, got {printable(run[6] or '/')!r}")
+            raise CorruptFile(f"expected cells that are alive, o, or dead, b, got {printable(run[6] or '/')!r}")
         if run[5]:
             break
         if run[4]:
@@ -232,9 +232,9 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
                 runs.append((*place, length))
             place[0] += length
         if max(place) > _FURTHEST:
-            raise Damaged(f"it has coordinates beyond {_FURTHEST:,}")
+            raise CorruptFile(f"it has coordinates beyond {_FURTHEST:,}")
     if not runs:
-        raise Damaged("it has no living cell")
+        raise CorruptFile("it has no living cell")
     starts = np.array(runs, np.int64)
     lengths = starts[:, -1]
     total = int(lengths.sum())

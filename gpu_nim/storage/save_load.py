@@ -15,10 +15,10 @@ from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, open_regular, printable, read_regular, reading
+from gpu_nim.model.files import CorruptFile, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, entries
@@ -139,7 +139,7 @@ def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = unreported) -
     """
     check_graph(path)
     total, done = len(graph.generation) + len(graph.edges), 0
-    with replacing(path) as scratch, scratch.open("w", encoding="utf-8") as file:
+    with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8") as file:
         for line in GRAPH_FORMATS[path.suffix](graph):
             file.write(f"{line}\n")
             done += line.lstrip().startswith(('"', "<node", "<edge"))
@@ -219,7 +219,7 @@ def _columns_of(path: Path, most: int | None) -> Columns:
         try:
             return {"value": parse_terms(read_regular(path, _MOST_TEXT).decode(errors="replace"))}
         except UsageError as error:
-            raise Damaged(str(error)) from error
+            raise CorruptFile(str(error)) from error
     if path.suffix in TABLE_FORMATS and (path.suffix not in readable_suffixes() or TABLE.is_ours(path)):
         return TABLE_FORMATS[path.suffix].read(path, most)
     table = load(path, Growth).table
@@ -251,7 +251,7 @@ def _first_of_rows(numbers: Column, column: str) -> int:
     if not isinstance(numbers, range):
         for before, after in pairwise(_integer_of(number, column) for number in entries(numbers)):
             if after != before + 1:
-                raise Damaged(f"in column {column}, expected {before + 1} after {before}, got {after}")
+                raise CorruptFile(f"in column {column}, expected {before + 1} after {before}, got {after}")
     return _integer_of(numbers[0], column)
 
 
@@ -264,7 +264,7 @@ def _integer_of(value: Any, column: str) -> int:
     try:
         return int(value)
     except ValueError as error:  # longer than Python reads
-        raise Damaged(printable(str(error))) from error
+        raise CorruptFile(printable(str(error))) from error
 
 
 def readable() -> list[str]:

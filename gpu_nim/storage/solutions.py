@@ -19,19 +19,9 @@ from numpy.typing import NDArray
 
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
-from gpu_nim.model.files import Damaged, name_of
-from gpu_nim.storage.arrays import (
-    PROVENANCE,
-    Declared,
-    Kind,
-    checksum_of,
-    open_arrays,
-    origin,
-    raised_as_damage,
-    require_room,
-    save_arrays,
-)
-from gpu_nim.storage.atomic import check_output, replacing
+from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading
+from gpu_nim.storage.arrays import Declared, attributes_of, checksum_of, open_arrays, save_arrays
+from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.tables import Columns, endings, load_library, write_table
 
 SOLUTION = Kind("gpunim solution", 1, "solved game")
@@ -58,7 +48,7 @@ def save_solution(solution: Solution, path: Path) -> None:
     arrays = _arrays(solution)
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
-    with replacing(path, SOLUTION.is_ours) as scratch:
+    with atomic_write(path, SOLUTION.is_ours) as scratch:
         if path.suffix in _WHOLE:
             save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions, lengths)
         else:
@@ -73,24 +63,24 @@ def check_solution(path: Path) -> None:
 
 def load_solution(path: Path) -> Solution:
     """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.save_load.load`."""
-    with open_arrays(path, _ARRAYS) as stored:
+    with reading(path):
+        stored = open_arrays(path, _ARRAYS)
         attributes = stored.attributes
-        _check(path, attributes, stored.declared)
+        _check(attributes, stored.declared)
         arrays = {name: stored.read(name) for name in _ARRAYS if name in stored.declared}
         if attributes.get("digest") != _digest(attributes, arrays):
-            raise Damaged("its contents do not agree with its digest, it was edited or damaged")
-        with raised_as_damage("its attributes are damaged"):
+            raise CorruptFile("its contents do not agree with its digest, it was edited or damaged")
+        with raised_as_corrupt("its attributes are damaged"):
             return _solution(attributes, arrays)
 
 
-def _check(path: Path, attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
-    """Raise Damaged where a file does not declare a solved game, InsufficientMemoryError where that would not fit."""
+def _check(attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
+    """Raise CorruptFile where a file does not declare a solved game."""
     SOLUTION.check(attributes)
     points, values = declared.get("p_positions"), declared.get("grundy")
     whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2
     if not whole or (values is not None and values.dtype.kind != "i"):
-        raise Damaged("its arrays are not those of a solved game, it was edited or damaged")
-    require_room(path, declared)
+        raise CorruptFile("its arrays are not those of a solved game, it was edited or damaged")
 
 
 def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solution:
@@ -99,11 +89,11 @@ def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     coordinates, limits = tuple(map(name_of, attributes["coordinates"])), tuple(attributes["limits"])
     numbers = (attributes["size"], attributes["positions"], *limits, *(difference or ()))
     if not all(type(number) is int and number >= 0 for number in numbers):
-        raise Damaged("its numbers are not all counts")
+        raise CorruptFile("its numbers are not all counts")
     if not len(coordinates) == len(limits) == points.shape[1] == len(difference or limits):
-        raise Damaged("its positions have other coordinates")
+        raise CorruptFile("its positions have other coordinates")
     if values is not None and values.shape != tuple(limit + 1 for limit in limits):
-        raise Damaged("its Grundy values fill another box")
+        raise CorruptFile("its Grundy values fill another box")
     return Solution(
         game=name_of(attributes["game"], _GAME),
         coordinates=coordinates,
@@ -120,8 +110,8 @@ def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
     try:
-        with open_arrays(path, _ARRAYS) as stored:
-            return stored.attributes.get("kind") == SOLUTION.name
+        with reading(path):
+            return bool(attributes_of(path).get("kind") == SOLUTION.name)
     except FileError:
         return False
 

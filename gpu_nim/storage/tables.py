@@ -37,13 +37,12 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64, to_integers
 from gpu_nim.model.errors import FileError, UsageError
-from gpu_nim.model.files import Damaged, open_regular, parse_json, printable, read_regular
+from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import interrupts_deferred
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import Declared, Kind, Parts, ZarrArrays, created, raised_as_damage, write_npy
-from gpu_nim.storage.atomic import check_output, make_folder, replacing
+from gpu_nim.storage.arrays import Arrays, Declared, Parts, created, open_zarr, write_npy
+from gpu_nim.storage.atomic import atomic_write, check_output, writing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
@@ -163,7 +162,6 @@ def rows(columns: Columns) -> Iterator[Rows]:
 
 
 _MAX_JSON = 1 << 28  # bytes that are read
-_METADATA = 1 << 20  # bytes of the metadata of an array
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
@@ -187,10 +185,10 @@ def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
 
 
 def _read_npy(path: Path, most: int | None) -> Columns:
-    with open_regular(path), raised_as_damage("its header is damaged"):
+    with open_regular(path), raised_as_corrupt("its header is damaged"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
-        raise Damaged("it holds no table of integers")
+        raise CorruptFile("it holds no table of integers")
     return {"value": values[:most]}
 
 
@@ -205,12 +203,10 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
         values = _limbs(columns)
         for start in range(0, len(values), size):  # zarr takes as many times the memory as there are chunks
             part = values[start : start + size]
-            with interrupts_deferred():
-                array[at : at + len(part)] = part
+            array[at : at + len(part)] = part
             at += len(part)
             digest.update(part.data)
-    with interrupts_deferred():
-        array.update_attributes({"seal": digest.hexdigest()})
+    array.update_attributes({"seal": digest.hexdigest()})
 
 
 def _sealing(facts: Mapping[str, Any]) -> Any:
@@ -218,25 +214,26 @@ def _sealing(facts: Mapping[str, Any]) -> Any:
     return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
 
 
-def _stored(arrays: ZarrArrays, size: int) -> Iterator[U64]:
+def _stored(arrays: Arrays, size: int) -> Iterator[U64]:
     """Yield the first values of a table, some at a time."""
     for first in range(0, size, _ZARR_CHUNK):
         yield np.ascontiguousarray(arrays.read("", first, min(first + _ZARR_CHUNK, size)), "<u8")
 
 
 def _read_zarr(path: Path, most: int | None) -> Columns:
-    stored = ZarrArrays(path)
+    stored = open_zarr(path)
+    array = stored.arrays[""]
     declared, first = stored.declared[""], stored.attributes.get("start")
     if type(first) is not int or declared.dtype.kind != "u" or not 1 <= len(declared.shape) <= 2:
-        raise Damaged("it holds no terms with their first index")
-    if stored.missing() or stored.attributes.get("stop") != first + declared.shape[0]:
-        raise Damaged("it holds fewer or more terms than its range has")
+        raise CorruptFile("it holds no terms with their first index")
+    if array.nchunks_initialized < array.nchunks or stored.attributes.get("stop") != first + declared.shape[0]:
+        raise CorruptFile("it holds fewer or more terms than its range has")
     if seal := stored.attributes.get("seal"):  # which tables of earlier versions lack
         digest = _sealing(stored.attributes)
         for part in _stored(stored, declared.shape[0]):
             digest.update(part)
         if digest.hexdigest() != seal:
-            raise Damaged("its values do not agree with their checksum, it was edited or damaged")
+            raise CorruptFile("its values do not agree with their checksum, it was edited or damaged")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
     return {"n": range(first, first + len(values)), "value": values}
 
@@ -265,23 +262,23 @@ def _columns(names: Sequence[str], rows: Rows) -> Columns:
 
 
 def _bounded_lines(file: TextIO) -> Iterator[str]:
-    """Yield the lines of a text; Damaged where one is longer than a table has."""
+    """Yield the lines of a text; CorruptFile where one is longer than a table has."""
     while line := file.readline(_LONGEST + 1):
         if len(line) > _LONGEST:
-            raise Damaged(f"a line of it has more than {_LONGEST:,} letters")
+            raise CorruptFile(f"a line of it has more than {_LONGEST:,} letters")
         yield line
 
 
 def _read_csv(path: Path, most: int | None) -> Columns:
-    with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_damage("its text is damaged"):
+    with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_corrupt("its text is damaged"):
         lines = csv.reader(_bounded_lines(file))
         header = [name.strip() for name in next(lines, [])]
         found = [row for row in islice(lines, most) if row]
     if any(len(row) != len(header) for row in found):
-        raise Damaged("its rows are not as long as its header")
+        raise CorruptFile("its rows are not as long as its header")
     for place, name in enumerate(header):
         if name in header[:place] or _is_number(name):
-            raise Damaged(f"its first line must name its columns, each once, got {printable(name, 40)}")
+            raise CorruptFile(f"its first line must name its columns, each once, got {printable(name, 40)}")
     return _columns(header, found)
 
 
@@ -316,12 +313,12 @@ def _read_json(path: Path, most: int | None) -> Columns:
     columns |= found["columns"] if isinstance(found.get("columns"), dict) else {}
     wrong = [name for name, values in columns.items() if not isinstance(values, list)]
     if wrong or type(first) is not int:
-        raise Damaged(f"its {printable(wrong[0]) if wrong else 'start'} is no {'list' if wrong else 'integer'}")
+        raise CorruptFile(f"its {printable(wrong[0]) if wrong else 'start'} is no {'list' if wrong else 'integer'}")
     if not columns:
         return {}
     count, stop = len(next(iter(columns.values()))), found.get("stop")
     if type(stop) is int and stop - first != count:
-        raise Damaged(f"it holds {count:,} values, and its range {stop - first:,}")
+        raise CorruptFile(f"it holds {count:,} values, and its range {stop - first:,}")
     return {"n": range(first, first + count), **columns}
 
 
@@ -428,17 +425,16 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
     needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
         raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
-    with replacing(path, TABLE.is_ours) as scratch:
+    with atomic_write(path, TABLE.is_ours) as scratch:
         TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 
 
-def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingProxyType({})) -> None:
+def save_table(columns: Columns, path: Path) -> None:
     """Write a table of any columns to a file, by its ending; None is empty or null. The write is atomic.
 
     Args:
         columns: the columns by name.
         path: the file.
-        facts: what describes the table, for formats that hold it.
 
     Raises:
         UsageError: files of this ending hold no such table.
@@ -455,13 +451,13 @@ def save_table(columns: Columns, path: Path, facts: Mapping[str, Any] = MappingP
     {"rows": [{"x": 1, "game": "nim"}, {"x": null, "game": "kayles"}]}
     """
     check_table(path, columns=True)
-    with replacing(path) as scratch:
-        write_table(scratch, [columns], facts)
+    with atomic_write(path) as scratch:
+        write_table(scratch, [columns])
 
 
 def save_text(path: Path, pieces: Iterable[str]) -> None:
     """Write a text in UTF-8, in pieces, atomically."""
-    with replacing(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
+    with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
 
 
@@ -504,7 +500,8 @@ def submit(
     counted = ([each for each in found if each.known is not None] or found) if b_file else []
     # What may be refused for its size comes first.
     b_files = [(each.b_file_name(number), _bfile_of(each.entry, each.last_index(upto))) for each in counted]
-    make_folder(out)
+    with writing(out):
+        out.mkdir(exist_ok=True)
     for name, lines in [*b_files, *texts]:
         save_text(out / name, lines)
         yield out / name

@@ -1,11 +1,7 @@
-"""Voxels of a growth, slab by slab, without the whole cube in memory: the birth generation of each cell as a chunked Zarr v3 array.
+"""Voxels of a growth, slab by slab, without the whole cube in memory: the generation of each birth + 1, and 0 where there is none.
 
 Newborns are spread over the whole space, and voxels are written in order.  So the cells are written to scratch files first, one for
 every slab of a few layers, and at the end each slab is filled from the one or two files with its cells.
-
-    NAME.zarr             one array, voxel [i, j, k] for the cell origin + (i, j, k); its dimensions are named x, y, z
-                          uint16, or uint32 where generations need it: generation of birth + 1, 0 where nothing was born
-                          attributes origin, spacing, automaton, generations, population, digest and provenance
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +14,9 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
-from gpu_nim.model.work import interrupts_deferred
-from gpu_nim.storage.arrays import Kind, created
-from gpu_nim.storage.growth_files import batches, box_of, of_growth, shuffled_zstd
+from gpu_nim.storage.growth_files import batches, box_of
 
-_KIND = Kind("gpunim voxels", 1, "voxels")
-#: Whether a folder holds voxels that gpunim wrote, and may therefore be replaced.
-is_voxels = _KIND.is_ours
-#: The most layers of a slab, and the side of a chunk of as many: 512 KB of uint16.
+#: The most layers of a slab.
 SIDE = 64
 #: Bytes in memory of a slab at most, unless a layer takes more.
 SLAB_BYTES = 36 << 20
@@ -38,27 +29,26 @@ def voxel_dtype(generations: int) -> np.dtype[Any]:
     return np.dtype(np.uint16 if generations + 1 < 2**16 else np.uint32)
 
 
-def slab_layers(shape: Sequence[int], axis: int, each: int) -> int:
-    """Return the layers of a slab along an axis of a box, a power of two, where a voxel takes `each` bytes.
+def slab_layers(shape: Sequence[int], each: int) -> int:
+    """Return the layers of a slab along the last axis of a box, a power of two, where a voxel takes `each` bytes.
 
-    >>> slab_layers((513, 513, 513), 0, 2), slab_layers((2049, 2049, 2049), 0, 2)
+    >>> slab_layers((513, 513, 513), 2), slab_layers((2049, 2049, 2049), 2)
     (64, 4)
     """
-    layers, layer = SIDE, prod(shape) // shape[axis] * each
-    while shape[axis] > layers * _FILES:
+    layers, layer = SIDE, prod(shape[:-1]) * each
+    while shape[-1] > layers * _FILES:
         layers *= 2
-    while layers > 1 and layers * layer > SLAB_BYTES and shape[axis] <= layers // 2 * _FILES:
+    while layers > 1 and layers * layer > SLAB_BYTES and shape[-1] <= layers // 2 * _FILES:
         layers //= 2
     return layers
 
 
 class Slabs:
-    """The cells of a growth, by slabs of some layers along an axis, in scratch files, one for each slab.
+    """The cells of a growth, by slabs of some layers along the last axis, in scratch files, one for each slab.
 
     Args:
         growth: the growth.
         folder: where the scratch files are.
-        axis: the axis.
         each: bytes in memory of a voxel of a slab, by which the number of layers is chosen; by default those of its generation.
 
     Attributes:
@@ -68,11 +58,11 @@ class Slabs:
         dtype: that of voxels.
     """
 
-    def __init__(self, growth: Growth, folder: Path, axis: int = 0, each: int | None = None) -> None:
-        self._folder, self._axis = folder, axis
+    def __init__(self, growth: Growth, folder: Path, each: int | None = None) -> None:
+        self._folder = folder
         self.dtype = voxel_dtype(growth.generations)
         low, high = box_of(growth)
-        self.layers = slab_layers(tuple((high - low + 1).tolist()), axis, each or self.dtype.itemsize)
+        self.layers = slab_layers(tuple((high - low + 1).tolist()), each or self.dtype.itemsize)
         self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
         found: list[NDArray[np.int64]] = []
         for batch in batches(growth):
@@ -84,13 +74,13 @@ class Slabs:
             )
             for start in range(0, len(born), _AT_ONCE):
                 part = slice(start, start + _AT_ONCE)
-                self._deal(batch.cells[part], born[part], int(low[axis]) // self.layers)
+                self._deal(batch.cells[part], born[part], int(low[-1]) // self.layers)
         self.lower = np.min([low for low, _ in found], axis=0)
         self.shape: tuple[int, ...] = tuple((np.max([high for _, high in found], axis=0) - self.lower + 1).tolist())
 
     def _deal(self, cells: NDArray[np.integer], born: NDArray[np.integer], first: int) -> None:
         """Append cells, with their generations, to the files of their slabs, of which `first` is the lowest."""
-        slabs = (cells[:, self._axis] // self.layers - first).astype(np.uint16)  # which NumPy sorts by digits
+        slabs = (cells[:, -1] // self.layers - first).astype(np.uint16)  # which NumPy sorts by digits
         rows = np.empty((len(cells), cells.shape[1] + 1), self._kind)
         rows[:, :-1], rows[:, -1] = cells, born
         rows = rows.take(np.argsort(slabs, kind="stable"), axis=0)
@@ -102,27 +92,25 @@ class Slabs:
 
     def rows(self) -> Iterator[NDArray[np.integer]]:
         """Yield the cells of each slab with cells, in an order of their own, with the generation of each after its coordinates."""
-        low = int(self.lower[self._axis])
-        for first in range(low, low + self.shape[self._axis], self.layers):
+        low = int(self.lower[-1])
+        for first in range(low, low + self.shape[-1], self.layers):
             found = list(self._between(first, first + self.layers))
             if found:
                 yield np.concatenate(found)
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the slabs' axis first.
+        """Yield (first, voxels) for each slab: the first layer's number within the box, and the layers, the last axis first.
 
         The next slab overwrites the voxels.
         """
-        low, layers = int(self.lower[self._axis]), self.shape[self._axis]
-        rest = [axis for axis in range(len(self.shape)) if axis != self._axis]
-        room = [self.shape[axis] for axis in rest]
+        low, *room, layers = int(self.lower[-1]), *self.shape
         slab = np.empty((min(self.layers, layers), *room), self.dtype)
         for first in range(0, layers, self.layers):
             voxels = slab[: layers - first]
             voxels[:] = 0
             for rows in self._between(low + first, low + first + len(voxels)):
-                layer = rows[:, self._axis] - (low + first)
-                places = tuple(rows[:, axis] - self.lower[axis] for axis in rest)
+                layer = rows[:, -2] - (low + first)
+                places = tuple(rows[:, axis] - self.lower[axis] for axis in range(len(room)))
                 voxels[(layer, *places)] = rows[:, -1].astype(self.dtype) + 1
             yield first, voxels
 
@@ -134,45 +122,7 @@ class Slabs:
             width = len(self.lower) + 1
             with path.open("rb") as file:
                 while len(rows := np.fromfile(file, self._kind, _AT_ONCE * width).reshape(-1, width)):
-                    yield rows[(rows[:, self._axis] >= first) & (rows[:, self._axis] < stop)]
+                    yield rows[(rows[:, -2] >= first) & (rows[:, -2] < stop)]
 
     def _path(self, slab: int) -> Path:
         return self._folder / f"slab{slab:+d}"
-
-
-def write_voxels(growth: Growth, path: Path) -> None:
-    """Write the voxels of a growth to a new store, and last the attributes, which mark it as complete.
-
-    >>> import tempfile, zarr
-    >>> from gpu_nim import grow
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_voxels(grow("edge", 31), Path(folder, "edge.zarr"))
-    ...     voxels = zarr.open_array(f"{folder}/edge.zarr", mode="r")
-    ...     voxels.shape, int((voxels[:] > 0).sum()), int(voxels[1, 1, 0])
-    ((32, 32, 32), 5710, 2)
-    """
-    slabs = Slabs(growth, path.parent)
-    layout = {"shape": slabs.shape, "chunks": _chunk(slabs.shape, slabs.layers), "dtype": slabs.dtype, "fill_value": 0}
-    names = ["x", "y", "z"][: len(slabs.shape)]
-    array = created(path, "", names, **layout, compressors=shuffled_zstd(), config=None)  # empty chunks are not written
-    for first, voxels in slabs:
-        for start in range(0, slabs.shape[1], array.chunks[1]):  # zarr copies what it writes
-            part = slice(start, start + array.chunks[1])
-            with interrupts_deferred():
-                array[first : first + len(voxels), part] = voxels[:, part]
-    with interrupts_deferred():
-        array.attrs.update(
-            {
-                **of_growth(growth),
-                **_KIND.attributes,
-                "origin": slabs.lower.tolist(),
-                "spacing": [1] * len(slabs.shape),
-                "value": "generation of birth + 1, 0 where nothing was born",
-            }
-        )
-
-
-def _chunk(shape: tuple[int, ...], layers: int) -> tuple[int, ...]:
-    """The shape of chunks: a slab high, and longer in the last direction where that is less than `SIDE`."""
-    *sides, last = layers, *(SIDE for _ in shape[1:])
-    return tuple(min(side, size) for side, size in zip((*sides, max(1, last * SIDE // layers)), shape, strict=True))

@@ -62,7 +62,7 @@ def _packed(block: bytes) -> bytes:
 
 def write_vti(growth: Growth, path: Path) -> None:
     """Write the voxels of a growth to a new file."""
-    slabs = Slabs(growth, path.parent, growth.newborns(0).shape[1] - 1)  # the last coordinate varies slowest
+    slabs = Slabs(growth, path.parent)  # the last coordinate varies slowest
     flat = (0,) * (3 - len(slabs.shape))
     extent = " ".join(f"0 {size}" for size in (*slabs.shape, *flat))
     origin = " ".join(map(str, (*slabs.lower.tolist(), *flat)))

@@ -74,7 +74,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
     def get(self, stream: Any = None, order: str = "C", out: np.ndarray | None = None, blocking: bool = True) -> np.ndarray:
         if out is None:
             note("ndarray.get", Need.MEMORY if self.flags.c_contiguous else Need.KERNEL)
-            return np.array(self._host, order=order)  # type: ignore[no-any-return]
+            return np.array(self._host, order=order)
         self._check_host(out, "obtained from")
         if not out.flags.c_contiguous and not out.flags.f_contiguous:
             raise RuntimeError("`out` cannot be specified when copying to non-contiguous ndarray")

@@ -18,8 +18,7 @@ from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.shared.bricks import supports
-from gpu_nim.backends.shared.engines import Kind, kind_of
-from gpu_nim.backends.shared.states import touched_state
+from gpu_nim.backends.shared.engines import Kind, kind_of, touched_state
 from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene

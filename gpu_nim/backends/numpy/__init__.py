@@ -26,8 +26,7 @@ class NumpyBackend:
 
     Args:
         communicator: the ranks that grow together with this one; alone by default.
-        threads: by how many threads numba's compiled loops grow where they gain, 0 for NumPy alone; by default one for each core,
-            and one on each of several ranks.
+        threads: the number of numba threads; 0 turns numba off; by default one per core, and one on each of several ranks.
     """
 
     name = "numpy"

@@ -1,8 +1,8 @@
 """Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numpy.brick_loops`).
 
-Threads. The slabs of bricks are dealt out to threads as they are to ranks (`gpu_nim.backends.shared.owners`). A thread lists the
-bricks of its own slabs that the last generation reaches. Then all threads grow what is listed, a share each: a brick's newborns and
-touches are written by who grows it, so that there are no locks, and the result does not depend on the number of threads.
+Threads. The slabs of bricks are distributed over threads as over ranks (`gpu_nim.backends.shared.bricks.owners`). A thread lists
+the bricks of its own slabs that the last generation reaches. Then all threads grow what is listed, a share each: a brick's newborns
+and touches are written by who grows it, so that there are no locks, and the result does not depend on the number of threads.
 
 Ranks. The bricks beside those of a rank have slots too, for the newborns that other ranks send.
 """
@@ -21,8 +21,7 @@ from gpu_nim.backends.numpy.brick_loops import List, Shape, count, grow, link
 from gpu_nim.backends.numpy.brick_windows import AROUND, windows
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import BITS, ROWS, Bricks
-from gpu_nim.backends.shared.owners import owners
+from gpu_nim.backends.shared.bricks import BITS, ROWS, Bricks, owners
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 

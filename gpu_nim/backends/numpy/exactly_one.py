@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
 from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks

@@ -8,7 +8,7 @@ from gpu_nim.backends.numpy.compilation import compiled
 from gpu_nim.model.digest import FINALIZER
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = (np.uint64(factor) for _, factor in FINALIZER[:2])
+_FACTOR = np.uint64(FINALIZER[0][1])
 
 
 @compiled
@@ -18,7 +18,7 @@ def _place(row: Any, mask: int) -> Any:
     for value in row:
         mixed = (mixed ^ np.uint64(value)) * _SEED
         mixed ^= mixed >> np.uint64(29)
-    mixed *= _FIRST
+    mixed *= _FACTOR
     return np.int64(mixed >> np.uint64(24)) & mask
 
 

@@ -8,8 +8,14 @@ v, and every second w has a bit. A brick has 32 rows, 4 x 8 in space and 1 x 32 
 Places. Bricks above one another in w are a column, and follow one another. Only those are numbered that the growth can reach.
 
 Ranks. A rank owns slabs of bricks: all bricks with one u or, in the plane, one v, so that every brick is decided by one rank. They
-are dealt out by digits (`gpu_nim.backends.shared.owners`): for `edge` to generation 511 the busiest of 8 ranks has 1.09 times the
-mean of the bricks with births, and 1.17 times along v, where bricks are twice as wide.
+are distributed by digits (`owners`): for `edge` to generation 511 the busiest of 8 ranks has 1.09 times the mean of the bricks with
+births, and 1.17 times along v, where bricks are twice as wide. Threads own slabs likewise.
+
+Births follow powers of two: a generation has most of them in slabs whose numbers agree with its own in some binary digits.
+Contiguous parts, even of equal births, are idle by turns, and blocks distributed in turn to an even number of ranks meet those
+digits. Distributed by the sum of a block's digits to the base of that number, as the sequence of Thue and Morse does for two ranks,
+every aligned run of blocks is shared evenly. An odd number of ranks is in no step with powers of two, and there blocks in turn
+are more even. docs/scaling.md has the figures.
 """
 
 from __future__ import annotations
@@ -25,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.owners import owners
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cell, Cells, Rule, Symmetry
@@ -44,6 +49,31 @@ _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
 _LONGEST = 4  # rows in u of a brick in space: a touch goes no further in loops and kernels that know no others
 _COLUMN_BYTES = 24  # of `columns`
 _COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
+#: The slabs are cut into at least so many blocks for each rank, where that leaves them wide enough: fewer send less, more are
+#: spread more evenly.
+_BLOCKS = 32
+
+
+def owners(slabs: int, narrowest: int, ranks: int) -> NDArray[np.int64]:
+    """Return the owner of each slab, shape (slabs,).
+
+    Args:
+        slabs: the number of slabs.
+        narrowest: no block has fewer slabs; the last one may.
+        ranks: the number of ranks.
+
+    >>> owners(128, 1, 2)[::2][:8].tolist(), owners(96, 1, 3)[:8].tolist()
+    ([0, 1, 1, 0, 1, 0, 0, 1], [0, 1, 2, 0, 1, 2, 0, 1])
+    """
+    width = max(narrowest, 1 << (max(1, slabs // (_BLOCKS * ranks)).bit_length() - 1))
+    block = np.arange(slabs, dtype=np.int64) // width
+    if ranks % 2:
+        return block % ranks
+    digits, rest = np.zeros_like(block), block
+    while rest.any():
+        rest, digit = np.divmod(rest, ranks)
+        digits += digit
+    return digits % ranks
 
 
 def supports(rule: Rule, *, beside: bool = False) -> bool:

@@ -149,14 +149,7 @@ def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) ->
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
     The first position of a kind is the lexicographically least of the earliest generation. One generation is in memory at a time.
-
-    Args:
-        piles: the number of piles.
-        generations: the last generation.
-        on_step: called with the number of positions done.
-
-    Raises:
-        UsageError: there are too many positions.
+    Arguments and errors are as for `evolution_graph`.
 
     >>> kind_table(3, 7)
     {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}

@@ -27,7 +27,7 @@ def binary_rows(*piles: int, height: int = 1) -> str:
 
 @Entry(V, "Definition 2.1", command="gpunim nim 0 0 0")
 def rules() -> Cases:
-    """Nim with three piles: a player takes some or all counters of one pile, and who takes the last one wins."""
+    """Nim with three piles: a player takes some or all counters of one pile, and whoever takes the last one wins."""
     yield Printed("whether {0,0,0}, where the player to move has lost, is a P-position", nim.is_p_position((0, 0, 0)), True)
 
 

@@ -327,11 +327,11 @@ def _is_gasket(steps: int) -> bool:
     return seen == gasket
 
 
-for _part, _words in enumerate(("The list Data as a graph in space.", "The graph turned: a pattern like Sierpinski's gasket."), 1):
-
-    @Entry(V, f"Graph 4.{_part}", _words, command=f"gpunim render figure:V4.{_part} -o V4.{_part}.svg", figure=f"V4.{_part}")
-    def in_space() -> Cases:
-        yield Printed("whether its P-positions are those of nim-sum 0", solve(chocolate(3), 63).first_difference is None, True)
+@Entry(V, "Graph 4.2", "The graph turned: a pattern like Sierpinski's gasket.")
+@Entry(V, "Graph 4.1", "The list Data as a graph in space.", command="gpunim render figure:V4.1 -o V4.1.svg", figure="V4.1")
+def in_space() -> Cases:
+    """The P-positions are those of nim-sum 0."""
+    yield Printed("whether its P-positions are those of nim-sum 0", solve(chocolate(3), 63).first_difference is None, True)
 
 
 @Entry(V, "Graph 4.3", command="gpunim render figure:V4.3 -o V4.3.svg", figure="V4.3")

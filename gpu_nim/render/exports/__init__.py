@@ -17,7 +17,7 @@ from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
 from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
 from gpu_nim.render.source import Source, name_of
-from gpu_nim.storage.atomic import check_writable, claim, replacing
+from gpu_nim.storage.atomic import atomic_write, check_writable
 
 __all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_options", "host_memory", "require_memory"]
 
@@ -65,22 +65,21 @@ def export(
     known = _format_of(path, printable=printable)
     require_effect(*export_options(known.name, printable=printable), look, given)
     check_writable(path)
-    with claim(path):
-        triangles = {}
-        if known.write is None:
-            made = page(source, look)
-        else:
-            blocks, _ = solid(source, look, known.limit)
-            options = {"printable": printable, "print_size": print_size, "stand": stand}
-            named = {name: value for name, value in options.items() if value not in (False, None)}
-            body = ExportedBody(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), printing)
-            note = printing_note(blocks, printing) if printing else known.note(blocks)
-            note = "; ".join(filter(None, (blocks.note, note)))
-            made = Page(known.write(body), blocks.name, blocks.population, len(blocks), note)
-            if "mesh" in vars(body):  # it was written
-                triangles["triangles"] = len(body.mesh.faces)
-        with replacing(path) as scratch:
-            scratch.write_bytes(made.document)
+    triangles = {}
+    if known.write is None:
+        made = page(source, look)
+    else:
+        blocks, _ = solid(source, look, known.limit)
+        options = {"printable": printable, "print_size": print_size, "stand": stand}
+        named = {name: value for name, value in options.items() if value not in (False, None)}
+        body = ExportedBody(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), printing)
+        note = printing_note(blocks, printing) if printing else known.note(blocks)
+        note = "; ".join(filter(None, (blocks.note, note)))
+        made = Page(known.write(body), blocks.name, blocks.population, len(blocks), note)
+        if "mesh" in vars(body):  # it was written
+            triangles["triangles"] = len(body.mesh.faces)
+    with atomic_write(path) as scratch:
+        scratch.write_bytes(made.document)
     report = {"source": made.name, "out": str(path), "bytes": len(made.document)}
     return {**report, "population": made.population, "drawn": made.drawn, **triangles, "note": made.note}
 

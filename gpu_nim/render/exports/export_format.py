@@ -239,7 +239,7 @@ class ExportFormat:
 
 
 #: The export formats, by ending.
-EXPORTS = Registry[ExportFormat]("export", plugins=("gpunim.exports", ExportFormat))
+EXPORTS = Registry[ExportFormat]("export")
 
 
 def export_format(name: str, summary: str, **facts: Any) -> Callable[[Writer], Writer]:

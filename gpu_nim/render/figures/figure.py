@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from gpu_nim.model.files import call
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.drawing import SUFFIXES, Drawing
-from gpu_nim.render.image import Picture
-from gpu_nim.render.look import Look
 from gpu_nim.render.themes import THEMES, Theme
 
 
@@ -42,22 +40,6 @@ def figure(name: str, summary: str) -> Callable[[Callable[[Theme], Drawing]], Ca
 def figure_options(name: str, suffix: str) -> tuple[str, frozenset[str]]:
     """Return the name of a figure in messages, for a file of that ending, and the options that it takes."""
     return f"figure:{name} as {suffix}", frozenset(("theme",) if suffix in SUFFIXES else ("theme", "resolution"))
-
-
-def figure_picture(name: str, look: Look) -> Picture:
-    """Return a figure in pixels.
-
-    Args:
-        name: a name of `FIGURES`.
-        look: its theme and resolution.
-
-    Raises:
-        InsufficientMemoryError: it would not fit.
-    """
-    width, height = look.resolution
-    return Picture(
-        draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", call("figures.figure_picture", name, look)
-    )
 
 
 def draw_figure(name: str, theme: str = "paper") -> Drawing:

@@ -1,4 +1,4 @@
-"""Flights of the camera: the turntable, around a body; the flight into it; and the zoom into three-pile Nim, as a loop.
+"""Flights of the camera: the turntable, around a body; and the zoom into three-pile Nim, as a loop.
 
 The P-positions of Nim with piles below 2^m, in units of 2^m, are four copies of themselves at half the size: the set is kept by
 the maps x -> (x + v) / 2 to its corners v. A word of n corners is a map with one fixed point, about which the set is the same after
@@ -16,16 +16,14 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.defined_scenes import is_nim
 from gpu_nim.render.framing import aim, view_of, with_shadow
-from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
-from gpu_nim.render.source import CELLS_LIMIT
+from gpu_nim.render.source import CELLS_LIMIT, NimSource, TreeSource, read_source
 from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_body import CellColours, traced_body
-from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
+from gpu_nim.render.trees import Tree, blocks_of_tree
 from gpu_nim.render.views import NO_MARGINS, Camera, Place, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
@@ -74,39 +72,6 @@ def _revolved(points: NDArray[np.floating]) -> NDArray[np.floating]:
     swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
     heights = np.broadcast_to(points[:, 2, None], swept.shape[:2])
     return np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
-
-
-@MOTIONS.add
-class FlyIn(CameraMotion):
-    """The camera flies into the body."""
-
-    name = "fly-in"
-    summary = "the camera flies into the body"
-    draws_flat = False
-
-    def __init__(self, movie: Movie) -> None:
-        super().__init__(movie)
-        _, up, toward = (tuple(row) for row in self.still.basis.tolist())
-        view = View(toward, up)
-        self.outside = fit(view, with_shadow(self.hull, view, self.look), self.look.aspect, margins=self.margins)
-
-    def camera(self, number: int) -> Camera:
-        """Return the camera of a frame."""
-        return flight(self.outside, self.outline, number / max(self.movie.frames - 1, 1))
-
-
-def flight(outside: Camera, blocks: Blocks, part: float) -> Camera:
-    """Return the camera at a part, 0 to 1, of the way from `outside` into the body."""
-    low, high = (corner.astype(np.float64) for corner in blocks.bounds())
-    ease = part * part * (3 - 2 * part)
-    inside = low + (high - low) * [0.62, -0.10, 0.30]
-    target = low + (high - low) * [0.40, 0.55, 0.47]
-    eye = outside.eye * (1 - ease) + inside * ease
-    ahead = outside.eye - outside.basis[2] * ((outside.eye - (low + high) / 2) @ outside.basis[2])
-    aimed = ahead * (1 - ease) + target * ease
-    upright = outside.basis[1] * (1 - ease) + np.array([0.0, 0.0, ease])
-    angle = np.tan(np.arctan(outside.scale) * (1 - ease) + np.radians(28.0) * ease)
-    return Camera(eye, basis_of(eye - aimed, upright), float(angle), False)
 
 
 def _corners(text: str) -> str:
@@ -204,15 +169,15 @@ class Zoom(Motion):
     options = (Parameter("into", _WORD, "123", "the corners whose maps keep the point that the zoom goes to"),)
     refuses = frozenset(("axes", "colour", "cut", "generations", "legend", "style", "view"))
     draws_blocks = False
-    traces = True
 
     @classmethod
     def check(cls, movie: Movie) -> None:
         """Check the source and the corners."""
         super().check(movie)
-        if is_nim(movie.source):
+        found = read_source(movie.source)
+        if isinstance(found, NimSource) and found.automaton.name == movie.source:
             return
-        if tree_of(movie.source) is None:
+        if not isinstance(found, TreeSource):
             raise UsageError(f"a zoom movie needs the source nim, or a growth drawn by macro-cells, got {movie.source!r}")
         if "into" in movie.options:
             raise UsageError(f"into would have no effect on a zoom of {movie.source}: only nim is zoomed into at corners")
@@ -220,9 +185,8 @@ class Zoom(Motion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self._into: IntoPlane | IntoSpace | None = None
-        tree = None if is_nim(movie.source) else tree_of(movie.source)
-        if tree is not None:
-            self._into = (IntoPlane if tree.scene.dimension == 2 else IntoSpace)(movie, tree)
+        if isinstance(self.source, TreeSource):
+            self._into = (IntoPlane if self.source.tree.scene.dimension == 2 else IntoSpace)(movie, self.source.tree)
             return
         word = movie.values["into"]
         self.octaves = len(word)

@@ -151,11 +151,10 @@ class GrowthInTime(Motion):
     name = "growth"
     summary = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
     options = (hold_option("at generations 0, 1, 3, 7 and so on"),)
-    traces = True
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._whole = body = self.body_of(movie.source, growing=True)
+        self._whole = body = self.body_of(self.source, growing=True)
         self._longest = max((grown_caption(body, generation) for generation in growth_stops(*body.span)), key=len)
         self.pullback = Pullback(body, self.look, movie.frames, movie.values["hold"], self._longest)
 

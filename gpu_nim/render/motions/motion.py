@@ -14,7 +14,7 @@ from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, choose_engine, is_traced, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
-from gpu_nim.render.styles import style_of
+from gpu_nim.render.source import ParsedSource, read_source
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import INSIDE, Camera
 
@@ -57,7 +57,7 @@ class Movie:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
         require_effect(*movie_options(self.motion), self.look)
-        if not issubclass(style_of(self.look), CameraStyle):
+        if not issubclass(self.look.drawn_style, CameraStyle):
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
     @property
@@ -68,18 +68,10 @@ class Movie:
 
     @property
     def engine(self) -> str:
-        """The engine that draws it on this machine.
-
-        Raises:
-            UsageError: there is none, since its style needs OpenGL or its motion cannot be traced.
-        """
-        motion = MOTIONS[self.motion]
-        if not motion.draws_blocks or (motion.traces and is_traced(self.source, self.look)):
+        """The engine that draws it on this machine."""
+        if not MOTIONS[self.motion].draws_blocks or is_traced(read_source(self.source), self.look):
             return "trace"
-        engine = choose_engine(self.look)[0]
-        if engine == "trace" and not motion.traces:
-            raise UsageError(f"a {self.motion} movie in style {self.look.style_name} needs OpenGL, which is not installed here")
-        return engine
+        return choose_engine(self.look)[0]
 
 
 class Motion(ABC):
@@ -93,8 +85,6 @@ class Motion(ABC):
     - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
     - draws_blocks: whether OpenGL and NumPy draw it.
-    - traces: whether it can be traced.
-    - draws_flat: whether it can be made of flat bodies.
 
     Args:
         movie: the movie.
@@ -106,8 +96,6 @@ class Motion(ABC):
     options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
     draws_blocks: ClassVar[bool] = True
-    traces: ClassVar[bool] = False
-    draws_flat: ClassVar[bool] = True
 
     @classmethod
     def check(cls, movie: Movie) -> None:
@@ -129,14 +117,12 @@ class Motion(ABC):
             raise UsageError(f"view must be from outside for a movie, got {INSIDE!r}")
         if movie.look.traced:
             require_traceable(movie.look)
-            if not cls.traces:
-                able = ", ".join(name for name, motion in MOTIONS.items() if motion.traces)
-                raise UsageError(f"motion must be one of {able} for a traced movie, got {movie.motion!r}")
         elif movie.look.engine != "auto" and not cls.draws_blocks:
             raise UsageError(f"engine must be auto or trace for a {movie.motion} movie, got {movie.look.engine!r}")
 
     def __init__(self, movie: Movie) -> None:
         self.movie, self.look, self.engine = movie, movie.look, movie.engine
+        self.source = read_source(movie.source)
 
     @abstractmethod
     def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
@@ -147,22 +133,20 @@ class Motion(ABC):
             on_step: called for progress within the frame, where it is traced.
         """
 
-    def body_of(self, source: str, *, growing: bool = False) -> Blocks:
+    def body_of(self, source: ParsedSource, *, growing: bool = False) -> Blocks:
         """Return the body of a source, as blocks or to be traced.
 
         Args:
-            source: as for `render`.
+            source: the source.
             growing: as for `gpu_nim.render.traced_body.traced_body`.
 
         Raises:
-            UsageError: it is flat, and the motion needs a body in space, or the look an option that has no effect on it.
+            UsageError: it is flat, and the look has an option that has no effect on it.
         """
         body = traced_body(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
         if growing and body.colouring == "density":
-            raise generations_unknown(source)
+            raise generations_unknown(source.name)
         if body.flat:
-            if not self.draws_flat:
-                raise UsageError(f"a {self.name} movie needs a body in space, and {self.movie.source} is flat")
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)
         return body
 
@@ -174,11 +158,9 @@ class CameraMotion(Motion):
         movie: the movie.
     """
 
-    traces = True
-
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._drawn, self.still = still_of(self.body_of(movie.source), self.look, self.engine)
+        self._drawn, self.still = still_of(self.body_of(self.source), self.look, self.engine)
         self.outline, self.margins = self._drawn.blocks, self._drawn.annotations.margins
         self.hull = framed(self.outline, self.look)
 

@@ -15,6 +15,7 @@ from gpu_nim.render.framing import aim, cut_open, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import DrawnBody, Frame
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
+from gpu_nim.render.source import read_source
 
 
 def _ends(text: str) -> tuple[str, Fraction, Fraction]:
@@ -40,7 +41,6 @@ class Sweep(Motion):
         Parameter("sweep", _ENDS, "1..8", "the first and the last value of the parameter; NAME where the game has several"),
         hold_option("at the first, the last and every whole value"),
     )
-    traces = True
 
     @classmethod
     def check(cls, movie: Movie) -> None:
@@ -86,7 +86,7 @@ class Sweep(Motion):
 
     def _body(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")
-        return self.body_of(f"{game}:{self.parameter}={value},{arguments}")
+        return self.body_of(read_source(f"{game}:{self.parameter}={value},{arguments}"))
 
     def _caption(self, value: Fraction, body: Blocks) -> str:
         game = games.find(self.movie.source.partition(":")[0])

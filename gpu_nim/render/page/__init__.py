@@ -29,11 +29,11 @@ from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.page.trees import tree_page
 from gpu_nim.render.shading import COOL, WARM, Lamps
-from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
+from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, read_source
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
-__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Page", "colour_bytes", "page", "play_page", "solid"]
+__all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Camera", "Page", "colour_bytes", "page", "play_page", "solid"]
 
 #: The most cells of a page; larger bodies are merged to blocks.
 PAGE_LIMIT = 1 << 22
@@ -104,9 +104,10 @@ def page(source: Source, look: Look) -> Page:
     (True, True)
     """
     require_effect(*PAGE_OPTIONS, look)
-    scene = nim_scene(source, look) or tree_page(source, look)
+    found = read_source(source)
+    scene = nim_scene(found, look) or tree_page(found, look)
     if scene is None:
-        blocks, view = solid(source, look, PAGE_LIMIT)
+        blocks, view = solid(found, look, PAGE_LIMIT)
         scene = grid_scene(blocks, look)
     else:
         view = view_of(scene.blocks, look)
@@ -149,7 +150,8 @@ def play_page(
     look = look or Look()
     require_effect("a page to play on", ("theme", "title"), look)
     match = match_of(game, position, parameters, misere=misere)
-    scene = nim_scene(match.source, look) or grid_scene(blocks_of(match.source), look)
+    source = read_source(match.source)
+    scene = nim_scene(source, look) or grid_scene(blocks_of(source), look)
     wishes = {"misere": misere, "hints": hints, "second": second}
     options = {**parameters, **{name: value for name, value in wishes.items() if value}}
     made = call("page.play_page", game, match.start, look=look, **options)
@@ -183,18 +185,16 @@ def _worn(theme: Theme, palette: str) -> dict[str, object]:
 
 
 def _light(theme: Theme) -> dict[str, object]:
-    colours = {"warm": WARM, "cool": COOL, "behind": theme.behind}
     return {
         "ambient": theme.ambient,
         "keyStrength": theme.key,
-        "haze": theme.haze,
-        **{name: [round(float(part), 4) for part in colour] for name, colour in colours.items()},
+        **{name: [round(float(part), 4) for part in colour] for name, colour in (("warm", WARM), ("cool", COOL))},
     }
 
 
 def _lamps() -> dict[str, list[float]]:
     """Return the directions to the lamps of a camera whose axes are those of the world."""
-    lamps = Lamps.of(Camera(np.zeros(3), np.eye(3), 1.0, True))
+    lamps = Lamps.of(np.eye(3))
     return {name: getattr(lamps, name).tolist() for name in ("key", "fill", "rim")}
 
 

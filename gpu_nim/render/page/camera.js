@@ -101,7 +101,6 @@ class Camera {
     const anchor = eye.map((x, k) => clamp(x >> BITS, 0n, this.body.extent[k] - 1n)), zero = [0, 0, 0];
     const { cell, shift } = this.body.anchored?.(anchor) ?? { cell: anchor };
     const from = corner => corner.map((x, k) => Number(x - anchor[k])), scaled = (v, times) => v.map(x => x * times);
-    const centre = dot(between(this.middle, eye), toward);
     return {
       anchor,
       ...halves("anchor", cell), ...halves("first", first), ...halves("extent", beyond), ...shift && { anchorShift: shift },
@@ -111,8 +110,7 @@ class Camera {
       eyeRight: this.parallel ? scaled(right, this.reach) : zero, eyeUp: this.parallel ? scaled(up, this.reach) : zero,
       aheadRight: this.parallel ? zero : scaled(right, this.lens), aheadUp: this.parallel ? zero : scaled(up, this.lens),
       pixel: this.parallel ? this.reach / half : 0, pixelSpread: this.parallel ? 0 : this.lens / half,
-      depths: [Math.max(centre - this.radius, 0), centre + this.radius],
-      right, up, toward, ...this.lamps(),
+      right, up, ...this.lamps(),
     };
   }
 

@@ -1,10 +1,9 @@
 // A picture: one ray a pixel, lit as gpu_nim.render.shading lights blocks.
 
-uniform vec3 right, up, toward;  // the camera's
+uniform vec3 right, up;  // the camera's
 uniform vec3 key, fill, rim;  // directions to the lamps, which move with the camera
-uniform float ambient, keyStrength, haze;
-uniform vec3 warm, cool, behind;
-uniform vec2 depths;  // from the nearest to the farthest point of the body, along the view
+uniform float ambient, keyStrength;
+uniform vec3 warm, cool;
 uniform int turn;  // how often this picture has been drawn: each time adds a ray a pixel; the first is through its middle
 uniform vec2 shift;  // of this sample's rays, within the pixel
 out vec4 colour;
@@ -55,8 +54,7 @@ vec3 lit(Ray ray, Hit hit) {
   light += cool * sky * .62 * max(dot(normal, fill), 0.) + sky * .25 * max(dot(normal, rim), 0.);
   vec3 shade = linear(colourOf(hit.cell, hit.node)) * light;
   shade *= (1. + .25 * shade) / (1. + .5 * shade);  // a soft tone map: bright sides keep their hue
-  float far = clamp((dot(point - eye, -toward) - depths.x) / (depths.y - depths.x), 0., 1.);
-  return encoded(clamp(mix(shade, behind, haze * pow(far, 1.5)), 0., 1.));
+  return encoded(clamp(shade, 0., 1.));
 }
 
 void main() {

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
-from gpu_nim.render.defined_scenes import nims_generation, nims_level, population
+from gpu_nim.render.defined_scenes import nims_level, population
 from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import blocks_of
+from gpu_nim.render.source import NimSource, ParsedSource, blocks_of
 from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
@@ -53,20 +53,20 @@ class PageScene:
     drawn: int
 
 
-def nim_scene(source: object, look: Look) -> PageScene | None:
+def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
     """Return Nim without data, or None for another source, or for a look that does not follow from the generation alone.
 
     Raises:
         UsageError: there is no such generation.
     """
-    last = nims_generation(source)
-    if not isinstance(source, str) or last is None or look.cut != "none":
+    if not isinstance(source, NimSource) or look.cut != "none":
         return None
+    last, name = source.scene.last, source.name
     level = nims_level(last, _COLOURED)
     first, stop = look.generations or (0, last + 1)
-    blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=source)
+    blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=name)
     if first > last:
-        raise no_cells(source, first, stop, last)
+        raise no_cells(name, first, stop, last)
     last = min(last, stop - 1)
     if look.generations:
         blocks = generations_between(blocks, first >> level, (last >> level) + 1)

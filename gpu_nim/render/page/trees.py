@@ -19,7 +19,8 @@ from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import generations_between, sheared
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
-from gpu_nim.render.trees import blocks_of_tree, tree_of
+from gpu_nim.render.source import ParsedSource, TreeSource
+from gpu_nim.render.trees import blocks_of_tree
 
 LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
@@ -29,21 +30,21 @@ _FORM = np.array([3, 1])  # not the same at any two images of a place, but for t
 _INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
 
 
-def tree_page(source: object, look: Look) -> PageScene | None:
+def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
     """Return a tree as rows, or None for another source.
 
     Raises:
         UsageError: it is cut, or these colours or generations are not known.
     """
-    tree = tree_of(source)
-    if tree is None:
+    if not isinstance(source, TreeSource):
         return None
+    tree = source.tree
     scene, flat = tree.scene, tree.scene.dimension == 2
-    blocks = blocks_of_tree(str(source), tree, _SHOWN, look.colour)
+    blocks = blocks_of_tree(source.name, tree, _SHOWN, look.colour)
     if look.generations is not None:
         generations_between(blocks, *look.generations)
     if look.cut != "none" or (flat and look.view is not None):
-        raise UsageError(f"a page of {source} is neither cut nor seen from elsewhere than above")
+        raise UsageError(f"a page of {source.name} is neither cut nor seen from elsewhere than above")
     maps = symmetries(tree.automaton.rule) if flat else np.zeros((0, 2, 2), int)
     for least in count():
         rows = sent_rows(scene, maps, least)

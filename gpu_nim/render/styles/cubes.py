@@ -11,7 +11,7 @@ from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
 from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_quads, reduce_pixels
-from gpu_nim.render.shading import Shader
+from gpu_nim.render.shading import LitFrame, Shader
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.views import Camera
 
@@ -42,7 +42,7 @@ class Cubes(CameraStyle):
             base = np.rint(np.clip(self.base[owners], 0, 1) * 255).astype(np.uint8)
             yield flat, np.broadcast_to(base[:, None], flat.shape)
             return
-        light = self._shader.frame(camera)
+        light = LitFrame(self._shader, camera)
         faces = list(visible(self.blocks, camera))
         for done, (axis, end, which) in enumerate(faces):
             on_step("side", done, len(faces))

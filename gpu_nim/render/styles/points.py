@@ -10,7 +10,7 @@ from gpu_nim.render.geometry import middles
 from gpu_nim.render.look import STYLES, CameraStyle
 from gpu_nim.render.raster import Screen, draw_ink, draw_points
 from gpu_nim.render.themes import to_linear
-from gpu_nim.render.translucent import BRIGHTNESS, DOT, Lights, dried, exposed
+from gpu_nim.render.translucent import BRIGHTNESS, DOT, Lights, composited, tone_mapped
 from gpu_nim.render.views import Camera
 
 
@@ -35,14 +35,14 @@ class Points(CameraStyle):
         if self.theme.light:
             pixel = camera.pixel(np.maximum(distance, 1e-6), self.height)
             radii = np.asarray(DOT * blocks.sizes / pixel, dtype=np.float32)
-            return dried(self._reduced(draw_ink(centres, to_linear(base), radii, screen)))
+            return composited(self._reduced(draw_ink(centres, to_linear(base), radii, screen)))
         pixel = camera.pixel(np.array([distance.min(), distance.max()]), self.height)
         # The light of a cell is such that the body is equally bright for any number of cells.
         strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
         light = to_linear(base) * (strength * BRIGHTNESS)[:, None]
         if not camera.parallel:
             light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
-        return exposed(self._reduced(draw_points(centres, light, screen, self.theme.glow)))
+        return tone_mapped(self._reduced(draw_points(centres, light, screen, self.theme.glow)))
 
     def _reduced(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the mean over the samples of each pixel: light and ink add up before they are mapped to colours."""

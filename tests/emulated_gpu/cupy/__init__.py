@@ -1,7 +1,7 @@
 """CuPy on a GPU that is emulated: arrays of `tests.strict_cupy`, kernels by `tests.cuda_host`.
 
-With this package's folder on PYTHONPATH, and a libcuda.so.1 of `libcuda.cpp`, the CUDA backend runs here as it is, launcher and
-all, in any process of the checkout: so `scripts/check-lanes` runs `scripts/gpu-check`.
+With this package's folder on the path, the launcher and the checks of `scripts/gpu-check` run here as they are: see the fixture
+`cupy` of `tests/conftest.py`.
 """
 
 from functools import partial
