@@ -81,7 +81,7 @@ def ulam_warburton_cells(cells: NDArray[np.integer], generations: NDArray[np.int
     [True, True, False, True, False]
     """
     reach = generations[:, None]
-    born = ((cells >= -reach) & (cells <= reach)).all(axis=1)  # so that no difference overflows
+    born = np.asarray(((cells >= -reach) & (cells <= reach)).all(axis=1))  # so that no difference overflows
     rest = np.where(born[:, None], cells, 0).astype(np.int64)
     before = np.zeros_like(rest)  # the unit vector of the last step
     rows = np.arange(len(rest))

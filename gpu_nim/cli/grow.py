@@ -18,7 +18,6 @@ from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_paren
 if TYPE_CHECKING:
     from gpu_nim.automata.growth import Growth
 
-_SCRATCH = "Meanwhile its cells are in a scratch folder beside it."
 _SHOWN = 5  # last generations in the summary
 
 _EXAMPLES = {
@@ -74,7 +73,9 @@ _EXAMPLES = {
     help=f"Print a table with these columns, separated by commas, listed below.  [default: {','.join(DEFAULT_COLUMNS)}]",
 )
 @click.option("--section", metavar="AXIS=VALUE", help="Add a column with the population in a plane, such as z=0.")
-@click.option("-o", "--out", type=FILE, help=f"Save the growth: {describe_formats()}. {_SCRATCH}")
+@click.option(
+    "-o", "--out", type=FILE, help=f"Save the growth: {describe_formats()}. Meanwhile its cells are in a scratch folder beside it."
+)
 @click.option(
     "--parents", is_flag=True, help=f"Save each cell's parent, the evolution tree, in --out, a {suffixes_with_parents()}."
 )

@@ -217,7 +217,8 @@ def _largest(game: str, size: int, coordinates: Sequence[int], on_step: OnStep, 
     from gpu_nim.games.solve import solve  # which counts of Nim would load for nothing
 
     positions = solve(game, size, on_step=on_step, **parameters).p_positions
-    return np.bincount(positions[:, coordinates].max(axis=1), minlength=size + 1).tolist()
+    counts: list[int] = np.bincount(positions[:, coordinates].max(axis=1), minlength=size + 1).tolist()
+    return counts
 
 
 def _chocolate(a: int) -> OeisEntry:

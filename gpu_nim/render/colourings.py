@@ -168,7 +168,7 @@ def base_colours(blocks: Blocks, colour: str | None, theme: Theme) -> NDArray[np
     if not len(blocks):  # of rays that hit nothing
         return np.zeros((0, 3), dtype=np.float32)
     values, which = np.unique(found.value(blocks), return_inverse=True)
-    weights = np.bincount(which, blocks.sizes.astype(np.float64) ** 2)
+    weights = np.asarray(np.bincount(which, blocks.sizes.astype(np.float64) ** 2), np.float64)
     return np.asarray(found.colours(values, weights, theme)[which])
 
 

@@ -92,8 +92,8 @@ def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
 
 
 def attributes_of(path: Path) -> dict[str, Any]:
-    """Return the attributes of a .zarr or .npz file alone; CorruptFile where it is none."""
-    return _store_attributes(path, "group") if path.suffix == ".zarr" else _attributes(read_npz(path, ["attributes"]))
+    """Return the attributes of an .npz file alone; CorruptFile where it is none."""
+    return _attributes(read_npz(path, ["attributes"]))
 
 
 def _attributes(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:

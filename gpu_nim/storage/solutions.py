@@ -109,6 +109,8 @@ def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 
 def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
+    if path.suffix == ".zarr":
+        return SOLUTION.is_ours(path)
     try:
         with reading(path):
             return bool(attributes_of(path).get("kind") == SOLUTION.name)

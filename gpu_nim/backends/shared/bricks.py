@@ -499,7 +499,8 @@ class Bricks(BrickGrid):
     def borders(self) -> NDArray[np.int64]:
         """How many slabs of other ranks there are beside each slab, shape (slabs,)."""
         other = np.diff(self.owners) != 0
-        return np.pad(other, (1, 0)).astype(np.int64) + np.pad(other, (0, 1))
+        beside: NDArray[np.int64] = np.pad(other, (1, 0)).astype(np.int64) + np.pad(other, (0, 1))
+        return beside
 
     def sent_bytes(self, listed: int) -> int:
         """Return the bytes that the rank sends in a generation that has so many of its bricks in a list."""

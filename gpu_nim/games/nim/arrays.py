@@ -93,7 +93,8 @@ def parent_counts(positions: ArrayLike) -> NDArray[np.int64]:
     >>> parent_counts([[0, 0, 1, 1], [1, 1, 2, 2], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    return _alike(_last_ones(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
+    counts: NDArray[np.int64] = _alike(_last_ones(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
+    return counts
 
 
 def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
@@ -104,7 +105,8 @@ def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
     >>> child_counts([[0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    return _alike(_last_zeros(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
+    counts: NDArray[np.int64] = _alike(_last_zeros(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
+    return counts
 
 
 def parents_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
