@@ -383,7 +383,7 @@ class CountJob:
             memory = max((self._range.table_memory() + scan.counts_memory for scan in self._scans), default=0)
             costs = {"values": scanned, "seconds": seconds, "memory": memory}
             words = f"{scanned:,} values to visit, at least {time}"
-            return Plan(self.facts, costs, f"{words}, at most {memory:,} bytes of memory" if memory else words)
+            return Plan(self.facts, costs, f"{words}, {memory:,} bytes of tables and counts" if memory else words)
         size, memory = 8 * self.limbs * scanned, self._range.planned_memory()
         words = f"{scanned:,} values of {8 * self.limbs} bytes, {size:,} bytes in all, {time}, writing not counted"
         costs = {"values": scanned, "bytes": size, "seconds": seconds, "memory": memory}
@@ -444,6 +444,7 @@ class CountJob:
         Args:
             on_step: called for progress.
         """
+        require_memory(8 * self.limbs * self.size, host_memory(), f"{shown(self.size)} values of {self.entry.name}")
         if self.entry.family is not None and self.method == "formula" and self._cluster is None:
             values = self._range.values()
         else:

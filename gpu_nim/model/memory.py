@@ -51,8 +51,11 @@ def limited(size: int | None) -> Iterator[None]:
     """
     before, device = resource.getrlimit(resource.RLIMIT_DATA), os.environ.get(_DEVICE_LIMIT)
     if size is not None:
-        import numpy  # noqa: F401  # OpenBLAS allocates a buffer for each core when it is loaded
+        import numpy
 
+        # OpenBLAS allocates a buffer for each core when it is loaded and at its first product, and ends the process where it gets none.
+        square = numpy.ones((256, 256))
+        square @ square
         os.environ[_DEVICE_LIMIT] = str(size)
     _set_data_limit(_mapped() + (host_memory() if size is None else size))
     try:
