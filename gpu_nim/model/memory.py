@@ -53,7 +53,7 @@ def limited(size: int | None) -> Iterator[None]:
     if size is not None:
         import numpy
 
-        # OpenBLAS allocates a buffer for each core when it is loaded and at its first product, and ends the process where it gets none.
+        # OpenBLAS allocates a buffer for each core when it is loaded and at its first product; it aborts where it gets none.
         square = numpy.ones((256, 256))
         square @ square
         os.environ[_DEVICE_LIMIT] = str(size)
