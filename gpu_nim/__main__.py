@@ -3,9 +3,6 @@
 import os
 import signal
 import sys
-from contextlib import suppress
-
-_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 def main() -> None:
@@ -14,7 +11,6 @@ def main() -> None:
         _complete_streams()
         _silence_warnings()
         os.environ["PYTHONSAFEPATH"] = "1"  # so that a process that is started runs no module of the working directory
-        _keep_one_heap()
         from gpu_nim.cli import main as command_line
 
         command_line()
@@ -73,17 +69,6 @@ def _silence_warnings() -> None:
         import warnings
 
         warnings.simplefilter("ignore")
-
-
-def _keep_one_heap() -> None:
-    """Let threads share a heap: glibc gives each its own, which keeps what is freed, so that more is taken than was planned.
-
-    Large arrays are allocated so rarely that threads do not wait for each other.
-    """
-    import ctypes
-
-    with suppress(AttributeError):  # of other C libraries
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
 
 
 def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):
-    made = ExportFormat(".xyz", "points, as text", xyz, lambda blocks: 2000 * blocks, printable=True)
+    made = ExportFormat(".xyz", "points, as text", xyz, printable=True)
     monkeypatch.setitem(EXPORTS, ".xyz", made)
     assert re.search(r"\.xyz +points, as text, or one body to print", run("export", "--help").output)
     printed("export", "nim:3", "-o", tmp_path / "a.xyz")

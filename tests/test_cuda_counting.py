@@ -22,7 +22,7 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.jobs.count import count
 from gpu_nim.model.arrays import to_integers
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import UsageError
 from tests.cuda_host import HostLauncher, compiler
 
 HOST = NumpyCounting(threads=1)
@@ -214,22 +214,6 @@ def test_counts_stay_on_the_device(launcher, piles, start, limbs):
     assert to_integers(to_host(values)) == [count("D", index, piles=piles) for index in n]
     on_host = count("D", n, piles=piles, backend="numpy", device=True)
     assert np.array_equal(np.from_dlpack(on_host), to_host(values))
-
-
-def test_more_values_than_the_device_holds_are_refused(launcher, monkeypatch):
-    monkeypatch.setattr(launcher, "free_memory", lambda: 8 * 1000 + 15)
-    backend = CudaBackend(launcher)
-    with pytest.raises(InsufficientMemoryError, match=r"1,000 values on .* needs 8,016 bytes, 8,015 are free"):
-        count("D", range(1000), piles=3, backend=backend, device=True)
-    assert len(count("D", range(999), piles=3, backend=backend, device=True)) == 999
-
-
-@pytest.mark.parametrize("limbs", [1, 4])
-def test_more_values_than_the_host_holds_are_refused(monkeypatch, limbs):
-    monkeypatch.setattr("gpu_nim.backends.host_counting.host_memory", lambda: 7999)
-    start = 10**30 if limbs > 1 else 0
-    with pytest.raises(InsufficientMemoryError, match=rf"1,000 values needs {8000 * limbs:,} bytes, 7,999 are free"):
-        count("D", range(start, start + 1000), piles=4, backend="numpy", device=True)
 
 
 def test_counting_a_range_waits_once(launcher, monkeypatch):

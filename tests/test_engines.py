@@ -275,29 +275,6 @@ def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
         ExactlyOneEngine(FCC, 10**9)
 
 
-@pytest.mark.parametrize(
-    ("engine", "room", "patches", "words"),
-    [
-        (ExactlyOneEngine, exactly_one, {"planned_newborns": lambda *_: 50}, "free"),
-        (GeneralEngine, general, {"_DENSE_BYTES": 0}, "touched cells needs .* bytes, 3,000 are free"),
-        (GeneralEngine, general, {"_FEW_PAIRS": 10}, r"generation \d+ needs .* bytes, 3,000 are free"),
-    ],
-    ids=["newborns", "table", "step"],
-)
-def test_a_step_past_the_memory_is_refused_and_goes_on_with_more(monkeypatch, engine, room, patches, words):
-    for name, value in patches.items():
-        monkeypatch.setattr(room, name, value)
-    growing, expected = engine(EDGE, 40), engine(EDGE, 40).advance(40).births
-    growing.advance(2)
-    monkeypatch.setattr(room, "host_memory", lambda: 3000)
-    with pytest.raises(InsufficientMemoryError, match=words):
-        growing.advance(40)
-    done = growing.generation
-    assert 2 <= done < 31
-    monkeypatch.undo()
-    assert growing.advance(40).births.tolist() == expected[done + 1 :].tolist()
-
-
 # CUDA's engines
 
 
@@ -344,18 +321,6 @@ def test_more_active_bricks_than_planned_are_refused(launcher, monkeypatch):
     for to in (20, 31):
         with pytest.raises(InsufficientMemoryError, match="active bricks, 8 were planned for"):
             engine.advance(to)
-
-
-def test_a_table_past_the_device_is_refused_and_goes_on_with_more(launcher, monkeypatch):
-    engine = cuda_general.GeneralEngine(launcher, FCC, 64)
-    monkeypatch.setattr(type(launcher), "free_memory", lambda self: 200_000)
-    with pytest.raises(InsufficientMemoryError, match=r"touched cells needs .* bytes, 200,000 are free"):
-        engine.advance(64)
-    assert 0 < engine.generation < 64
-    monkeypatch.undo()
-    done = engine.generation
-    rest = engine.advance(done + 3)
-    assert rest.births.tolist() == GeneralEngine(FCC, done + 3).advance(done + 3).births[done + 1 :].tolist()
 
 
 def test_what_the_general_kernels_do_not_take_is_refused(launcher):

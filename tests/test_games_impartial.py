@@ -22,7 +22,6 @@ from gpu_nim.games.heaps import (
     grundy_values,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
-from gpu_nim.model.errors import InsufficientMemoryError
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
 KAYLES = [
@@ -208,17 +207,6 @@ def test_what_the_values_do_not_prove_is_no_period():
 def test_each_condition_of_arithmetic_periods_is_needed(digits, values, period):
     """The values are not those of the rule."""
     assert not is_proved(digits, values, 2, period, 1)
-
-
-def test_a_table_that_will_not_fit_is_refused_before_it_is_filled(monkeypatch):
-    rule = OctalCode("0.3F")
-    known = rule.extended(np.empty(0, dtype=np.int64), 40)
-    done = []
-    monkeypatch.setattr(breaking, "_of_one", lambda *given: done.append(given) or [])
-    monkeypatch.setattr(breaking, "host_memory", lambda: 10**6)
-    with pytest.raises(InsufficientMemoryError, match="the values of pairs of heaps up to 2999"):
-        rule.extended(known, 3000)
-    assert not done
 
 
 def test_a_period_from_the_first_heap_needs_one_more_value():

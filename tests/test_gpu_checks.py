@@ -53,12 +53,12 @@ def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, launcher: Host
     monkeypatch.setattr(checks, "find_spec", lambda name: None)  # no workers, which would find no GPU
 
     @contextmanager
-    def capped(size: int) -> Iterator[None]:  # the process itself takes more than small growths
+    def pool_limited(size: int) -> Iterator[None]:  # the process itself takes more than small growths
         with monkeypatch.context() as patch:
             patch.setattr(launcher, "free_memory", lambda: size)
             yield
 
-    monkeypatch.setattr(checks, "capped", capped)
+    monkeypatch.setattr(checks, "pool_limited", pool_limited)
     monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("a check failed"))  # which replaces the process
     return checks
 

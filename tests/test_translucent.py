@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpu_nim.render import image, opengl
+from gpu_nim.render import opengl
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
@@ -77,9 +77,3 @@ def test_a_volume_is_traced_where_there_is_no_opengl(monkeypatch):
     picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
     assert (picture.engine, picture.drawn) == ("trace", picture.population)
     assert picture.note.startswith("traced, since drawing with OpenGL needs PyVista")
-
-
-def test_memory_that_opengl_lacks_for_the_blocks_is_not_needed_to_trace(monkeypatch):
-    monkeypatch.setattr(image, "choose_engine", lambda look, blocks=0: ("trace", "why") if blocks else ("opengl", ""))
-    picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
-    assert (picture.engine, picture.note) == ("trace", "why")

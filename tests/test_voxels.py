@@ -12,7 +12,6 @@ import pytest
 
 from gpu_nim import Growth, grow, save
 from gpu_nim.automata.cell_sources import Newborns
-from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage import voxels
 from gpu_nim.storage.voxels import Slabs
@@ -100,13 +99,6 @@ def test_many_generations_take_wider_voxels(tmp_path: Path) -> None:
         ((_, voxels),) = slabs
         assert voxels.tolist() == [list(range(1, last + 2))]
         assert voxels.dtype == dtype
-
-
-def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voxels, "host_memory", lambda: 1000)
-    with pytest.raises(InsufficientMemoryError, match="21 layers of voxels needs"):
-        save(grown("edge", 20), tmp_path / "a.vti")
-    assert os.listdir(tmp_path) == []
 
 
 def test_parents_beyond_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,14 +24,13 @@ from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, argument, integer, shown
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
 _SHORT, _LONG = 0.03, 0.15
 _BATCH = 1 << 18  # cells of some generations that are wanted at a time
 _TESTED = 127  # generations whose cells are checked against the theorem even with cells=False: a few times 10,000
-_GENERATION_BYTES = 200  # of births, checksums and the table, in Python's numbers where it is printed
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays
 _GENERATIONS_LIMIT = 2**31 - 1
 
@@ -208,7 +207,6 @@ class GrowthProcess:
 
     def _made(self) -> Engine:
         rule, last, backend = self.automaton.rule, self.generations, self._backend
-        require_memory(_GENERATION_BYTES * last, host_memory(), f"the table of {last:,} generations", "fewer generations take less")
         if self.resumed is not None:
             with _damage_refused():
                 engine = backend.automaton(rule, last, self.resumed.state)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
 #: Sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes.
@@ -37,7 +36,6 @@ class Boxes:
             for level, origin in enumerate(self._origins, 1)
         ]
         sizes = [math.prod(shape) // 8 + 1 for shape in self._shapes]
-        require_memory(sum(sizes), host_memory(), "counting boxes")
         self._bits = [np.zeros(size, np.uint8) for size in sizes]
 
     def enter(self, cells: Cells) -> list[int]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import U64, Integers, to_limbs
-from gpu_nim.model.memory import cores, host_memory, require_memory
+from gpu_nim.model.memory import cores
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
@@ -186,7 +186,6 @@ class NumpyCounting:
         Returns:
             uint64, of shape (size,) for limbs = 1 and (size, limbs) otherwise, least significant first.
         """
-        require_memory(8 * table.limbs * size, host_memory(), f"{size:,} values")
         out = np.empty((size,) if table.limbs == 1 else (size, table.limbs), np.uint64)
         self.fill(table, rows, skip, out)
         return out

@@ -197,6 +197,8 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
             if isinstance(error, MissingDependency):
                 restart(error)
             return error.exit_status, _one_line(str(error))
+    if _is_shortage(error):
+        return 2, _one_line(f"there is not enough memory for this ({message_of(error) or 'none left'}): --memory sets the limit")
     sentence = _of_the_machine(error)
     if sentence is None:
         if os.environ.get(_DEBUG):
@@ -222,12 +224,16 @@ def restart(error: MissingDependency) -> None:
     os.execve(script, [script, *sys.argv[1:]], {**os.environ, _MISSING: extras})
 
 
+def _is_shortage(error: BaseException) -> bool:
+    """Whether memory ran out, as Python, the loader of libraries and the start of a thread report it."""
+    words = str(error)
+    return isinstance(error, MemoryError) or any(each in words for each in ("failed to map segment", "can't start new thread"))
+
+
 def _of_the_machine(error: BaseException) -> str | None:
     """The message for an error that the machine causes, such as a full disk; None for a defect of gpunim."""
     if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
         return f"this needs the package {error.name}, which is not installed: reinstall the environment"
-    if isinstance(error, MemoryError):
-        return f"there is not enough memory for this ({message_of(error) or 'none left'})"
     if isinstance(error, OSError):  # mostly of stdout, since the files of gpunim raise FileError
         return f"cannot read or write {error.filename or 'the output'}: {error.strerror or error}"
     if isinstance(error, ValueError) and "integer string conversion" in str(error):

@@ -210,16 +210,16 @@ def _parse_integers(text: str) -> tuple[int, ...]:
 
 
 def memory_option() -> click.Option:
-    """Return the option that caps the memory of a command."""
-    from gpu_nim.model.memory import VARIABLE, capped  # here, for its start-up time
+    """Return the option that limits the memory of a command."""
+    from gpu_nim.model.memory import VARIABLE, limited  # here, for its start-up time
 
-    def cap(ctx: click.Context, _: click.Parameter, size: int | None) -> None:
-        if size is not None:
-            ctx.find_root().with_resource(capped(size))  # the command's own context is not closed if a later option is wrong
+    def limit(ctx: click.Context, _: click.Parameter, size: int | None) -> None:
+        if not ctx.resilient_parsing:
+            ctx.find_root().with_resource(limited(size))  # the command's own context is not closed if a later option is wrong
 
-    text = "Most main memory, and most memory of a GPU, to use: 8GiB, 500MB.  [default: what is free]"
+    text = "Memory limit, of main memory and of a GPU's: 8GiB, 500MB.  [default: what is free]"
     size = Parsed("size", parse_size)
-    return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=cap, help=text)
+    return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=limit, help=text)
 
 
 def color_option() -> click.Option:

@@ -14,7 +14,6 @@ from gpu_nim.counting.family import MAX_PILES
 from gpu_nim.counting.reductions import MAX_RECORDS, REDUCTIONS, Result
 from gpu_nim.model.arguments import arguments_written
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.tables import endings, forms, printed
 
@@ -33,7 +32,6 @@ def _listings() -> dict[str, list[tuple[str, str]]]:
 
 
 _ROWS = 1 << 12  # of the table that are printed at a time
-_ROW_BYTES = 220  # of a row of a reduction, which are aligned together
 
 _EXAMPLES = {
     "gpunim count D --piles 4 --at 10^18": "Count the P-positions of four piles of total 2 * 10^18.",
@@ -150,8 +148,6 @@ def _print_reductions(job: "CountJob", results: list[Result], form: str) -> None
     if form == "json":
         emit_json({**job.facts, "reductions": {str(result.reduction): _json_value(result) for result in results}})
     else:
-        rows = sum(len(result.value) for result in results if not isinstance(result.value, int))
-        require_memory(_ROW_BYTES * rows, host_memory(), f"printing {rows:,} rows", "--json takes less")
         print_table(row for result in results for row in _table_rows(result))
 
 

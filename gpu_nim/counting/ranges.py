@@ -13,7 +13,6 @@ from gpu_nim.backends.host_counting import Lengths, NumpyCounting
 from gpu_nim.counting.family import Family, check_range
 from gpu_nim.model.arrays import U64, to_limbs
 from gpu_nim.model.errors import VerificationError
-from gpu_nim.model.memory import host_memory, require_memory
 
 #: Values in a chunk of a stream: 32 MiB of uint64.
 CHUNK = 1 << 22
@@ -68,7 +67,6 @@ class Range:
         """The values at first, ..., stop - 1, by default the whole range, in a new array."""
         first = self.start if first is None else first
         size = (self.stop if stop is None else stop) - first
-        require_memory(8 * self.limbs * size, host_memory(), f"{size:,} values of {self.family}")
         out = np.empty(self.shape(size), np.uint64)
         self.fill(first, out)
         return out

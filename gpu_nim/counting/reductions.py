@@ -26,16 +26,13 @@ from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.arrays import Integers, to_integers
 from gpu_nim.model.errors import UsageError, VerificationError, close
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 
 #: The most records that are listed by default.
 MAX_RECORDS = 1000
 _MAX_STATES = 1 << 18  # automaton states kept at once: some seconds a range
-_STATE_BYTES = 130  # of each state that is reached from those, while they are sorted
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
-_CLASS_BYTES = 190  # of a class that is listed, and of its text in JSON
 _MAX_CHUNKS = 1 << 16
 _CLOSE = 8  # places between records that are searched together
 _MAX_TOGETHER = 1 << 14  # values that are searched for records at once
@@ -209,18 +206,12 @@ class ValueScan:
         return scan(self.family, Range(self.family, *chunk, self.engine), chunk, self.reduction.modulus)
 
     @property
-    def _counts_memory(self) -> int:
-        return 16 * self.reduction.modulus  # the counts of a chunk, and of all before
-
-    @property
-    def most_memory(self) -> int:
-        """The bytes of memory for the counts and for a list of them, where no class is empty."""
-        modulus = self.reduction.modulus
-        return max(self._counts_memory, 8 * modulus + _CLASS_BYTES * min(modulus, self.stop - self.start))
+    def counts_memory(self) -> int:
+        """The bytes of the counts of a chunk and of all before."""
+        return 16 * self.reduction.modulus
 
     def combine(self, parts: Iterable[NDArray[np.int64]]) -> dict[int, int]:
-        """The sum of the chunks' counts, without zeros; InsufficientMemoryError for too many classes."""
-        require_memory(self._counts_memory, host_memory(), f"{self.reduction} of {self.family}")
+        """The sum of the chunks' counts, without zeros."""
         totals = np.zeros(0, np.int64)
         for part in parts:
             if len(totals) < len(part):  # of longer values
@@ -247,7 +238,6 @@ def scans(family: Family, start: int, stop: int, wanted: Iterable[Reduction], en
 
 
 def _listed(classes: NDArray[np.int64], counts: Integers) -> dict[int, int]:
-    require_memory(_CLASS_BYTES * len(classes), host_memory(), f"listing {len(classes):,} classes")
     return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
 
@@ -318,8 +308,6 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
     # A state is the column of the digits read so far, the lowest ones, modulo M.
     states, weights = np.array([blocks.last], np.int64) % modulus, np.ones(1, dtype)
     residues, counts = np.zeros(0, np.int64), np.zeros(0, dtype)
-    reached = 2 * min(_MAX_STATES, modulus ** states.shape[1], 1 << max(highs))
-    require_memory(_STATE_BYTES * reached, host_memory(), f"residues modulo {modulus} of {family}")
     for bits in range(max(highs) + 1):
         for high in highs.get(bits, ()):
             row = np.array([blocks.first], np.int64) % modulus

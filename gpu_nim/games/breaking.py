@@ -40,7 +40,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.memory import host_memory, require_memory
 
 Flags = NDArray[np.bool_]
 
@@ -177,7 +176,6 @@ def _with_triples(digits: Sequence[int], values: Ints, start: int) -> None:
     count = len(values)
     largest = int(values[:start].max(initial=1))
     width = 1 << largest.bit_length()  # more than any nim-sum
-    _require_table(count, 1 << (largest * count // max(1, start)).bit_length() if start else width)  # as values grow until here
     pairs = np.zeros((count, width), dtype=np.bool_)
     for total in range(2, start):
         pairs[total, pair_values(values, total)] = True
@@ -196,7 +194,6 @@ def _with_triples(digits: Sequence[int], values: Ints, start: int) -> None:
         lefts = [(n - take, smallest[smallest <= (n - take) // 3]) for take in threes]
         values[n] = value = _least_without_triple(pairs, values, lefts, found, int(values[:n].max(initial=0)))
         if value >= width:
-            _require_table(count, 2 * width)
             wider = np.zeros((count, 2 * width), dtype=np.bool_)
             wider[:, :width] = pairs
             width, pairs = 2 * width, wider
@@ -222,10 +219,6 @@ def _least_without_triple(pairs: Flags, values: Ints, lefts: list[tuple[int, Int
             return int(here[0])
         start, stop = stop, min(stop + _LOOKED_UP, most)
     return int(missing[most])
-
-
-def _require_table(count: int, width: int) -> None:
-    require_memory(count * width, host_memory(), f"the values of pairs of heaps up to {count - 1}")
 
 
 _MULTIPLES = (1, 2, 4)  # of a period, which may satisfy the conditions where it does not

@@ -12,7 +12,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.games.game_graph import MAX_SIZE, Game, evolve
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.solution import CHUNK, Solution, first_difference, vectors_of_box
+from gpu_nim.games.solution import Solution, first_difference, vectors_of_box
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -47,9 +47,6 @@ def solve_inequalities(game: InequalityGame, size: int, *, grundy: bool, backend
     cells = prod(limit + 1 for limit in limits)
     if cells > MAX_SIZE:
         raise UsageError(f"size must give a box of at most 2^62 cells, got {size} for {game.describe()}")
-    # What is looked at together when the solution is described.
-    needed = 4 * 8 * len(limits) * min(cells, CHUNK)
-    require_memory(needed, host_memory(), f"solving {game.describe()}")
     wedge = _Wedge.of(game, limits)
     started = time.perf_counter()
     found: NDArray[np.signedinteger]
@@ -135,7 +132,6 @@ def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:
     """The positions with nim-sum 0, int64 (n, k) in lexicographic order: the longest coordinate is determined by the others."""
     last = max(range(len(limits)), key=lambda j: limits[j])
     sides = [limit + 1 if j != last else 1 for j, limit in enumerate(limits)]
-    require_memory(5 * 8 * len(limits) * prod(sides), host_memory(), f"comparing {game.describe()} with Nim")
     vectors = np.indices(sides).reshape(len(limits), -1).T
     vectors[:, last] = np.bitwise_xor.reduce(vectors, axis=1)
     vectors = vectors[vectors[:, last] <= limits[last]]

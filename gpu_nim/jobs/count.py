@@ -34,7 +34,7 @@ from gpu_nim.model.presentation import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.storage.tables import TABLE_FORMATS, check_table, endings, save_sequence
+from gpu_nim.storage.tables import check_table, endings, save_sequence
 
 #: Exact values of a range: uint64, or Python integers where those may not fit.
 Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
@@ -57,7 +57,6 @@ _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb
 _LONG, _SECONDS = 1 << 32, 10  # values, about so many seconds
 _SHORT = 15  # binary digits of an index whose value takes no time to speak of
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
-_INTEGER_BYTES = 48  # of a short Python integer in an array: itself, and where it is
 
 
 class DeviceArray(Protocol):
@@ -381,21 +380,14 @@ class CountJob:
         seconds = seconds_for(self._range, scanned) if scanned else 0.0
         time = f"{duration(seconds)} of one process with {self._backend.counting().name}"
         if self.reduce is not None:
-            memory = max((self._range.table_memory() + scan.most_memory for scan in self._scans), default=0)
+            memory = max((self._range.table_memory() + scan.counts_memory for scan in self._scans), default=0)
             costs = {"values": scanned, "seconds": seconds, "memory": memory}
             words = f"{scanned:,} values to visit, at least {time}"
-            return Plan(self.facts, costs, f"{words}, at most {memory:,} bytes of memory" if memory else words)
-        size, memory = 8 * self.limbs * scanned, self._planned_memory
+            return Plan(self.facts, costs, f"{words}, {memory:,} bytes of tables and counts" if memory else words)
+        size, memory = 8 * self.limbs * scanned, self._range.planned_memory()
         words = f"{scanned:,} values of {8 * self.limbs} bytes, {size:,} bytes in all, {time}, writing not counted"
         costs = {"values": scanned, "bytes": size, "seconds": seconds, "memory": memory}
         return Plan(self.facts, costs, f"{words}, {memory:,} bytes of memory at a time")
-
-    @property
-    def _planned_memory(self) -> int:
-        """The bytes of memory for some values at a time, and for what writes them."""
-        if self.out is None:
-            return self._range.planned_memory()
-        return self._range.planned_memory() + TABLE_FORMATS[self.out.suffix].memory
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -452,9 +444,7 @@ class CountJob:
         Args:
             on_step: called for progress.
         """
-        plain = 8 if self.entry.family is not None and self.limbs == 1 else 0
-        needed = plain or (16 * self.limbs if self.entry.family is not None else 0) + _INTEGER_BYTES
-        require_memory(needed * self.size, host_memory(), f"{shown(self.size)} values of {self.entry.name}")
+        require_memory(8 * self.limbs * self.size, host_memory(), f"{shown(self.size)} values of {self.entry.name}")
         if self.entry.family is not None and self.method == "formula" and self._cluster is None:
             values = self._range.values()
         else:
@@ -510,8 +500,6 @@ class CountJob:
             yield counted[start:].astype(np.uint64)
             return
         if self._cluster is None:
-            if self._backend.name == "numpy":
-                require_memory(self._planned_memory, host_memory(), f"writing {self.size:,} values of {self.entry.name}")
             parts: Iterable[NDArray[np.uint64]] = (part for _, part in self._range.chunks())
         else:
             chunks = ((at, min(at + _CHUNK, stop)) for at in range(start, stop, _CHUNK))

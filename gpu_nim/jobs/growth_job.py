@@ -20,14 +20,10 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, share
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.numpy.exactly_one import planned_newborns
-from gpu_nim.backends.numpy.nim import most_newborns
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.bricks import Bricks, supports
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer, shown
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.presentation import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
@@ -39,10 +35,6 @@ from gpu_nim.storage.rle_files import read_pattern, rule_of_golly
 from gpu_nim.storage.tables import load_library
 
 EVERY = 100  # generations from one checkpoint to the next
-_STORE_BYTES = 8 << 20  # of chunks of cells, which zarr compresses some at a time
-_READ_BYTES = 8 << 20  # of a chunk that is read back
-_STORED_BYTES = 40  # of a newborn while its generation is written or read
-_PARENT_BYTES = 180  # of a newborn while its parent is found
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 #: The options that a checkpoint keeps for the growth that resumes.
 _STORED = ("out", "parents", "every", "columns")
@@ -197,7 +189,7 @@ class GrowthJob:
         found = growth_format(Path(self.out), parents=self.parents)
         found.check(Path(self.out), automaton.rule.dimension)
         if found.cells:
-            load_library(Path("cells.zarr"))  # of the store of cells
+            load_library(Path("cells.zarr"))
         return found
 
     @property
@@ -225,16 +217,11 @@ class GrowthJob:
             backend = backend.on_rank(Planned(ranks))
         growing = GrowthProcess(self._chosen or AUTOMATON, self.last, backend, general=self._general)
         name, memory = growing.automaton.name, growing.planned_memory()
-        form = self._format(growing.automaton)
-        files: dict[str, int] = {}
-        if backend.name == "numpy":
-            memory = None if memory is None else self._main_memory(growing, form, backend)
-        elif form is not None and form.cells:
-            files = {"main_memory": self._main_memory(growing, form, backend)}
+        self._format(growing.automaton)
         if ranks > 1 and memory is None:
             raise UsageError(NOT_ON_RANKS)
         free = backend.free_memory()
-        costs: dict[str, Any] = {"memory": memory, "free_memory": free, **files}
+        costs: dict[str, Any] = {"memory": memory, "free_memory": free}
         taken = ["takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"]
         if ranks > 1:
             taken[-1] += f" on each of {ranks} ranks"
@@ -245,8 +232,6 @@ class GrowthJob:
             costs["ranks"] = ranks
         facts = {"automaton": name, "generations": growing.generations, "backend": backend.name, "device": backend.device}
         whole = f"{name} to generation {growing.generations} {', '.join(taken)}: {free:,} bytes are free on {backend.device}"
-        if files:
-            whole += f"; writing {self.out} takes {files['main_memory']:,} bytes of main memory"
         return Plan(facts, costs, whole)
 
     def grow(self, on_batch: Callable[[Batch], None] = lambda batch: None) -> Growth:
@@ -314,10 +299,6 @@ class GrowthJob:
                 lack = missing("this growth takes a fraction of the time with numba", "numba")
                 on_lack(lack)
                 notes.append(str(lack))
-            if from_cells and ranks.rank == 0:
-                what = f"{chosen.name} to generation {growing.generations} with {job.out}"
-                planned = job._main_memory(growing, form, backend)
-                require_memory(planned, host_memory(), what, "a table of births takes less than cells")
             if ranks.size > 1 and backend.name == "cuda":
                 way = "directly" if ranks.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
                 notes.append(f"newborns travel between GPUs {way}")
@@ -362,32 +343,6 @@ class GrowthJob:
             raise UsageError(f"{self.out} is where the checkpoints are kept: choose another file, or another folder for them")
         if self.parents:
             require_one_parent(automaton.rule)
-
-    def _main_memory(self, growing: GrowthProcess, form: GrowthFormat | None, backend: Backend) -> int:
-        """The bytes of main memory that are planned for a rank and the file; without the growth where that is not planned.
-
-        The file is written once the growth has given its memory back, from a store of its cells, which are written there and read
-        a generation at a time; rank 0 has the newborns of all ranks.
-        """
-        planned = growing.planned_memory()
-        rule, last = growing.automaton.rule, growing.generations
-        alone = loaded = 0
-        if isinstance(backend, NumpyBackend):
-            alone = planned or 0
-            loaded = backend.loaded_memory(rule, last, general=self._general)
-        shape = [high - low + 1 for low, high in zip(*rule.box(last), strict=True)]
-        written = 0 if form is None else form.memory(shape, last)
-        if form is None or not form.cells:
-            return max(alone, loaded + written)
-        if rule is find("nim").rule:
-            newborns = most_newborns(last)
-        else:
-            in_bricks = planned is not None and supports(rule)
-            newborns = planned_newborns(Bricks.of_busiest(rule, last, 1)) if in_bricks else 0
-            newborns *= rule.symmetry.order(rule.dimension)
-        cells = _STORED_BYTES * newborns
-        written = max(written, _PARENT_BYTES * newborns * self.parents)
-        return max(alone + _STORE_BYTES + cells, loaded + _READ_BYTES + cells + written)
 
     @property
     def stored_options(self) -> dict[str, Any]:

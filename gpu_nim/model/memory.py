@@ -1,23 +1,23 @@
-"""What this process may still use of the machine: main memory, with the error for work that would not fit, and cores.
+"""The memory limit of a process, the memory that is free, and cores.
 
-The memory is the least of: the system's available memory; what is left within the limits of the process's control groups (version 1
-and version 2, at every level); what is left within the process's own limits (`ulimit -v` and `ulimit -d`); and what is left of the
-user's cap (GPUNIM_MEMORY, for this process and for those that it starts), which also limits, separately, the device memory of its
-arrays.
+The kernel keeps the limit: `limited` sets RLIMIT_DATA, which counts the private writable memory that a process maps, touched or
+not; allocations beyond it raise MemoryError. macOS does not enforce it. Work whose size is known beforehand is refused by
+`require_memory` before it starts.
 """
 
 import os
 import resource
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from gpu_nim.model.arguments import parse_size
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.errors import InsufficientMemoryError
 
+#: The environment variable for `--memory`.
+VARIABLE = "GPUNIM_MEMORY"
+_DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
-_NO_LIMIT = 1 << 60  # version 1 writes a huge number, version 2 "max"
+_NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
 
 def cores() -> int:
@@ -26,13 +26,68 @@ def cores() -> int:
 
 
 def host_memory(root: Path = _ROOT) -> int:
-    """Return the bytes of main memory that this process may still use.
+    """Return the bytes of main memory that this process may still allocate.
+
+    The least of the system's available memory, of what is left within the limits of the process's control groups (version 1 and 2,
+    at every level), and of what is left within its own limits, RLIMIT_AS and RLIMIT_DATA.
 
     Args:
         root: the folder that holds proc and sys.
     """
     limits = _left_within(resource.RLIMIT_AS, 0, root), _left_within(resource.RLIMIT_DATA, 5, root)
-    return max(0, min(_available(root), *_left_in_groups(root), *limits, *_left_of_cap(root)))
+    return max(0, min(_available(root), *_left_in_groups(root), *limits))
+
+
+@contextmanager
+def limited(size: int | None) -> Iterator[None]:
+    """Limit what this process, and each process that it starts, maps in the block beyond what is mapped now.
+
+    Args:
+        size: bytes, of main memory and of CuPy's memory pool, if CuPy is loaded in the block; None for the free main memory.
+
+    >>> with limited(2**30):
+    ...     host_memory() <= 2**30
+    True
+    """
+    before, device = resource.getrlimit(resource.RLIMIT_DATA), os.environ.get(_DEVICE_LIMIT)
+    if size is not None:
+        import numpy
+
+        # OpenBLAS allocates a buffer for each core when it is loaded and at its first product; it aborts where it gets none.
+        square = numpy.ones((256, 256))
+        square @ square
+        os.environ[_DEVICE_LIMIT] = str(size)
+    _set_data_limit(_mapped() + (host_memory() if size is None else size))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+        if device is None:
+            os.environ.pop(_DEVICE_LIMIT, None)
+        else:
+            os.environ[_DEVICE_LIMIT] = device
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Raise the limit by what the block maps: a CUDA context maps much more than it uses."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    before = _mapped()
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+    try:
+        yield
+    finally:
+        _set_data_limit(hard if soft == resource.RLIM_INFINITY else soft + _mapped() - before)
+
+
+def _set_data_limit(size: int) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))
+
+
+def _mapped() -> int:
+    """What RLIMIT_DATA counts, in bytes; 0 where it is not Linux."""
+    return _pages(_ROOT)[5] * os.sysconf("SC_PAGE_SIZE") if _pages(_ROOT) else 0
 
 
 def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
@@ -53,27 +108,6 @@ def _available(root: Path) -> int:
             return int(line.split()[1]) * 1024
     # Not Linux.  macOS reports its available memory only to other packages: half of all memory, to be safe.
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-
-
-def address_space() -> int:
-    """Return the bytes of addresses that this process may still map (`ulimit -v`): libraries map more than they ever use."""
-    return max(0, _left_within(resource.RLIMIT_AS, 0, _ROOT))
-
-
-def _left_of_cap(root: Path) -> Iterator[int]:
-    """What is left of the user's cap after the memory of this process: resident on Linux, its maximum so far elsewhere.
-
-    What glibc keeps of freed memory is given back first.
-    """
-    cap = memory_cap()
-    if cap is not None:
-        import ctypes  # here, for its start-up time
-
-        with suppress(AttributeError):  # of other C libraries
-            ctypes.CDLL(None).malloc_trim(0)
-        pages = _pages(root)
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        yield cap - (pages[1] * os.sysconf("SC_PAGE_SIZE") if pages else most)
 
 
 def _left_within(limit: int, field: int, root: Path) -> int:
@@ -130,40 +164,3 @@ def _number(path: Path) -> int | None:
     """The number in a file; None if there is no such file, or if it holds "max", which is no limit."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isascii() and text.isdigit() else None
-
-
-VARIABLE = "GPUNIM_MEMORY"
-
-
-def memory_cap() -> int | None:
-    """Return the cap in bytes, or None if there is none.
-
-    Raises:
-        UsageError: GPUNIM_MEMORY is not a size.
-    """
-    text = os.environ.get(VARIABLE)
-    if not text:
-        return None
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise UsageError(f"{VARIABLE}: {error}") from None
-
-
-@contextmanager
-def capped(size: int) -> Iterator[None]:
-    """Set the cap to this number of bytes in the block.
-
-    >>> with capped(2**30):
-    ...     memory_cap()
-    1073741824
-    """
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = str(size)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[VARIABLE]
-        else:
-            os.environ[VARIABLE] = before

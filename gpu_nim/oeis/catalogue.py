@@ -29,7 +29,6 @@ from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arguments import Whole, argument, shown
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.oeis.entry import OeisEntry, Terms
@@ -148,7 +147,6 @@ def unordered_by_total(start: int, stop: int | None, _: OnStep = unreported) -> 
         size = 1 << largest.bit_length()
         if largest > _MAX_PARTITIONS:
             raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {shown(largest)}")
-        require_memory((2 * largest + 1) * size * (8 if largest <= 200 else 48), host_memory(), f"A048833 to n = {largest}")
         # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
         ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
         ways[0, 0] = 1

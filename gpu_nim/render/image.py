@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
@@ -44,7 +43,6 @@ Frame: TypeAlias = "Image"
 
 #: Pixels along a side of a .webp: the format's own limit.
 LARGEST_WEBP = 16383
-_FIGURE_BYTES_A_PIXEL = 20
 _COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
 
 
@@ -206,8 +204,6 @@ def draw(
 def _figure_picture(name: str, path: Path, look: Look) -> Picture:
     """Return a figure in pixels."""
     width, height = look.resolution
-    work = f"drawing figure:{name} at {width}x{height}"
-    require_memory(_FIGURE_BYTES_A_PIXEL * width * height, host_memory(), work, "a smaller --resolution takes less")
     made = call("draw", f"figure:{name}", str(path), look)
     return Picture(draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", made)
 
@@ -220,9 +216,7 @@ def _body_to_draw(source: ParsedSource, look: Look, on_step: OnStep) -> tuple[Bl
         blocks = prepare(source, look, on_step)
         if blocks.flat:
             require_effect(*style_options(look, flat=True), look)
-        engine, reason = choose_engine(look, len(blocks))
-        if engine != "trace":
-            return blocks, engine, reason
+        return blocks, engine, reason
     require_traceable(look)
     require_picture_memory(look, "trace", source.name)
     return traced_body(source, look, on_step), "trace", reason
@@ -230,14 +224,14 @@ def _body_to_draw(source: ParsedSource, look: Look, on_step: OnStep) -> tuple[Bl
 
 def is_traced(source: ParsedSource, look: Look) -> bool:
     """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
-    able = look.engine == "auto" and "trace" in look.drawn_style.costs and look.colour in BY_GENERATION
+    able = look.engine == "auto" and "trace" in look.drawn_style.engines and look.colour in BY_GENERATION
     return choose_engine(look)[0] == "trace" or (able and source.has_many_cells())
 
 
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
     style = look.drawn_style
-    if "trace" not in style.costs or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
+    if "trace" not in style.engines or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
         raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
@@ -261,25 +255,25 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
     return look.drawn_style.prepared(blocks, look.quality)
 
 
-def choose_engine(look: Look, blocks: int = 0) -> tuple[str, str]:
-    """Return the engine for a picture of so many blocks and, where OpenGL was preferred but not chosen, why."""
+def choose_engine(look: Look) -> tuple[str, str]:
+    """Return the engine for a picture and, where OpenGL was preferred but not chosen, why."""
     if look.traced:
         return "trace", ""
-    costs = look.drawn_style.costs
-    if look.engine not in ("auto", *costs):
-        raise UsageError(f"style {look.style_name} is drawn by engine {one_of(costs)}, got engine {look.engine!r}")
-    if look.engine == "numpy" or "opengl" not in costs:
+    engines = look.drawn_style.engines
+    if look.engine not in ("auto", *engines):
+        raise UsageError(f"style {look.style_name} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
+    if look.engine == "numpy" or "opengl" not in engines:
         return "numpy", ""
     try:
         opengl.require_opengl()
         if look.engine == "auto":
-            require_picture_memory(look, "opengl", "", blocks, spare=True)
+            require_picture_memory(look, "opengl", "")
     except (MissingDependency, InsufficientMemoryError) as error:
         if look.engine == "opengl":
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
-        return ("numpy", f"drawn by NumPy, since {why}") if "numpy" in costs else ("trace", f"traced, since {why}")
+        return ("numpy", f"drawn by NumPy, since {why}") if "numpy" in engines else ("trace", f"traced, since {why}")
     return "opengl", ""
 
 
@@ -306,7 +300,6 @@ class DrawnBody:
             return
         base = look.colours_of(body) if base is None else base
         self.annotations = annotations(body, look, running, base)
-        require_picture_memory(look, engine, body.name, len(body))
         self._style = style(body, base, look, engine)
 
     @property

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import cores
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
@@ -51,30 +50,6 @@ _UNPRINTED = dict.fromkeys(map(ord, f"\n{JOINERS}"))
 #: The most pixels along a side of a picture, OpenGL's limit.
 LARGEST_SIDE = 16384
 
-#: Memory of VTK and its driver.
-OPENGL_BYTES = 300 << 20
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The bytes of memory that a picture takes.
-
-    Args:
-        fixed: for any picture.
-        pixel: for each pixel drawn, before the picture is reduced.
-        block: for each block, up to `shading.MANY` blocks.
-        block_of_many: for each block, of more blocks.
-    """
-
-    fixed: int
-    pixel: int
-    block: int
-    block_of_many: int
-
-
-#: What a traced picture takes.
-TRACED_COST = Cost((12 << 20) * (1 + cores()), 24, 0, 0)
-
 
 def parse_resolution(text: str) -> tuple[int, int]:
     """Return the width and height that WIDTHxHEIGHT, or a name of `RESOLUTIONS`, stands for; ValueError where it is neither.
@@ -97,14 +72,14 @@ class Style(ABC):
 
     - name: its name.
     - summary: what it draws, in a line.
-    - costs: the engines that draw it, and the memory that each takes, measured, a little above the peak.
+    - engines: the engines that draw it.
     - refuses: the options of a look that would have no effect.
     - draws_flat: whether it draws flat bodies.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    costs: ClassVar[Mapping[str, Cost]]
+    engines: ClassVar[tuple[str, ...]]
     refuses: ClassVar[frozenset[str]] = frozenset()
     draws_flat: ClassVar[bool] = True
 

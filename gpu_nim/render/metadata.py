@@ -26,7 +26,6 @@ from typing import IO, Any
 
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Provenance, one_line, open_regular
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import wrong_ending
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
@@ -39,7 +38,6 @@ STL_HEAD = 80
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
 _MOST = 1 << 26  # bytes at the beginning of a file, or at the end of a .gif, that have what is looked for
 
-_READ_BY_PILLOW = 2  # times the bytes of a .webp
 _MOST_WEBP = 1 << 28  # bytes, which Pillow reads all at once; the format has at most 2^28 pixels
 
 
@@ -137,9 +135,8 @@ def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
     from PIL import Image
 
     if suffix == ".webp":
-        if (size := file.seek(0, 2)) > _MOST_WEBP:
+        if file.seek(0, 2) > _MOST_WEBP:
             raise ValueError(f"a picture of more than {_MOST_WEBP:,} bytes")
-        require_memory(_READ_BY_PILLOW * size, host_memory(), f"reading a picture of {size:,} bytes")
         file.seek(0)
     open_image, _ = Image.OPEN[Image.registered_extensions()[suffix]]
     image = open_image(file, "")  # by `Image.open` the largest pictures would be refused, though no pixel is read here
@@ -163,7 +160,6 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
             at += 1 + length
         return text
     size = min(STL_HEAD if suffix == ".stl" else _MOST, file.seek(0, 2))
-    require_memory(size, host_memory(), f"reading {size:,} bytes")
     file.seek(0)
     return file.read(size)
 

@@ -46,7 +46,6 @@ from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import arguments_written, parse_integer, shown
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, unreported
@@ -65,9 +64,6 @@ if TYPE_CHECKING:
 CELLS_LIMIT = 1 << 21
 
 _SOLVED = "it is solved to be drawn, since P-positions are known to be Nim's for a = 3 mod 4 of chocolate and even k of bar alone"
-_KEPT_BYTES = 32  # a cell that is collected, and copied meanwhile
-_JOINED_BYTES = 20  # a cell that becomes a block
-_MERGED_BYTES = 75  # a cell, for sorting its key
 _GROWN_LIMIT = 1 << 27  # cells that are grown to be drawn coarser: a minute's work
 _GENERATION_LIMIT = 2**30 - 1  # coordinates are int32, and a block reaches beyond its corner
 _ESTIMATED = range(1 << 9, 1 << 20)  # sizes of games whose positions are estimated first: others are soon solved or refused
@@ -421,14 +417,12 @@ def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", bi
         counts.append(len(newborns))
         _require_few(source, counts)
         _require_near(source, newborns)
-        _require_room(sum(counts), _KEPT_BYTES * len(newborns))
         cells.append(np.asarray(newborns >> level, dtype=np.int32))
         born.append(np.full(len(newborns), generation, dtype=np.int32))
         if sum(map(len, born)) > 4 * limit:
             level += _merge(cells, born, limit)
     if level or sum(map(len, born)) > limit:
         level += _merge(cells, born, limit)
-    _require_room(sum(counts), _JOINED_BYTES * sum(map(len, born)))
     blocks = _blocks(source, _joined(cells), _joined(born), sum(counts), level, lattice)
     return replace(blocks, population_until=counted(np.array(counts)))
 
@@ -442,15 +436,9 @@ def _joined(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:
     """Merge the cells of both lists, in order of generation, to cubes that are not more, and return by how many levels."""
-    count = sum(map(len, born))
-    _require_room(count, _MERGED_BYTES * count)
     cubes, generations, levels = merged(np.concatenate(cells), np.concatenate(born), limit)
     cells[:], born[:] = [cubes], [generations]
     return levels
-
-
-def _require_room(count: int, needed: int) -> None:
-    require_memory(needed, host_memory(), f"taking {count:,} cells together", "an earlier generation takes less")
 
 
 def _require_few(source: str, births: list[int]) -> None:

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
@@ -53,8 +51,6 @@ _PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every fra
 #: The colourings that need no more than a cell's generation; None is rank.
 BY_GENERATION = (None, "rank", "generation")
 
-_CHECKED = 1 << 20  # memory is checked whenever so many cells more are kept
-_LESS = "an earlier generation takes less"
 _LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
 _NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
 #: The most cubes that are to hold a body, about.
@@ -299,7 +295,7 @@ def _growth(found: ParsedSource, on_step: OnStep) -> "_Cells | None":
     if not 0 <= last <= _LATEST:
         raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
     growth = found.growth()
-    return _Cells(name, newborns(growth, on_step), *rule.box(last), rule.symmetry, growth.planned_memory() or 0)
+    return _Cells(name, newborns(growth, on_step), *rule.box(last), rule.symmetry)
 
 
 def _saved(growth: Growth) -> "_Cells":
@@ -312,14 +308,13 @@ def _saved(growth: Growth) -> "_Cells":
 
 @dataclass(frozen=True)
 class _Cells:
-    """Newborns of an automaton, the corners of a box round them, a group that keeps each generation, and the memory of growing."""
+    """Newborns of an automaton, the corners of a box round them, and a group that keeps each generation."""
 
     automaton: str
     newborns: Iterable[Newborns]
     low: tuple[int, ...]
     high: tuple[int, ...]
     symmetry: Symmetry
-    memory: int = 0
 
     @property
     def coordinates(self) -> tuple[str, str, str]:
@@ -330,10 +325,6 @@ class _Cells:
 def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
     """Pack a growth: its bits, and the generation of each cell of the fundamental domain."""
     corner, shape = _box(cells.low, cells.high)
-    work = f"tracing {name}"
-    packing = BrickPacker.required_bytes(shape)
-    whole = packing + growing * packing * 9 // 8  # what grows has a packer again, and the earliest generation of each brick
-    require_memory(whole + max(cells.memory, LOADED_BYTES * installed()), host_memory(), work, _LESS)  # tracers have loops
     symmetry = Symmetry.NONE if growing else cells.symmetry  # what grows has keys of all cells, for each generation's scene
     packer = BrickPacker(corner, shape, symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
@@ -347,9 +338,6 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
             keys[generation] = packer.add(symmetry.representatives(born))
             births[generation] = len(born)
             kept += len(keys[generation])
-            if kept // _CHECKED > (kept - len(keys[generation])) // _CHECKED:
-                more = 2 + growing * keys[generation].itemsize  # a generation for each key, and of what grows all keys at once
-                require_memory(whole - packing // 2 + more * kept, host_memory(), work, _LESS)  # half is taken
     if not keys:
         raise no_cells(name, first, stop, generation)
     scene = packer.scene()

@@ -1,8 +1,7 @@
 """The catalogue of file formats of growths: one entry each, which `save`, `load`, `grow --out`, `verify`, help and errors read."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +14,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
-from gpu_nim.storage.rle_files import CELL, GRID, write_rle
+from gpu_nim.storage.rle_files import GRID, write_rle
 from gpu_nim.storage.tables import endings, load_library, write_table
-from gpu_nim.storage.voxels import slab_memory
 from gpu_nim.storage.vtk_files import write_vti
 
 
@@ -35,8 +33,6 @@ class GrowthFormat:
         cells: whether it is written from cells.
         parents: whether it can hold each cell's parent.
         side: the most cells that it holds along an axis, from the first to the last; None for any number.
-        memory: the bytes of memory for writing it from the store of cells, beside those for reading the store, by the sides of the
-            box of the cells and the last generation.
         is_ours: whether a folder of that name may be replaced.
     """
 
@@ -48,7 +44,6 @@ class GrowthFormat:
     cells: bool = True
     parents: bool = False
     side: int | None = None
-    memory: Callable[[Sequence[int], int], int] = lambda shape, generations: 0
     is_ours: Callable[[Path], bool] = GROWTH.is_ours
 
     def check(self, path: Path, dimension: int | None = None) -> None:
@@ -126,9 +121,9 @@ for _format in (
     GrowthFormat(".zarr", "cells", write_zarr, load_growth, parents=True),
     GrowthFormat(".npz", "cells", write_npz, load_growth),
     *(GrowthFormat(name, "the table", _write_table, cells=False) for name in endings(columns=True)),
-    GrowthFormat(".rle", "for Golly", write_rle, dimensions=(2,), memory=partial(slab_memory, each=CELL)),
-    GrowthFormat(".rle3", "for Golly", write_rle, dimensions=(3,), side=GRID, memory=partial(slab_memory, each=CELL)),
-    GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1, memory=slab_memory),
+    GrowthFormat(".rle", "for Golly", write_rle, dimensions=(2,)),
+    GrowthFormat(".rle3", "for Golly", write_rle, dimensions=(3,), side=GRID),
+    GrowthFormat(".vti", "for VTK", write_vti, dimensions=(2, 3), side=2**31 - 1),
 ):
     GROWTH_FORMATS.add(_format)
 

@@ -19,7 +19,6 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import CorruptFile, printable, read_regular, reading
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of, wrong_ending
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.voxels import Slabs
@@ -239,7 +238,6 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     starts = np.array(runs, np.int64)
     lengths = starts[:, -1]
     total = int(lengths.sum())
-    require_memory(total * CELL, host_memory(), f"a pattern of {total:,} cells")
     cells = np.repeat(starts[:, :-1], lengths, axis=0)
     cells[:, 0] += np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return cells

@@ -21,7 +21,7 @@ from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
-from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, entries, require_room_for
+from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, entries
 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
@@ -140,7 +140,7 @@ def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = unreported) -
     check_graph(path)
     total, done = len(graph.generation) + len(graph.edges), 0
     with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8") as file:
-        for line in GRAPH_FORMATS[path.suffix].lines(graph):
+        for line in GRAPH_FORMATS[path.suffix](graph):
             file.write(f"{line}\n")
             done += line.lstrip().startswith(('"', "<node", "<edge"))
             on_step("node and edge", done, total)
@@ -207,7 +207,6 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
             raise UsageError(f"{argument('column')} is for files of several columns, got {column} of {path}")
         chosen = _choose(path, [name for name in names if name != counted], column)
         found = columns[chosen][:most]
-        require_room_for(path, len(found))
         if path.suffix == ".txt" and counted is None:  # a list of numbers
             return TermList.of(path.name, [*found])
         values = tuple(_integer_of(value, chosen) for value in entries(found))

@@ -21,11 +21,10 @@ import hashlib
 import json
 import math
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from importlib import import_module
 from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -39,11 +38,10 @@ from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64, to_integers
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.storage.arrays import EVERY_CHUNK, Arrays, Declared, Parts, created, open_zarr, write_npy
+from gpu_nim.storage.arrays import Arrays, Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import atomic_write, check_output, writing
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -58,7 +56,6 @@ Reader = Callable[[Path, int | None], Columns]
 #: The column that is read where none is named.
 MAIN = "births"
 _Row = TypeVar("_Row")
-_TERM = 100  # bytes in memory of a term, short ones
 
 
 @dataclass(frozen=True)
@@ -137,7 +134,6 @@ class TableFormat:
         read: reads the columns, and at most so many rows.
         text: how it is written, if it is text, which can also be printed.
         columns: whether it holds any columns, and not sequences alone.
-        memory: bytes of memory that its library takes for a sequence, beside the values.
     """
 
     name: str
@@ -146,7 +142,6 @@ class TableFormat:
     read: Reader
     text: Text | None = None
     columns: bool = False
-    memory: int = 0
 
 
 def entries(column: Column) -> list[Any]:
@@ -166,18 +161,10 @@ def rows(columns: Columns) -> Iterator[Rows]:
         yield list(zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True))
 
 
-def require_room_for(path: Path, terms: int) -> None:
-    """Raise InsufficientMemoryError where so many terms would not fit."""
-    require_memory(_TERM * terms, host_memory(), f"reading {path}")
-
-
 _MAX_JSON = 1 << 28  # bytes that are read
-_PARSED = 9  # bytes in memory of a byte of JSON: of short numbers, which are texts
-_ROW = 300  # bytes in memory of a row of a text that is read
 _LONGEST = 1 << 24  # letters of a line of .csv
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
-_ZARR_BYTES = 32 << 20  # in memory, of zarr and what it imports
 
 TABLE_FORMATS = Registry[TableFormat]("file format of tables")
 
@@ -266,20 +253,12 @@ def _bfile_lines(_: Heading, some: Rows, first: bool) -> str:
 
 
 def _read_bfile(path: Path, most: int | None) -> Columns:
-    return _columns(SEQUENCE, [(n, value) for _, n, value in _fitting(path, islice(read_bfile(path), most))])
+    return _columns(SEQUENCE, [(n, value) for _, n, value in islice(read_bfile(path), most)])
 
 
 def _columns(names: Sequence[str], rows: Rows) -> Columns:
     """The columns of rows."""
     return dict(zip(names, zip(*rows, strict=True) if rows else ([] for _ in names), strict=True))
-
-
-def _fitting(path: Path, rows: Iterable[_Row]) -> Iterator[_Row]:
-    """Yield rows, which are kept; InsufficientMemoryError where more of them would not fit."""
-    for number, row in enumerate(rows):
-        if number % _ROWS == 0:
-            require_memory(_ROW * _ROWS, host_memory(), f"reading {path}")
-        yield row
 
 
 def _bounded_lines(file: TextIO) -> Iterator[str]:
@@ -294,7 +273,7 @@ def _read_csv(path: Path, most: int | None) -> Columns:
     with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_corrupt("its text is damaged"):
         lines = csv.reader(_bounded_lines(file))
         header = [name.strip() for name in next(lines, [])]
-        found = [row for row in _fitting(path, islice(lines, most)) if row]
+        found = [row for row in islice(lines, most) if row]
     if any(len(row) != len(header) for row in found):
         raise CorruptFile("its rows are not as long as its header")
     for place, name in enumerate(header):
@@ -326,7 +305,6 @@ def _json_lines(heading: Heading, some: Rows, first: bool) -> str:
 
 def _read_json(path: Path, most: int | None) -> Columns:
     """Read what `gpunim count` and `gpunim grow` print, too."""
-    require_memory(_PARSED * min(path.stat().st_size, _MAX_JSON), host_memory(), f"reading {path}")
     found = parse_json(read_regular(path, _MAX_JSON))
     first, records = found.get("start", 0), found.get("rows")
     if isinstance(records, list) and records and all(isinstance(row, dict) for row in records):
@@ -350,7 +328,7 @@ _JSON = Text("json", _json_begin, _json_lines, "]}\n")
 
 for _format in (
     TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
-    TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr, memory=2 << 20),
+    TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr),
     TableFormat(".csv", "a header, then one row a line", _CSV.write, _read_csv, _CSV, columns=True),
     TableFormat(".txt", "a sequence as a b-file", _BFILE.write, _read_bfile, _BFILE),
     TableFormat(".json", "one JSON object", _JSON.write, _read_json, _JSON, columns=True),
@@ -424,18 +402,9 @@ def check_table(path: Path, **needs: bool) -> None:
 
 
 def load_library(path: Path) -> None:
-    """Load zarr for a .zarr file, so that plans know what is left; InsufficientMemoryError where it does not fit."""
+    """Import zarr for a .zarr file, before the work whose result it holds; ModuleNotFoundError where it is not installed."""
     if path.suffix == ".zarr":
-        _load_zarr()
-
-
-@cache
-def _load_zarr() -> None:
-    if "zarr" not in sys.modules:
-        require_memory(_ZARR_BYTES, host_memory(), "loading zarr", "text takes less")
-    import zarr
-
-    zarr.create_array({}, data=np.zeros(1), config=EVERY_CHUNK)[:]  # which loads codecs, and starts threads
+        import_module("zarr")
 
 
 def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:

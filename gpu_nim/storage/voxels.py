@@ -14,15 +14,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.cells import coordinate_dtype, corners
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.storage.growth_files import batches, box_of
 
 #: The most layers of a slab.
 SIDE = 64
 #: Bytes in memory of a slab at most, unless a layer takes more.
 SLAB_BYTES = 36 << 20
-#: Bytes in memory while cells are distributed over slabs, or read back from them.
-SPLIT_BYTES = 6 << 20
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
 
@@ -44,18 +41,6 @@ def slab_layers(shape: Sequence[int], each: int) -> int:
     while layers > 1 and layers * layer > SLAB_BYTES and shape[-1] <= layers // 2 * _FILES:
         layers //= 2
     return layers
-
-
-def slab_memory(shape: Sequence[int], generations: int, each: int | None = None) -> int:
-    """Return the bytes of memory for writing a box by slabs along its last axis.
-
-    Args:
-        shape: the sides of the box.
-        generations: the last generation.
-        each: bytes of a voxel of a slab; by default those of its generation.
-    """
-    each = each or voxel_dtype(generations).itemsize
-    return SPLIT_BYTES + min(shape[-1], slab_layers(shape, each)) * prod(shape[:-1]) * each
 
 
 class Slabs:
@@ -119,8 +104,6 @@ class Slabs:
         The next slab overwrites the voxels.
         """
         low, *room, layers = int(self.lower[-1]), *self.shape
-        needed = min(self.layers, layers) * prod(room) * self.dtype.itemsize
-        require_memory(needed, host_memory(), f"{min(self.layers, layers)} layers of voxels")
         slab = np.empty((min(self.layers, layers), *room), self.dtype)
         for first in range(0, layers, self.layers):
             voxels = slab[: layers - first]

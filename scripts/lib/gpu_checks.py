@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from importlib.util import find_spec
@@ -41,7 +42,6 @@ from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_choco
 from gpu_nim.games.laws import chocolate_first_difference
 from gpu_nim.model.digest import checksum, digest
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory import capped
 from gpu_nim.model.tracing import Cones, NimScene, Rays, TreeScene
 from gpu_nim.papers.edge_growth import surface_births
 from tests.cuda_host import files_that_run_kernels
@@ -383,15 +383,28 @@ def late_births(name: str, n: int) -> int:
     return births
 
 
+@contextmanager
+def pool_limited(size: int) -> Iterator[None]:
+    """Limit CuPy's memory pool in the block."""
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    pool.set_limit(size=size)
+    try:
+        yield
+    finally:
+        pool.set_limit(size=0)
+
+
 def within_memory(name: str, generations: int) -> bool:
-    """Grow in the device memory that is planned, as `--memory` caps it, and be refused with less."""
+    """Grow in the device memory that is planned, and be refused with less."""
     import cupy
 
     process = partial(GrowthProcess, name, generations, select("cuda"), columns=columns_of(name))
     pool, planned = cupy.get_default_memory_pool(), process().planned_memory()
     assert planned is not None
     pool.free_all_blocks()
-    with capped(planned):
+    with pool_limited(planned):
         growing = process()
         for _ in growing:
             pass
@@ -399,7 +412,7 @@ def within_memory(name: str, generations: int) -> bool:
     growing.end()
     print(f"{planned:,} bytes planned, {taken:,} taken, digest {growth.digest}")
     try:
-        with capped(planned * 9 // 10):
+        with pool_limited(planned * 9 // 10):
             process().begin()
     except InsufficientMemoryError as refusal:
         print(f"with less: {refusal}")

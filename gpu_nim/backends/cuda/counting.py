@@ -16,7 +16,6 @@ from gpu_nim.backends.cuda.transfers import copy_to_host
 from gpu_nim.backends.host_counting import HostTable, Lengths, NumpyCounting, Rows
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import require_memory
 
 _WAVES = 16  # items per thread: few, so that columns are read rarely, and enough for threads to end together
 _LEAST_RUN = 8
@@ -115,8 +114,6 @@ class CudaCounting(NumpyCounting):
 
     def values(self, table: Any, rows: Any, skip: int, size: int) -> Any:
         """Return values `skip` to `skip + size - 1` as an array of the device."""
-        needed = 8 * (size * table.limbs + 2)  # two more: values of one limb are written in pairs
-        require_memory(needed, self._launch.free_memory(), f"{size:,} values on {self._launch.device}")
         with device_memory_errors(f"{size} values"):
             if isinstance(table, HostTable):
                 return self._launch.xp.asarray(super().values(table, rows, skip, size))

@@ -31,7 +31,7 @@ from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
 from gpu_nim.backends.shared.engines import BrickEngine, Grown
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Cells, Rule
 
 __all__ = ["ExactlyOneEngine", "device_bytes"]
@@ -201,7 +201,6 @@ class ExactlyOneEngine(BrickEngine):
             return
         first = int(numbers.min())
         part = self._touched[first * ROWS : (int(numbers.max()) + 1) * ROWS]
-        require_memory(part.nbytes, host_memory(), "copying a state to the device")
         touched = to_host(part)  # and added to there: CuPy would compile a kernel for it
         touched.reshape(-1, ROWS)[numbers - first] |= words
         part.set(touched)

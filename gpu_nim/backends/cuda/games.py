@@ -6,7 +6,7 @@ Each function returns exactly what the function of that name in `gpu_nim.backend
 kernels are launched, which is ahead of the device.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS, read_constants
-from gpu_nim.backends.cuda.transfers import copy_to_host, staged_bytes
+from gpu_nim.backends.cuda.transfers import copy_to_host
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.shared.games import Wedge, grundy_dtype
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep, unreported
 
 _NO_POSITION = read_constants("games.cu")["NO_POSITION"]  # what 16 bits hold where no position is
@@ -28,52 +27,6 @@ _MAX_FLAGS = 32  # coordinates, a flag each, in the wide kernel
 _LARGEST_TOTAL = 2**31 - 1
 _BEFORE_THE_FIRST = {"total": 0, "first_row": 0, "rows": 0}  # of the totals that a wedge is swept by
 _MAX_WORDS = 2**32 - 2**10  # of z and y: the threads of a launch are numbered with 32 bits
-
-
-def wedge_outcomes_bytes(nx: int, ny: int, nz: int) -> int:
-    """Return the bytes of device memory for the P-positions of a wedge of that many x, y and z.
-
-    Per word of 64 z: 20 bytes for each x + z, 24 for each y. Per column 4 for its top, and at most 16, with the copy that sorting
-    makes, for the P-positions: no line along an axis holds two.
-
-    >>> wedge_outcomes_bytes(1024, 683, 1024)  # 3y <= x + z to 1023
-    16310088
-    """
-    words = -(-nz // 64)
-    keys = min(nx * ny, nx * nz, ny * nz)
-    return 20 * (nx + nz - 1) * words + 24 * ny * words + 4 * nx * nz + 4 * (nx + nz) + 16 * keys + 8
-
-
-def wedge_grundy_bytes(nx: int, ny: int, nz: int) -> int:
-    """Return the bytes of device memory for the Grundy values of a wedge.
-
-    Two per cell, a bit for each total on each line, 4 per column, and the pieces being copied to the host.
-
-    >>> wedge_grundy_bytes(512, 342, 512)  # 3y <= x + z to 511
-    321683456
-    """
-    words = (nx + ny + nz - 3) // 64 + 1
-    cells = 2 * nx * ny * nz
-    return cells + min(cells, staged_bytes(2 * nz)) + 8 * words * (ny * nz + nx * nz + nx * ny) + 4 * nx * nz
-
-
-def inequality_outcomes_bytes(limits: Sequence[int]) -> int:
-    """Return the bytes of device memory for the P-positions of a box: flags, and at most one P-position a line.
-
-    >>> inequality_outcomes_bytes((12,) * 6)
-    10767505
-    """
-    cells = prod(limit + 1 for limit in limits)
-    return cells * _flags(len(limits)).itemsize + 16 * (cells // (max(limits) + 1)) + 8
-
-
-def inequality_grundy_bytes(limits: Sequence[int]) -> int:
-    """Return the bytes of device memory for the Grundy values of a box: two a cell.
-
-    >>> inequality_grundy_bytes((12,) * 6)
-    9653618
-    """
-    return 2 * prod(limit + 1 for limit in limits)
 
 
 def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> Ints:
@@ -86,8 +39,6 @@ def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = unreported) ->
         raise BackendError(
             f"{work}: expected at most {_MAX_WORDS:,} words of z and y, got {wedge.ny * words:,}: use --backend numpy"
         )
-    _require_points(wedge.shape, work)
-    require_memory(wedge_outcomes_bytes(wedge.nx, wedge.ny, wedge.nz), launch.free_memory(), work)
     with device_memory_errors(work):
         columns, y_lines = (xp.empty(width * words, np.uint64) for _ in range(2))
         changes = xp.empty(width * words, np.uint32)
@@ -126,7 +77,6 @@ def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> N
     wedge = _Wedge(top)
     work = f"Grundy values of {wedge} on {launch.device}"
     _require_values(wedge.shape, work)
-    require_memory(wedge_grundy_bytes(wedge.nx, wedge.ny, wedge.nz), launch.free_memory(), work)
     xp, words, (nx, ny, nz) = launch.xp, wedge.last // 64 + 1, wedge.shape
     with device_memory_errors(work):
         columns = wedge.arguments(xp)
@@ -159,8 +109,6 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on
     _require_total(box.last, _LARGEST_TOTAL, work)
     if box.k > _MAX_FLAGS:
         raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates, got {box.k}: use --backend numpy")
-    _require_points(box.shape, work)
-    require_memory(inequality_outcomes_bytes(box.limits), launch.free_memory(), work)
     xp, flags = launch.xp, _flags(box.k)
     kernel = "inequality_outcomes" if flags.itemsize == 1 else "inequality_outcomes_wide"
     with device_memory_errors(work):
@@ -188,7 +136,6 @@ def inequality_grundy(
     shared = 4 * (2 * box.k * threads + threads // 32 * seen_words)
     if shared > launch.shared_limit:
         raise BackendError(f"{work}: expected fewer coordinates, got {box.k}: use --backend numpy")
-    require_memory(inequality_grundy_bytes(box.limits), launch.free_memory(), work)
     xp = launch.xp
     with device_memory_errors(work):
         values = xp.empty(prod(box.shape), np.uint16)
@@ -279,15 +226,8 @@ def _require_total(total: int, most: int, work: str) -> None:
 
 
 def _require_values(shape: tuple[int, ...], work: str) -> None:
-    """Raise an error for Grundy values that might not fit 16 bits, or the host's memory, widened to 32 bits if needed."""
-    total = sum(shape) - len(shape)
-    _require_total(total, _NO_POSITION - 1, work)
-    require_memory(prod(shape) * (2 if grundy_dtype(total) is np.int16 else 10), host_memory(), work)
-
-
-def _require_points(shape: tuple[int, ...], work: str) -> None:
-    """Raise an error for more P-positions than fit the host's memory: their keys, quotients and digits, and the vectors."""
-    require_memory(8 * (len(shape) + 4) * _most_p_positions(shape), host_memory(), work)
+    """Raise an error for Grundy values that might not fit 16 bits."""
+    _require_total(sum(shape) - len(shape), _NO_POSITION - 1, work)
 
 
 def _points(keys: Any, found: Any, shape: tuple[int, ...]) -> Ints:

@@ -18,12 +18,10 @@ from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Section, State
 from gpu_nim.backends.shared.engines import Grown, TouchEngine
 from gpu_nim.model.digest import COEFFICIENTS
-from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 
 _CONSTANTS = read_constants("general.cu")
 _EMPTY, _CLOSED = np.uint64(_CONSTANTS["EMPTY"]), _CONSTANTS["CLOSED"]
-_SLOT_BYTES = 12
 _FIRST_BITS = 12  # of the number of slots
 _FIRST_ROOM = 1 << 12  # newborns times offsets
 
@@ -110,7 +108,6 @@ class GeneralEngine(TouchEngine):
     def _table(self, bits: int) -> None:
         """Allocate an empty table of 2^bits slots."""
         xp = self._launch.xp
-        require_memory(_SLOT_BYTES << bits, self._launch.free_memory(), f"the table of {3 << bits >> 2:,} touched cells")
         self._bits = bits
         self._keys = xp.empty(1 << bits, np.uint64)
         self._keys.data.memset_async(0xFF, self._keys.nbytes)  # EMPTY
@@ -145,7 +142,6 @@ class GeneralEngine(TouchEngine):
             # The old lists are released before the new ones are allocated.
             self._launches = self._changed = self._allowed = None
             listed, free = 16 + (self.rule.touches is not None), self._launch.free_memory()
-            require_memory(listed * pairs, free, f"a generation that touches {pairs:,} cells")
             room, self._room = max(pairs, min(2 * self._room, free // listed)), 0
             self._newborns = xp.empty(room, np.uint64)
             if self._count:

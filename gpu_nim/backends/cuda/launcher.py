@@ -15,7 +15,7 @@ from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, fin
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
-from gpu_nim.model.memory import memory_cap
+from gpu_nim.model.memory import uncounted
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -126,11 +126,12 @@ class CupyLauncher:
         except ImportError as error:
             raise MissingDependency(f"the CUDA backend needs CuPy: {INSTALL} ({error})") from error
         self._cupy = cupy
-        with device_memory_errors("opening the CUDA device"):
+        with device_memory_errors("opening the CUDA device"), uncounted():
             if number is not None:
                 cupy.cuda.Device(number % int(cupy.cuda.runtime.getDeviceCount())).use()
             device = cupy.cuda.Device()
             attributes = device.attributes
+            cupy.cuda.runtime.memGetInfo()  # makes the context
         self._device = device
         self._table, self._sources = table, sources
         self._shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
@@ -169,13 +170,13 @@ class CupyLauncher:
         return f"{digits[:-1]}.{digits[-1]}"
 
     def free_memory(self) -> int:
-        """Bytes of device memory that are free, including those in CuPy's pool, within the user's cap."""
+        """Bytes of device memory that are free, including those in CuPy's pool, within the pool's limit."""
         pool = self._cupy.get_default_memory_pool()
         with self._device, device_memory_errors("asking for the free device memory"):
             free, _ = self._cupy.cuda.runtime.memGetInfo()
             left = int(free) + int(pool.free_bytes())
-        cap = memory_cap()
-        return left if cap is None else max(0, min(left, cap - int(pool.used_bytes())))
+            limit = int(pool.get_limit())  # 0 for none
+        return max(0, min(left, limit - int(pool.used_bytes()))) if limit else left
 
     def bind(self, kernel: str, args: Mapping[str, object], *, shared_bytes: int = 0, defines: Defines | None = None) -> Launch:
         """Check the arguments, and compile the kernel if that is not done yet."""

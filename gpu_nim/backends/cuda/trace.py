@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
-from gpu_nim.model.memory import require_memory
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, BrickScene, Cones, Hits, NimScene, Rays, Scene, TreeScene
 
 _BATCH = 1 << 20  # rays at once
-_RAY_BYTES = 107
-_PLACE_BYTES = 49  # and one a cone
 
 
 class CudaTracer:
@@ -43,7 +40,6 @@ class CudaTracer:
     def _held(self, **arrays: NDArray[Any]) -> dict[str, Any]:
         """Copy the arrays of a scene to the device."""
         work = f"a scene on {self._launch.device}"
-        require_memory(sum(array.nbytes for array in arrays.values()), self._launch.free_memory(), work)
         with device_memory_errors(work):
             return self._upload(**arrays)
 
@@ -64,7 +60,6 @@ class CudaTracer:
             return hits
         kernel = self._kernels[0]
         work = f"tracing {len(rays):,} rays on {self._launch.device}"
-        require_memory(_RAY_BYTES * len(rays), self._launch.free_memory(), work)
         with device_memory_errors(work):
             written = self._upload(distances=hits.distances, hit_cells=hits.cells, hit_levels=hits.levels, faces=hits.faces)
             read = self._upload(cells=rays.cells, fractions=rays.fractions, directions=rays.directions, levels=rays.levels)
@@ -82,7 +77,6 @@ class CudaTracer:
             return found
         kernel = self._kernels[1]
         work = f"the light of {len(cones):,} places on {self._launch.device}"
-        require_memory((_PLACE_BYTES + len(cones.steps)) * len(cones), self._launch.free_memory(), work)
         with device_memory_errors(work):
             read = self._upload(cells=cones.cells, fractions=cones.fractions, levels=cones.levels, steps=cones.steps)
             counts = {"count": len(cones), "cones": len(cones.steps), "cubes": CONE_CUBES, "farthest": CONE_FARTHEST}

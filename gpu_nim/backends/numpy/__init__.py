@@ -5,7 +5,8 @@ from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.backends.interface import Engine, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES as LOADED_BYTES
+from gpu_nim.backends.numpy.compilation import installed
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine
@@ -56,13 +57,6 @@ class NumpyBackend:
         if kind == "touches":
             return None
         return required_bytes(rule, last, self.communicator.size, loops=compiled(rule, last, self.threads))
-
-    def loaded_memory(self, rule: Rule, last: int, *, general: bool = False) -> int:
-        """Return the bytes, of those of `growth_memory`, of compiled loops, which stay when the growth has ended."""
-        kind = self._kind(rule, general)
-        if kind == "planes":
-            return nim_planes.loaded_bytes(last, plain=self.threads == 0)
-        return LOADED_BYTES if kind == "bricks" and compiled(rule, last, self.threads) else 0
 
     def lacks_numba(self, rule: Rule, last: int, *, general: bool = False) -> bool:
         """Return whether numba's compiled loops would grow it faster, were it installed."""

@@ -1,11 +1,14 @@
 """Loops that numba compiles, which take a fraction of the time of whole arrays, once numba is loaded."""
 
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-#: Of numba and the loops, which stay until the process ends.
-LOADED_BYTES = 145 << 20
+from gpu_nim.model.memory import host_memory
+
+#: What numba and LLVM map while they load and compile the loops, measured; LLVM aborts the process where it gets none.
+LOADED_BYTES = 320 << 20
 
 
 def installed() -> bool:
@@ -13,13 +16,18 @@ def installed() -> bool:
     return find_spec("numba") is not None
 
 
+def fits() -> bool:
+    """Return whether numba is installed, and loaded or small enough for the free memory."""
+    return installed() and ("numba" in sys.modules or host_memory() >= LOADED_BYTES)
+
+
 def gains(work: int, least: int) -> bool:
-    """Return whether so much work, of any unit, gains by compiled loops: at least `least`, and numba is installed.
+    """Return whether so much work, of any unit, gains by compiled loops: at least `least`, and numba can be loaded.
 
     >>> gains(10, 20)
     False
     """
-    return work >= least and installed()
+    return work >= least and fits()
 
 
 def compiled(function: Callable[..., Any]) -> Any:

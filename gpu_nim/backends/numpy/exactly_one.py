@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
 from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
@@ -66,14 +66,13 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
 
 def compiled(rule: Rule, last: int, threads: int = 1) -> bool:
     """Return whether compiled loops grow it: there are threads for them, and numba."""
-    return threads > 0 and installed() and gains_by_loops(rule, last)
+    return threads > 0 and fits() and gains_by_loops(rule, last)
 
 
 def planned_newborns(bricks: Bricks) -> int:
     """Return how many newborns a rank is planned to have in a generation: as if its cells were born one generation after another.
 
-    Births have no better bound than the volume, which cubic8 approaches in some generations.  A step with more newborns checks
-    its memory before it starts.
+    Births have no better bound than the volume, which cubic8 approaches in some generations.
     """
     return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
 
@@ -107,8 +106,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
     On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
     `gpu_nim.backends.communicator`.
 
-    InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available, and before a step that needs
-    more than was planned and is available.
+    InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available.
 
     >>> from gpu_nim.model.rule import Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
@@ -137,7 +135,6 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
 
     def _allocate(self, threads: int) -> None:
         """Take the memory of the growth."""
-        self._planned = planned_newborns(self._bricks)
         self._mirrors = Mirrors(self._bricks)
         self._table = ByteTable(self._bricks)
 
@@ -161,8 +158,6 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
             near = np.concatenate((near, self._mirrors.near(received) + at.shape[1]))
             at = np.concatenate((at, received), axis=1)
         halo = self._mirrors.halo(at[:, near])
-        if at.shape[1] > self._planned:
-            require_memory(_NEWBORN_BYTES * at.shape[1], host_memory(), f"generation {self.generation + 1}")
         at = self._table.born(at, near, halo)
         if self.rule.universe is not None:
             at = at[:, self.rule.inside(self._bricks.cells(at.T.astype(np.int64)))]

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
+from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory
@@ -45,15 +45,10 @@ def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
     [[0, 0, 0], [1, 0, 1]]
     """
     if gains(_positions(top), _OUTCOMES_COMPILED_FROM):
-        wedge = Wedge(top)
-        found = min(top.size, wedge.ny * min(wedge.nx, wedge.nz))  # P-positions, at most one a line
-        needed = LOADED_BYTES + wedge.ny * (wedge.nz + 1) + 8 * top.size + 72 * found
-        require_memory(needed, host_memory(), f"solving {wedge}")
         from gpu_nim.backends.numpy import game_loops  # here, for numba's start-up time and its memory
 
         return game_loops.wedge_outcomes(top, on_step)
     sweep = _WedgeSweep(top, on_step)
-    sweep.require_memory(bytes_a_line=1, bytes_a_position=0)
     x_lines, y_lines, z_lines = (np.zeros(shape, dtype=np.bool_) for shape in sweep.line_shapes())
     found = []
     for total, y_range, z_range, inside in sweep:
@@ -82,18 +77,11 @@ def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedin
     [[0, 1], [1, 0]]
     """
     if gains(_positions(top), _GRUNDY_COMPILED_FROM):
-        wedge = Wedge(top)
-        # A Grundy value is in practice about half as large as there are moves; words are held twice while there are more.
-        lines = 2 * wedge.ny * (wedge.nz + 1) * (wedge.last // 8 + 8)
-        needed = LOADED_BYTES + lines + np.dtype(grundy_dtype(wedge.last)).itemsize * prod(wedge.shape)
-        require_memory(needed, host_memory(), f"solving {wedge}")
         from gpu_nim.backends.numpy import game_loops
 
         return game_loops.wedge_grundy(top, on_step)
     sweep = _WedgeSweep(top, on_step)
     dtype = grundy_dtype(sweep.last)
-    # A Grundy value needs as many moves as it is large, and is in practice about half as large.
-    sweep.require_memory(bytes_a_line=sweep.last // 8 + 8, bytes_a_position=2 * np.dtype(dtype).itemsize)
     result = np.full(sweep.shape, -1, dtype=dtype)
     lines = [np.zeros((1, *shape), dtype=np.uint64) for shape in sweep.line_shapes()]
     largest = -1
@@ -134,12 +122,6 @@ class _WedgeSweep(Wedge):
 
     def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         return (self.ny, self.nz), (self.width, self.nz), (self.ny, self.nx + self.ny - 1)
-
-    def require_memory(self, bytes_a_line: int, bytes_a_position: int) -> None:
-        lines = sum(a * b for a, b in self.line_shapes())
-        # 25: the starts of the lines and the P-positions found, with the copies that sorting them makes.
-        needed = lines * (bytes_a_line + 25) + prod(self.shape) * bytes_a_position
-        require_memory(needed, host_memory(), f"solving {self}")
 
     def __iter__(self) -> Iterator[tuple[int, slice, slice, NDArray[np.bool_]]]:
         """Each total with a range of y and of z that holds its positions, and which of that plane [y, z] are positions."""
@@ -204,7 +186,7 @@ def inequality_outcomes(bounds: LinearBounds, limits: Ints, on_step: OnStep = un
     """
     game = _Box(bounds, limits, on_step)
     flag = np.dtype(np.uint8 if game.k <= 8 else np.uint64)
-    require_memory(game.bytes(flag.itemsize), host_memory(), f"solving a box of {game.cells:,} cells")
+    game.require(flag.itemsize)
     # Bit i: one of the options of coordinate i is a P-position.  A P-position has no bit.
     flags = np.zeros(game.cells, dtype=flag)
     everything = game.positions()
@@ -228,8 +210,7 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = unre
     dtype = grundy_dtype(int(limits.sum()))
     words = int(limits.sum()) // 64 + 1
     # Their indices, twice, and for each coordinate a bit for each value there can be: about half are needed, and held twice.
-    needed = game.bytes(np.dtype(dtype).itemsize + 30 + 8 * game.k * words)
-    require_memory(needed, host_memory(), f"Grundy values in a box of {game.cells:,} cells")
+    game.require(np.dtype(dtype).itemsize + 30 + 8 * game.k * words)
     everything = game.positions()
     number = np.full(game.cells, -1, dtype=np.int64)
     number[everything] = np.arange(len(everything))
@@ -290,9 +271,10 @@ class _Box:
             yield ordered[start:stop]
             self._on_step("position", stop, len(ordered))
 
-    def bytes(self, a_cell: int) -> int:
-        """Return the bytes that solving takes: `a_cell` for each, an index and its total sorted, and a block of cells."""
-        return (a_cell + 34) * self.cells + 4 * 8 * self.k * min(self.cells, _CHUNK)
+    def require(self, a_cell: int) -> None:
+        """Raise InsufficientMemoryError where `a_cell` bytes of each, an index and its total sorted, and a block do not fit."""
+        needed = (a_cell + 34) * self.cells + 4 * 8 * self.k * min(self.cells, _CHUNK)
+        require_memory(needed, host_memory(), f"solving a box of {self.cells:,} cells")
 
     def steps_down(self, level: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """For each coordinate i: which of the positions can lower it, and the index that lowering it by one leads

@@ -16,15 +16,12 @@ from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.cells import CLOSED
 from gpu_nim.backends.shared.engines import SteppedEngine, TouchEngine
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
-_SLOT_BYTES = 13  # key and touches, and those of the smaller table, which fill a quarter of this one, while they move in
 _MOVED = 1 << 20  # cells that move at a time
-_PAIR_BYTES = 30  # of a step, for a newborn and an offset: 25 to 30 measured
-_FEW_PAIRS = 1 << 20  # of them a step takes insignificant memory
 _CELL_BYTES = 2  # of a box: touches
 _DENSE_BYTES = 1 << 30  # a box up to this size gets one slot per cell: untouched pages cost nothing
 
@@ -41,7 +38,6 @@ class DenseTable:
     """
 
     def __init__(self, size: int) -> None:
-        require_memory(_CELL_BYTES * size, host_memory(), f"the table of a box of {size:,} cells")
         self.touches = np.zeros(size, np.uint16)
 
     def locate(self, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -112,7 +108,6 @@ class HashTable:
             return
         while (self.used + more) * 2 > 1 << bits:
             bits += 1
-        require_memory(_SLOT_BYTES << bits, host_memory(), f"the table of {self.used + more:,} touched cells")
         keys, touches = self.entries()
         self.keys, self.touches = self._allocate(bits)
         self.used = 0
@@ -161,9 +156,6 @@ class GeneralEngine(TouchEngine, SteppedEngine):
         self._table.touches[slots] = CLOSED
 
     def _step(self) -> None:
-        pairs = len(self._newborns) * len(self._jumps)
-        if pairs > _FEW_PAIRS:
-            require_memory(_PAIR_BYTES * pairs, host_memory(), f"generation {self.generation + 1}")
         touched, touches = self._touched()
         slots, new = self._table.locate(touched)
         if self.rule.universe is not None or self.rule.octant:

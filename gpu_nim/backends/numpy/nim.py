@@ -50,9 +50,9 @@ def most_newborns(last: int) -> int:
     return newborns
 
 
-def loaded_bytes(last: int, *, plain: bool = False) -> int:
-    """Return the bytes of the compiled loops that a growth to generation `last` loads; 0 where it does without."""
-    return LOADED_BYTES if not plain and gains(last, COMPILED_FROM) else 0
+def compiled(last: int, *, plain: bool = False) -> bool:
+    """Return whether compiled loops grow it to generation `last`."""
+    return not plain and gains(last, COMPILED_FROM)
 
 
 def required_bytes(last: int, *, plain: bool = False) -> int:
@@ -61,9 +61,9 @@ def required_bytes(last: int, *, plain: bool = False) -> int:
     >>> required_bytes(1024) < 1e6
     True
     """
-    loaded = loaded_bytes(last, plain=plain)
-    active = most_newborns(last) // _NEWBORNS_A_WORD * (_COMPILED_WORD_BYTES if loaded else _WORD_BYTES)
-    return 8 * (last + 1) * words_per_row(last) + loaded + active
+    loops = compiled(last, plain=plain)
+    active = most_newborns(last) // _NEWBORNS_A_WORD * (_COMPILED_WORD_BYTES if loops else _WORD_BYTES)
+    return 8 * (last + 1) * words_per_row(last) + LOADED_BYTES * loops + active
 
 
 class NimEngine(GrowthEngine):
@@ -71,7 +71,7 @@ class NimEngine(GrowthEngine):
 
     def __init__(self, last: int, state: State | None = None, *, plain: bool = False) -> None:
         super().__init__(NIM, last)
-        self._compiled = loaded_bytes(last, plain=plain) > 0
+        self._compiled = compiled(last, plain=plain)
         self._row = words_per_row(last)
         self._plane = np.zeros((last + 1) * self._row, np.uint64)
         self._active = np.zeros(0, np.int64)

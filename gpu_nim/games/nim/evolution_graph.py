@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.counting.families import ByTotal, UpToTotal
+from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arrays import ArrayValue
@@ -138,20 +138,11 @@ def evolution_graph(piles: int, generations: int, *, on_step: OnStep = unreporte
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
 
 
-def require_graph(piles: int, generations: int, suffix: str = "") -> int:
-    """Return the number of a graph's positions; InsufficientMemoryError where it does not fit, as arrays or written."""
+def require_graph(piles: int, generations: int) -> int:
+    """Return the number of a graph's positions; InsufficientMemoryError where its arrays do not fit."""
     count = positions(piles, generations)
-    needed = count * (16 * piles + 40 + (GRAPH_FORMATS[suffix].memory(piles) if suffix else 0))
-    require_memory(needed, host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
+    require_memory(count * (16 * piles + 40), host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
     return count
-
-
-def require_written(graph: PositionGraph, suffix: str) -> None:
-    """Raise InsufficientMemoryError where a graph that is there does not fit as it is written."""
-    count, edges = len(graph.generation), len(graph.edges)
-    written = GRAPH_FORMATS[suffix]
-    needed = count * written.memory(4) + max(0, edges - 2 * count) * written.edge
-    require_memory(needed, host_memory(), f"writing a graph of {count:,} P-positions and {edges:,} edges", ".dot takes less")
 
 
 def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) -> KindTable:
@@ -244,26 +235,16 @@ def positions(piles: int, generations: int) -> int:
         raise UsageError(f"piles must be at least 1, got {piles}")
     if generations < 0:
         raise UsageError(f"generations must be at least 0, got {generations}")
-    require_memory(40 * piles**2, host_memory(), f"pairing {piles} piles")
     count = UpToTotal(piles).value(generations)
     if count > _MAX_POSITIONS:
         raise UsageError(f"generations must give at most 2^36 P-positions, got {generations}")
-    largest = ByTotal(piles).maximum(0, generations + 1)
-    require_memory(_layer_bytes(piles, largest), host_memory(), f"a generation of {largest:,} P-positions of {piles} piles")
     return count
-
-
-def _layer_bytes(piles: int, count: int) -> int:
-    """The bytes of a generation's rows, their keys, their order and the pairs: at most six arrays of one size at a time."""
-    return 6 * 8 * piles * count
 
 
 def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Each generation's positions, and its parent-child pairs as row numbers in it and in the next (none for the last)."""
     layer = np.zeros((1, piles), dtype=np.int64)
     for generation in range(last):
-        count = int(arrays.child_counts(layer).sum())
-        require_memory(_layer_bytes(piles, count), host_memory(), f"generation {generation + 1} of Nim with {piles} piles")
         parents, found = arrays.children_of(layer)
         following, children = _unique_rows(found, generation + 1)
         yield layer, parents, children
@@ -285,23 +266,5 @@ def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int6
     return keys[:, None] >> shifts & ((1 << bits) - 1), inverse.astype(np.int64)
 
 
-class GraphFormat(NamedTuple):
-    """A file format of graphs.
-
-    Attributes:
-        lines: yields the lines of a file.
-        memory: returns the bytes of memory that writing takes for each position, of the number of piles: measured, with a margin.
-        edge: the bytes for an edge, where a position has more than two.
-    """
-
-    lines: Callable[[PositionGraph], Iterator[str]]
-    memory: Callable[[int], int]
-    edge: int
-
-
-# Lines are made of Python's strings and numbers, and GraphML by networkx.
-#: The formats by their endings.
-GRAPH_FORMATS = {
-    ".graphml": GraphFormat(graphml, lambda piles: 2700 + 300 * piles, 640),
-    ".dot": GraphFormat(dot, lambda piles: 500 + 50 * piles, 150),
-}
+#: What yields the lines of a file, by its ending.
+GRAPH_FORMATS: dict[str, Callable[[PositionGraph], Iterator[str]]] = {".graphml": graphml, ".dot": dot}

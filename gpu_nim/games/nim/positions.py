@@ -10,16 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
-from math import comb
 from typing import SupportsIndex
 
 from gpu_nim.model.arguments import integer, items, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 
 Position = tuple[int, ...]
-
-_FEW = 1000  # relatives that always fit: reading the free memory takes longer than finding them
 
 
 @dataclass(frozen=True)
@@ -183,10 +179,6 @@ def _p_position(piles: Iterable[SupportsIndex]) -> Position:
 
 def _relatives(position: Position, candidates: Sequence[int], trailing: Callable[[int], int], change: int) -> list[Relative]:
     ends = {index: trailing(position[index]) for index in candidates}
-    count = sum(comb(piles, 2) for piles in Counter(ends.values()).values())
-    if count > _FEW:
-        size = 8 * len(position) + max(position).bit_length() // 4 + 400
-        require_memory(count * size, host_memory(), f"listing {count:,} neighbours of a position of {len(position)} piles")
     found = []
     for i, j in combinations(candidates, 2):
         digits = ends[i]

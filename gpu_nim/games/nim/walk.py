@@ -23,7 +23,6 @@ from gpu_nim.games.nim import arrays, positions
 from gpu_nim.games.nim.positions import Position, as_position, is_p_position
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 
 Cell = tuple[int, int]
 
@@ -58,9 +57,6 @@ def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
     [('east', 8, (8, 0)), ('south', 4, (8, -4)), ('east', 2, (10, -4)), ('north', 1, (10, -3))]
     """
     position = _three_piles(piles)
-    # Each leg has its length and a cell: three numbers with as many digits as the largest pile.
-    legs, digits = (sum(position) // 2).bit_count(), max(position).bit_length()
-    require_memory(legs * (digits // 2 + 300), host_memory(), f"a walk of {legs:,} legs")
     x = y = 0
     result = []
     for bit, pair, direction in _steps(position):

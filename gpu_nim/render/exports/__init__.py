@@ -19,13 +19,12 @@ from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
-__all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_bytes", "export_options"]
+__all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_options", "host_memory", "require_memory"]
 
-_PRINTABLE_BYTES_A_BLOCK = 26000
 
 for _module in iter_modules(__path__, f"{__name__}."):
     import_module(_module.name)
-EXPORTS.add(ExportFormat(".html", "a page that draws the body itself and opens offline", None, lambda blocks: 0, PAGE_OPTIONS[1]))
+EXPORTS.add(ExportFormat(".html", "a page that draws the body itself and opens offline", None, PAGE_OPTIONS[1]))
 
 
 def export(
@@ -71,8 +70,6 @@ def export(
         made = page(source, look)
     else:
         blocks, _ = solid(source, look, known.limit)
-        needed = export_bytes(known.name, len(blocks), printable=printable)
-        require_memory(needed, host_memory(), f"exporting {blocks.name}", "an earlier generation takes less")
         options = {"printable": printable, "print_size": print_size, "stand": stand}
         named = {name: value for name, value in options.items() if value not in (False, None)}
         body = ExportedBody(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), printing)
@@ -105,8 +102,3 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of an export of that ending in messages, and the options that it takes."""
     return ("a printable body" if printable else EXPORTS[suffix].what), EXPORTS[suffix].takes
-
-
-def export_bytes(suffix: str, blocks: int, *, printable: bool = False) -> int:
-    """Return the bytes of memory that an export of so many blocks takes."""
-    return EXPORTS[suffix].memory(0) + _PRINTABLE_BYTES_A_BLOCK * blocks if printable else EXPORTS[suffix].memory(blocks)

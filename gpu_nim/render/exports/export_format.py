@@ -215,8 +215,7 @@ class ExportFormat:
     Args:
         name: the ending of its files.
         summary: the contents of the file, for help texts.
-        write: returns the file's content; None for a page, which plans its own memory.
-        memory: returns the bytes of memory for writing so many blocks, measured, with a margin.
+        write: returns the file's content; None for a page.
         takes: the options of a look that change the file.
         note: returns what is to be said of a file of these blocks, or "".
         printable: whether it can hold one body to print.
@@ -227,7 +226,6 @@ class ExportFormat:
     name: str
     summary: str
     write: Writer | None
-    memory: Callable[[int], int]
     takes: frozenset[str] = MESH_OPTIONS
     note: Callable[[Blocks], str] = lambda blocks: ""
     printable: bool = False
@@ -244,13 +242,12 @@ class ExportFormat:
 EXPORTS = Registry[ExportFormat]("export")
 
 
-def export_format(name: str, summary: str, memory: Callable[[int], int], **facts: Any) -> Callable[[Writer], Writer]:
+def export_format(name: str, summary: str, **facts: Any) -> Callable[[Writer], Writer]:
     """Return a decorator that registers a writer as an export format.
 
     Args:
         name: as for `ExportFormat`.
         summary: as for `ExportFormat`.
-        memory: as for `ExportFormat`.
         facts: the other arguments of `ExportFormat`.
     """
-    return EXPORTS.decorator(lambda write: ExportFormat(name, summary, write, memory, **facts))
+    return EXPORTS.decorator(lambda write: ExportFormat(name, summary, write, **facts))

@@ -50,7 +50,6 @@ _RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
 @export_format(
     ".3mf",
     "cubes, for 3D printers, also of several colours",
-    lambda blocks: (4 << 20) + 750 * blocks,
     limit=TEXT_LIMIT,
     **_TO_PRINT,
 )
@@ -113,7 +112,6 @@ def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes:
 @export_format(
     ".glb",
     "cubes, glTF 2.0, binary",
-    lambda blocks: 2300 * blocks,
     limit=BLENDER_LIMIT,
     packages=_TRIMESH,
 )
@@ -138,7 +136,7 @@ def glb(body: ExportedBody) -> bytes:
     return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
 
 
-@export_format(".ply", "cubes, binary", lambda blocks: 1900 * blocks, printable=True, packages=_TRIMESH)
+@export_format(".ply", "cubes, binary", printable=True, packages=_TRIMESH)
 def ply(body: ExportedBody) -> bytes:
     """Return a mesh as PLY, binary, with the facts of each point; of a printable body with the colours of its faces alone."""
     from trimesh.exchange.ply import export_ply
@@ -150,7 +148,7 @@ def ply(body: ExportedBody) -> bytes:
     return data.replace(b"\nelement", f"\ncomment {body.made}\nelement".encode(), 1)
 
 
-@export_format(".stl", "triangles alone", lambda blocks: 5000 * blocks, packages=_TRIMESH, takes=SHAPE_OPTIONS, **_TO_PRINT)
+@export_format(".stl", "triangles alone", packages=_TRIMESH, takes=SHAPE_OPTIONS, **_TO_PRINT)
 def stl(body: ExportedBody) -> bytes:
     """Return a mesh as STL, binary."""
     from trimesh.exchange.stl import export_stl

@@ -4,12 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_nim.model.files import call
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.drawing import SUFFIXES, Drawing
 from gpu_nim.render.themes import THEMES, Theme
-
-_BYTES = 74 << 20  # of matplotlib, the largest figure's game, and its drawing
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,6 @@ def draw_figure(name: str, theme: str = "paper") -> Drawing:
     True
     """
     figure, colours = FIGURES.find(name), THEMES.find(theme)
-    require_memory(_BYTES, host_memory(), f"drawing figure:{name}")
     drawing = figure.drawing(colours)
     drawing.call = call("draw_figure", name, theme)
     return drawing

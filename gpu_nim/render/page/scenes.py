@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_level, population
@@ -33,7 +32,6 @@ TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cell
 SIDE = 2048  # the largest 3D texture of almost every graphics card
 _SWATCHES = 8  # values of a legend at most
 _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
-_BYTES, _BYTES_A_TEXEL, _BYTES_A_BLOCK = 12 << 20, 5, 60  # measured, the page's text included
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,6 @@ def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
     last, name = source.scene.last, source.name
     level = nims_level(last, _COLOURED)
     first, stop = look.generations or (0, last + 1)
-    _require_memory(name, population(NimScene(last >> level)))
     blocks = replace(blocks_of(f"nim:{last >> level}", colour=look.colour), name=name)
     if first > last:
         raise no_cells(name, first, stop, last)
@@ -83,11 +80,6 @@ def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
     return PageScene(blocks, data, texts_of(palette), cells, cells)
 
 
-def _require_memory(name: str, blocks: int, texels: int = 0) -> None:
-    needed = _BYTES + _BYTES_A_TEXEL * texels + _BYTES_A_BLOCK * blocks
-    require_memory(needed, host_memory(), f"exporting {name}", "an earlier generation takes less")
-
-
 def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     """Return a body as a grid.
 
@@ -101,7 +93,6 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     low, last = blocks.corners.min(axis=0) // side, blocks.corners.max(axis=0) // side
     extent = last - low + 1
     levels, shape = _padded(extent.tolist())
-    _require_memory(blocks.name, len(blocks), prod(shape))
     index = blocks.corners // side
     index -= low
     generations, ranks = np.unique(blocks.generations, return_inverse=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
-from gpu_nim.render.look import OPENGL_BYTES, STYLES, TRACED_COST, CameraStyle, Cost, Look
+from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_quads, reduce_pixels
 from gpu_nim.render.shading import LitFrame, Shader
@@ -22,7 +22,7 @@ class Cubes(CameraStyle):
 
     name = "cubes"
     summary = "lit cubes; the cells of flat bodies as tiles"
-    costs: ClassVar = {"numpy": Cost(16 << 20, 28, 700, 300), "opengl": Cost(OPENGL_BYTES, 62, 1600, 1000), "trace": TRACED_COST}
+    engines: ClassVar = ("numpy", "opengl", "trace")
     traced = Traced
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:

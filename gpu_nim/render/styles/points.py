@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import middles
-from gpu_nim.render.look import STYLES, TRACED_COST, CameraStyle, Cost
+from gpu_nim.render.look import STYLES, CameraStyle
 from gpu_nim.render.raster import Screen, draw_ink, draw_points
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.translucent import BRIGHTNESS, DOT, Lights, composited, tone_mapped
@@ -20,7 +20,7 @@ class Points(CameraStyle):
 
     name = "points"
     summary = "a point of light a cell"
-    costs: ClassVar = {"numpy": Cost(0, 36, 700, 300), "trace": TRACED_COST}
+    engines: ClassVar = ("numpy", "trace")
     traced = Lights
 
     def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:

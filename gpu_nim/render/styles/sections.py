@@ -10,7 +10,7 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.look import STYLES, Cost, LaidOutStyle, Look
+from gpu_nim.render.look import STYLES, LaidOutStyle, Look
 from gpu_nim.render.words import number, unit
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Sections(LaidOutStyle):
 
     name = "sections"
     summary = "sections at evenly spaced heights, side by side"
-    costs: ClassVar = {"numpy": Cost(0, 0, 700, 200)}
+    engines: ClassVar = ("numpy",)
     refuses = frozenset(("view", "cut", "quality"))
     draws_flat = False
 

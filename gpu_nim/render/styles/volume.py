@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.geometry import Blocks, VolumeGrid, coarsen
-from gpu_nim.render.look import OPENGL_BYTES, STYLES, TRACED_COST, CameraStyle, Cost, Look
+from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import reduce_pixels
 from gpu_nim.render.themes import Theme, to_linear, to_srgb
@@ -21,7 +20,6 @@ from gpu_nim.render.views import Camera
 
 _POINTS_LIMIT = 264**3
 _POINTS_A_CELL = {"draft": 64, "final": 512}
-_POINT_BYTES = 24  # of a point while the volume is made
 _MOST = 5.5  # the extinction that an opacity of 254 of 255 is
 _FACING = 0.7  # how much a cell faces the light
 
@@ -32,14 +30,12 @@ class Volume(CameraStyle):
 
     name = "volume"
     summary = "a translucent volume, whose older cells are more opaque and shine"
-    costs: ClassVar = {"opengl": Cost(OPENGL_BYTES, 62, 700, 300), "trace": TRACED_COST}
+    engines: ClassVar = ("opengl", "trace")
     traced = Glass
     draws_flat = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         super().__init__(blocks, base, look, engine)
-        grid = _POINT_BYTES * int(np.prod(_spans(blocks) + 2))
-        require_memory(grid, host_memory(), f"the volume of {blocks.name}", "--quality draft takes less")
         self._canvas = Canvas(self.width, self.height)
         self._volume = volume_of(blocks, base, self.theme)
 

@@ -24,7 +24,7 @@ def __getattr__(name: str) -> Any:
     return getattr(strict_cupy, name)
 
 
-_POOL = SimpleNamespace(free_all_blocks=dict, free_bytes=int, total_bytes=int, used_bytes=int)
+_POOL = SimpleNamespace(free_all_blocks=dict, free_bytes=int, get_limit=int, total_bytes=int, used_bytes=int)
 
 
 def get_default_memory_pool() -> Any:

@@ -1,0 +1,225 @@
+"""The memory limit of a process, tried from outside; what a plan says of memory; a device whose memory others take meanwhile."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
+from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.cli import main
+from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.memory import VARIABLE, host_memory, limited
+from gpu_nim.render import picture_memory
+from gpu_nim.render.image import render
+from gpu_nim.render.look import Look
+from gpu_nim.render.picture_memory import require_picture_memory
+from tests.cuda_host import HostLauncher, compiler
+from tests.helpers import gpunim
+
+GiB = 2**30
+LIMIT = 200 * 10**6
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_DATA")
+
+# A small process starts the command, since the largest size of a process is inherited from the one that starts it.
+_MEASURE = """
+import json, os, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+print(json.dumps([done.returncode, done.stderr, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024]))
+"""
+COMMANDS = {
+    "grow edge --gen 300 --threads 0 --out a.zarr": 0,
+    "count D --piles 4 --range 0:30000000 --reduce residues:60000000 --quiet": 2,
+    "render nim:15 -o a.png --resolution 16384x16384": 2,
+}
+"""Commands and their exit statuses under the limit."""
+LONG = {
+    "bench grow": 2,
+    "count A --piles 1000 --at 10^100000": 2,
+    "count D --piles 4 --range 0:20000000 --out a.npy --quiet": 0,
+    "evolution --piles 4 --gen 255 --quiet": 2,
+    "evolution kayles --size 60": 2,
+    "export nim:127 -o a.html": 0,
+    "export nim:127 -o a.stl": 0,
+    "grow edge --gen 600": 0,
+    "grow fcc --gen 100 --out a.npz": 0,
+    "grow hexagonal --gen 65536 --engine macro-cells": 0,
+    "grow nim --gen 20000": 0,
+    "grow rule750 --gen 3000": 0,
+    "guess 1,2,4,8,16,32": 0,
+    "info": 0,
+    "movie nim:15 -o a.gif --seconds 0.3 --fps 10 --quiet": 2,
+    "oeis A130665": 0,
+    "play 5 7 9 -o a.html": 0,
+    "position kayles 500": 0,
+    "render edge:60 -o a.png --engine numpy --resolution 4000x3000": 2,
+    "render figure:V4.1 -o a.pdf": 0,
+    "render nim:127 -o a.png --style volume --engine opengl": 2,
+    "reproduce": 0,
+    "solve chocolate --size 2000": 2,
+    "solve chocolate --size 700 --grundy": 2,
+    "solve kayles --size 100000000": 2,
+    "solve nim --size 1000 --grundy": 2,
+    "solve wythoff --size 4000": 2,
+    "verify nf-evolution": 0,
+}
+
+
+def invoke(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), env=environment)
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("words", "status"), [*COMMANDS.items(), *(pytest.param(*case, marks=pytest.mark.nightly) for case in LONG.items())]
+)
+def test_a_command_ends_in_its_result_or_in_one_sentence_within_the_limit(words: str, status: int, tmp_path: Path) -> None:
+    command = gpunim(*shlex.split(words), "--memory", str(LIMIT))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GPUNIM_")}
+    measured = [sys.executable, "-S", "-c", _MEASURE, *command]
+    done = subprocess.run(measured, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
+    returned, errors, largest = json.loads(done.stdout)
+    assert returned == status, errors
+    assert largest < 1.2 * LIMIT + _interpreter()
+    if status:
+        assert errors.startswith("gpunim: ")
+        assert errors.count("\n") == 1
+        assert list(tmp_path.iterdir()) == []
+
+
+def _interpreter() -> int:
+    """The bytes of a process that has loaded no more than the command line."""
+    done = subprocess.run([sys.executable, "-S", "-c", _MEASURE, *gpunim("--help")], capture_output=True, text=True, check=True)
+    return int(json.loads(done.stdout)[2])
+
+
+@pytest.mark.parametrize("text", ["", "8 G", "GiB", "-1GiB", "0", "0.0001KB", "8GiBs", "1e30", "8 apples", "nan GB", "١GB", "1/0"])
+def test_what_is_no_size_is_refused_in_one_sentence(text: str) -> None:
+    result = invoke("info", "--memory", text)
+    assert result.exit_code == 2
+    expected = f"expected a size of memory such as 8GiB, 500MB or a number of bytes, got {text!r}"
+    of_click = result.stderr.replace(" (env var: 'GPUNIM_MEMORY')", "")  # from some version on
+    assert of_click == f"gpunim: Invalid value for '--memory': {expected}.\n"
+    if text:
+        assert invoke("grow", GPUNIM_MEMORY=text).exit_code == 2
+
+
+@on_linux
+def test_an_allocation_beyond_the_limit_raises_memory_error() -> None:
+    with limited(LIMIT):
+        assert LIMIT / 2 < host_memory() <= LIMIT
+        kept = np.ones(LIMIT // 4, np.uint8)
+        with pytest.raises(MemoryError):
+            np.empty(LIMIT, np.uint8)
+        assert kept.all()
+    assert len(np.empty(LIMIT, np.uint8)) == LIMIT
+
+
+@on_linux
+def test_work_past_the_limit_is_refused(tmp_path: Path) -> None:
+    arguments = ("grow", "edge", "--gen", "1024", "--backend", "numpy", "--out", str(tmp_path / "edge.csv"))
+    for result in (invoke(*arguments, "--memory", "1MB"), invoke(*arguments, GPUNIM_MEMORY="1MB")):
+        assert result.exit_code == 2
+        assert result.stderr.startswith("gpunim: a growth to generation 1024 needs ")
+    assert list(tmp_path.iterdir()) == []
+    assert VARIABLE not in os.environ
+
+
+def test_every_command_has_the_option() -> None:
+    for name in main.list_commands(None):
+        assert "GPUNIM_MEMORY" in invoke(name, "--help").output
+
+
+def test_a_growth_s_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: 1000)
+    plan = json.loads(invoke("grow", "--gen", "1024", "--backend", "numpy", "--plan", "--json").stdout)
+    assert plan["plan"] == {"memory": 8 * 1025 * 17 + 110 * (3**10 // 11), "free_memory": 1000}
+    assert (plan["automaton"], plan["generations"], plan["backend"]) == ("nim", 1024, "numpy")
+    text = invoke("grow", "edge", "--gen", "64", "--backend", "numpy", "--plan").stdout
+    assert " bytes, which does not fit: 1,000 bytes are free on " in text
+    text = invoke("grow", "rule750", "--gen", "64", "--backend", "numpy", "--plan").stdout
+    assert text.startswith("rule750 to generation 64 takes memory as it grows, while there is any: ")
+    far = ("--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--backend", "numpy")  # no room for a table of bricks
+    monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: 10**6)
+    assert invoke("grow", *far, "--plan").stdout.startswith("own to generation 1 takes memory as it grows, while there is any: ")
+    assert invoke("grow", "--plan", "--resume", "folder").exit_code == 2
+
+
+def test_a_count_s_plan() -> None:
+    words = ("count", "D", "--piles", "4", "--range", "0:10^12", "--plan", "--json")
+    plan = json.loads(invoke(*words).stdout)["plan"]
+    assert 8 * 2**22 < plan["memory"] < 10**8 < plan["bytes"]
+    plan = json.loads(invoke(*words, "--reduce", "residues:1000003,histogram,sum").stdout)["plan"]
+    assert 16 * 1000003 < plan["memory"] < 1.1 * 16 * 1000003  # counts of a chunk and of all before, as int64
+
+
+@pytest.mark.parametrize("name", ["nim", "edge"])
+@pytest.mark.parametrize("backend", [NumpyBackend(), CudaBackend(HostLauncher()) if compiler() else None])
+def test_a_growth_asks_for_what_is_planned(name: str, backend: NumpyBackend | CudaBackend | None) -> None:
+    if backend is None:
+        pytest.skip("kernels cannot run on the CPU: no g++ (or $CXX)")
+    asked = []
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("numpy", "numpy.exactly_one", "cuda", "cuda.exactly_one"):
+            patch.setattr(f"gpu_nim.backends.{module}.require_memory", lambda needed, *_: asked.append(needed))
+        growing = GrowthProcess(name, 200, backend)
+        growing.begin()
+    assert asked[0] == growing.planned_memory() > 0
+
+
+@pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+@pytest.mark.parametrize("name", ["nim", "edge", "rule750"])
+def test_a_device_whose_memory_others_took_after_the_plan(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = HostLauncher()
+
+    def taken(*_: object, **__: object) -> None:
+        raise MemoryError("Out of memory allocating 4,096 bytes (allocated so far: 0 bytes).")  # as CuPy says it
+
+    monkeypatch.setattr(launcher.xp, "zeros", taken)
+    job = GrowthJob(name, 40, backend=CudaBackend(launcher), out=tmp_path / "growth.csv")
+    with pytest.raises(InsufficientMemoryError, match=r"^[^\n]*: the device has too little free memory \(Out of memory"):
+        job.grow()
+    assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
+
+
+@on_linux
+def test_the_limit_ends_with_its_command_even_if_another_option_is_wrong() -> None:
+    before = host_memory()
+    assert invoke("grow", "--memory", "1kB", "--gen", "x").exit_code == 2
+    assert host_memory() > before / 2
+
+
+def test_a_device_s_memory_within_the_limit(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (70 * GiB, 140 * GiB))
+    for name, size in (("free_bytes", 2 * GiB), ("used_bytes", 3 * GiB)):
+        monkeypatch.setattr(cupy.get_default_memory_pool(), name, lambda size=size: size)
+    launcher = CupyLauncher()
+    for limit, free in ((0, 72), (100, 72), (8, 5), (3, 0), (1, 0)):
+        monkeypatch.setattr(cupy.get_default_memory_pool(), "get_limit", lambda limit=limit: limit * GiB)
+        assert launcher.free_memory() == free * GiB
+
+
+def nothing_is_drawn(*_: object, **__: object) -> None:
+    raise AssertionError
+
+
+def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture_memory, "host_memory", lambda: 10**9)
+    monkeypatch.setattr("gpu_nim.render.image.prepare", nothing_is_drawn)
+    with pytest.raises(InsufficientMemoryError, match=r"^drawing nim:15 at 16384x16384 needs [\d,]+ bytes, 1,000,000,000 are free"):
+        render("nim:15", resolution=(16384, 16384), engine="numpy")
+    with pytest.raises(InsufficientMemoryError, match="or --quality draft takes less"):
+        render("nim:15", resolution=(8192, 8192), engine="numpy")
+    look = Look(resolution=(4096, 4096), quality="draft")
+    require_picture_memory(look, "numpy", "nim:15")
+    with pytest.raises(InsufficientMemoryError, match="drawing nim:15 at 4096x4096 in 3 processes needs "):
+        require_picture_memory(look, "numpy", "nim:15", at_once=3)
