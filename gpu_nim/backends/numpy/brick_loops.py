@@ -1,11 +1,16 @@
-"""The loops of exactly-one growth that numba compiles: the algorithm of `cuda/exactly_one.cu`, a brick at a time.
+"""The loops of exactly-one growth that numba compiles, over compact bricks (`gpu_nim.backends.numpy.compact_bricks`).
 
-A generation has a list of the bricks in which it can touch anything. Of each the loops gather the newborns around it into windows
-(`gpu_nim.backends.numpy.brick_windows`). A touch is then one window, moved, and exactly one of all touches costs three operations
-for the 32 cells of a row.
+Layout. Each brick has one line of memory: words D of decided cells, then words O of touched ones, 64 or 128 bytes in all. Beside them
+a generation is the list of the bricks that have newborns, slab by slab, and these as words.
 
-A place in a list is a slot. Each brick of a list has links to the slots, in the list before, of those bricks around it whose
-newborns can reach it.
+Invariant. D = O between generations. Touches by a mask M are D |= O & M, then O |= M: a cell is in O from its first touch on, in D
+from its second. So the newborns are O ^ D, and D = O ends the generation.
+
+Bytes. A newborn of edge moves 2.75 masks, into lines that its neighbours in the brick mostly move too; a brick in reach is read and
+written once more when its slab is done.
+
+Threads. A slab is one piece of work: `grow` touches in it what the newborns of it and of both slabs beside it touch there, and at once
+decides its cells. Threads take the next slab from a counter, and write nothing else but a part of the new list that they reserve.
 """
 
 from __future__ import annotations
@@ -13,256 +18,366 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
-from gpu_nim.backends.numpy.brick_windows import AROUND, MARGIN, Windows
+from gpu_nim.backends.numpy.compact_bricks import NOWHERE, Layout, Masks, Shares, Walls
 from gpu_nim.backends.numpy.compilation import compiled
-from gpu_nim.backends.shared.bricks import ROWS
 from gpu_nim.model.digest import FINALIZER
 
-_TOGETHER = 8  # bricks whose windows are made together: what is stored as words is read as vectors some time later
+_ONE, _SIX, _THREE = np.uint64(1), np.uint64(6), np.uint32(3)
+_AHEAD = 3  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
-# The number of the only bit of a word: the word times this number begins with five bits that no other such word's product does.
-_SEQUENCE = 0x077CB531
-_BIT = np.zeros(32, np.int64)
-_BIT[[(_SEQUENCE << bit & 0xFFFFFFFF) >> 27 for bit in range(32)]] = np.arange(32)
-
-
-class Shape(NamedTuple):
-    """The bricks of a growth and its rule.
-
-    Attributes:
-        columns: for each column of bricks, with a border of columns around all: the number of brick w less w, the first w, the last
-            w + 1, and the thread that has it, or -1; int32 of shape (columns_u + 2, columns_v + 2, 4).
-        windows: what a brick reads around it.
-        rows: those whose newborns reach the bricks at each (du, dv), a bit each; int64 of shape (9,).
-        low, high: the bits of a word whose newborns reach the bricks below and above.
-        logs: the binary logarithms of a brick's rows in u and v.
-        packed, spatial: as of `BrickGrid`.
-        parity_of_v: whether v counts for the parity of w.
-        orbits: how many cells a newborn stands for, by whether its u, v and w are not 0; int64 of shape (2, 2, 2).
-        mixing: the digest's linear mix of a cell in u, v and w, and that of the corner; uint64.
-    """
-
-    columns: Any
-    windows: Windows
-    rows: Any
-    low: Any
-    high: Any
-    logs: tuple[int, int]
-    packed: int
-    parity_of_v: int
-    spatial: bool
-    orbits: Any
-    mixing: Any
+#: Of the counters that threads share: the next slab, and the next free slot of the new list.
+SLAB, SLOT = 0, 1
 
 
 class List(NamedTuple):
-    """A list of bricks, by slot. The last slot has no newborns: it stands for all bricks that are not in the list.
+    """Bricks with newborns.
 
     Attributes:
-        places: the (u, v, w) of bricks, counted in bricks, and their numbers; int32 of shape (slots, 4).
-        newborn: the rows of newborns; uint32 of shape (slots, 32).
-        reached: the bricks around each that its newborns reach, a bit each; int32 of shape (slots,).
+        bricks: the y and z of each, as `Layout.shift` says, int64 of shape (slots,).
+        born: its newborns, uint64 of shape (slots, words).
+        slots: of each slab, with a border of one, the first slot and the slot after the last: those that the rank grew, and those
+            that it received; int64 of shape (2, slabs + 2, 2).
     """
 
-    places: Any
-    newborn: Any
-    reached: Any
+    bricks: Any
+    born: Any
+    slots: Any
+
+
+class Table(NamedTuple):
+    """What is known of all cells.
+
+    Attributes:
+        lines: D and O of each brick, uint64 of shape (lines * 2 * words,): of all bricks, then for each thread as many as a column
+            can have, which stand for columns that a rank does not have.
+        listed: whether each brick is touched in this generation, uint8 of shape (lines,).
+        spare: the number of the first line of these others, for each thread; int64 of shape (threads,).
+    """
+
+    lines: Any
+    listed: Any
+    spare: Any
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _lowest(_: Any, word: Any) -> Any:
+    """The number of the lowest bit of a word that is not 0."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _prefetch(_: Any, array: Any, index: Any) -> Any:
+    """Prefetch an element of an array, to write."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
+        void, i32 = ir.VoidType(), ir.IntType(32)
+        kind = ir.FunctionType(void, [pointer.type, i32, i32, i32])
+        builder.call(builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind), [pointer, i32(1), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _fetch_add(_: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add to an element of an array of int64, atomically, and return what it was."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
+        return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
+
+    return types.int64(array, types.uint64, types.int64), code
 
 
 @compiled
-def link(shape: Shape, old: List, parts: Any, new: List, links: Any, index: Any, thread: int, first: int) -> int:
-    """List the bricks of a thread that the newborns of the last list reach, and link them to these; return how many there are.
+def _touch(lines: Any, word: Any, words: Any, mask: Any, again: Any) -> None:
+    """Touch the cells of a mask in a word; those in `again` twice."""
+    seen = lines[word + words]
+    lines[word] |= seen & mask | again
+    lines[word + words] = seen | mask
 
-    Args:
-        shape: the bricks.
-        old: the last list.
-        parts: its slots, from and to, shape (parts, 2).
-        new: the list to make.
-        links: for each of its bricks the slots, in the last list, of those around it; int32 of shape (slots, 27).
-        index: the slot of each brick in the new list, plus one; 0 of all of the thread's.
-        thread: the thread.
-        first: the first slot that the thread may use.
-    """
-    columns, places, nowhere = shape.columns, new.places, len(links) - 1
-    count = 0
-    for part in range(len(parts)):
-        for slot in range(parts[part, 0], parts[part, 1]):
-            reached = old.reached[slot]
-            if reached == 0:
-                continue
-            u, v, w = old.places[slot, 0], old.places[slot, 1], old.places[slot, 2]
-            for side in range(9):
-                some = reached >> 3 * side & 7
-                if some == 0:
-                    continue
-                beside_u, beside_v = u + side // 3 - 1, v + side % 3 - 1
-                column = columns[beside_u + 1, beside_v + 1]
-                if column[3] != thread:
-                    continue
-                for dw in range(-1, 2):
-                    if not some >> dw + 1 & 1 or w + dw < column[1] or w + dw >= column[2]:
-                        continue
-                    brick = column[0] + w + dw
-                    at = index[brick] - 1
-                    if at < 0:
-                        at = first + count
-                        count += 1
-                        index[brick] = at + 1
-                        places[at, 0], places[at, 1], places[at, 2], places[at, 3] = beside_u, beside_v, w + dw, brick
-                        for d in range(AROUND):
-                            links[at, d] = nowhere
-                    links[at, AROUND - 1 - (3 * side + dw + 1)] = slot
+
+@compiled
+def _apart(walls: Walls, x: int, y: int, z: int) -> tuple[int, int, int]:
+    """The distances of a brick from the walls, in bricks."""
+    corner, across = walls.corner, walls.across
+    u = corner[0] + across[0, 0] * x + across[0, 1] * y + across[0, 2] * z
+    v = corner[1] + across[1, 0] * x + across[1, 1] * y + across[1, 2] * z
+    w = corner[2] + across[2, 0] * x + across[2, 1] * y + across[2, 2] * z
+    return u, v, w
+
+
+@compiled
+def _near(walls: Walls, u: int, v: int, w: int, word: int) -> Any:
+    """The cells of a word that are near a wall, in a brick at these distances."""
+    last, near = walls.last, walls.near
+    return near[0, min(u, last[0]), word] | near[1, min(v, last[1]), word] | near[2, min(w, last[2]), word]
+
+
+@compiled
+def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> int:
+    """The class of a cell at some place of a brick at these distances."""
+    limits, along = walls.limits, walls.along[place]
+    kind = min((u << layout.logs[0]) + along[0], limits[0])
+    kind = kind * (limits[1] + 1) + min((v << layout.logs[0]) + along[1], limits[1])
+    return kind * (limits[2] + 1) + min((w << layout.logs[2]) + along[2], limits[2])
+
+
+@compiled
+def _reflect(layout: Layout, walls: Walls, kind: int, lines: Any, base: Any, at: Any, y: int, z: int, slab: int) -> Any:
+    """Touch what a newborn of this class touches in a slab; return the bricks touched, as `Masks.reach` has them."""
+    logs, size_y, size_z = layout.logs, 1 << layout.logs[1], 1 << layout.logs[2]
+    words, reached = np.uint64(layout.words), np.uint32(0)
+    for touch in walls.touches[walls.first[kind] : walls.first[kind + 1]]:
+        to_x, to_y, to_z = at[0] + touch[0], at[1] + touch[1], at[2] + touch[2]
+        if to_x >> logs[0] != slab:
+            continue
+        dy, dz = (to_y >> logs[1]) - y + 1, (to_z >> logs[2]) - z + 1
+        site = (to_x & (1 << logs[0]) - 1) << logs[1] + logs[2] | (to_y & size_y - 1) << logs[2] | to_z & size_z - 1
+        place = layout.place[site]
+        mask = _ONE << (place & np.uint64(63))
+        word = base[dy] + np.uint64(2 * layout.words * dz) + (place >> _SIX)
+        _touch(lines, word, words, mask, mask if touch[3] else np.uint64(0))
+        reached |= np.uint32(1 << 3 * dy + dz)
+    return reached
+
+
+@compiled
+def _push(
+    layout: Layout, masks: Masks, walls: Walls, old: List, table: Table, thread: int, slab: int, side: int, part: int, found: Any, count: int
+) -> int:
+    """Touch what newborns of the slab at `slab` + 1 - `side` touch in this one, and list the bricks touched; return how many."""
+    words, columns, lines, listed = np.uint64(layout.words), layout.columns, table.lines, table.listed
+    line, low = np.uint64(2 * layout.words), (1 << layout.shift) - 1
+    first, reach, face = masks.first[side], masks.reach[side], masks.face[side]
+    source = slab + 1 - side
+    numbers, base, at = np.empty(3, np.int64), np.empty(3, np.uint64), np.empty(3, np.int64)
+    last = walls.last
+    start, stop = old.slots[part, source + 1, 0], old.slots[part, source + 1, 1]
+    for slot in range(start, stop):
+        if slot + _AHEAD < stop:
+            ahead = old.bricks[slot + _AHEAD]
+            for dy in range(3):
+                number = np.uint64(columns[slab + 1, (ahead >> layout.shift) + dy, 0] + (ahead & low))
+                _prefetch(lines, number * line)
+        y, z = old.bricks[slot] >> layout.shift, old.bricks[slot] & low
+        for dy in range(3):
+            number = columns[slab + 1, y + dy, 0]
+            numbers[dy] = (number if number != NOWHERE else table.spare[thread]) + z - 1
+            base[dy] = np.uint64(numbers[dy]) * line
+        u, v, w = _apart(walls, source, y, z)
+        beside = u < last[0] or v < last[1] or w < last[2]
+        reached = np.uint32(0)
+        for k in range(words):
+            left = old.born[slot, k] & face[k]
+            if beside and left:
+                near = left & _near(walls, u, v, w, k)
+                left ^= near
+                while near:
+                    place = k << _SIX | _lowest(near)
+                    near &= near - _ONE
+                    for axis, corner in enumerate((source, y, z)):
+                        at[axis] = (corner << layout.logs[axis]) + layout.site[place, axis]
+                    kind = _class(layout, walls, u, v, w, place)
+                    reached |= _reflect(layout, walls, kind, lines, base, at, y, z, slab)
+            while left:
+                place = k << _SIX | _lowest(left)
+                left &= left - _ONE
+                reached |= reach[place]
+                for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
+                    target = masks.target[entry]
+                    _touch(lines, base[target & np.uint64(3)] + (target >> np.uint64(2)), words, masks.mask[entry], np.uint64(0))
+        while reached:
+            bit = np.int64(_lowest(np.uint64(reached)))
+            reached &= reached - np.uint32(1)
+            dy, dz = bit // 3, bit % 3
+            number = numbers[dy] + dz
+            if not listed[number]:
+                listed[number] = 1
+                found[count] = (y + dy - 1) << layout.shift | z + dz - 1
+                count += 1
     return count
 
 
 @compiled
-def _gathered(shape: Shape, old: List, around: Any, windows: Any) -> None:
-    """Gather the windows of a brick beside no mirror."""
-    nowhere = len(old.newborn) - 1
-    for d in range(AROUND):
-        if around[d] != nowhere:
-            words, rows, targets = old.newborn[around[d]], shape.windows.sources[d // 3], shape.windows.targets[d // 3]
-            right, left = np.uint64(32 - MARGIN if d % 3 == 0 else 0), np.uint64(0 if d % 3 == 0 else MARGIN + 32 * (d % 3 - 1))
-            for i in range(shape.windows.gathered[d // 3]):
-                windows[targets[i]] |= np.uint64(words[rows[i]]) >> right << left
+def _settle(layout: Layout, owned: Shares, table: Table, thread: int, slab: int, found: Any, count: int, new: List, slot: int) -> int:
+    """Decide the cells of the bricks found, and list those with newborns from a slot on; return the slot after these."""
+    words, columns, lines, low = layout.words, layout.columns, table.lines, (1 << layout.shift) - 1
+    for brick in found[:count]:
+        y, z = brick >> layout.shift, brick & low
+        column = columns[slab + 1, y + 1, 0]
+        number = (column if column != NOWHERE else table.spare[thread]) + z
+        table.listed[number] = 0
+        line = np.uint64(2 * number * words)
+        own = owned.masks[slab * owned.axis[0] + y * owned.axis[1] + z * owned.axis[2] - owned.least]
+        some = np.uint64(0)
+        for k in range(np.uint64(words)):
+            touched = lines[line + np.uint64(words) + k]
+            born = (lines[line + k] ^ touched) & own[k]
+            lines[line + k] = touched
+            new.born[slot, k] = born
+            some |= born
+        new.bricks[slot] = brick
+        slot += some != 0
+    return slot
 
 
 @compiled
-def _mirrored(shape: Shape, kind: int, old: List, around: Any, windows: Any) -> None:
-    """Gather the windows of a brick beside a mirror, of this class."""
-    tables = shape.windows
-    for number in range(len(windows)):
-        d, row = tables.side[kind, number], tables.row[kind, number]
-        if d >= 0:
-            here, shift = np.uint64(old.newborn[around[d], row]), np.uint64(MARGIN + tables.moved[kind, number])
-            lower = (here << np.uint64(32) | np.uint64(old.newborn[around[d - 1], row])) >> shift
-            windows[number] = lower | np.uint64(old.newborn[around[d + 1], row]) << np.uint64(64) - shift
-    for cell in tables.cells[tables.first[kind] : tables.first[kind + 1]]:
-        born = np.uint64(old.newborn[around[cell[2]], cell[3]]) >> np.uint64(cell[4]) & np.uint64(1)
-        windows[cell[0]] |= born << np.uint64(cell[1])
+def count(layout: Layout, walls: Walls, lists: List, slab: int) -> tuple[int, Any]:
+    """Count the newborns of a slab, orbit by orbit, and add up their checksum."""
+    last, mixing, low = walls.last, layout.mixing, (1 << layout.shift) - 1
+    births, checksum = 0, np.uint64(0)
+    for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
+        y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
+        u, v, w = _apart(walls, slab, y, z)
+        beside = u < last[0] or v < last[1] or w < last[2]
+        corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
+        corner += np.uint64(y << layout.logs[1]) * mixing[1] + np.uint64(z << layout.logs[2]) * mixing[2]
+        far, total = 0, np.uint64(0)
+        for k in range(np.uint64(layout.words)):
+            left = lists.born[slot, k]
+            near = left & _near(walls, u, v, w, k) if beside else np.uint64(0)
+            left ^= near
+            while left:
+                total += _finalized(corner + layout.mixed[k << _SIX | _lowest(left)])
+                left &= left - _ONE
+                far += 1
+            while near:
+                place = k << _SIX | _lowest(near)
+                near &= near - _ONE
+                size = walls.orbit[_class(layout, walls, u, v, w, place)]
+                births += size
+                checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
+        births += far * layout.order
+        checksum += total * np.uint64(layout.order)
+    return births, checksum
 
 
 @compiled
-def grow(shape: Shape, old: List, new: List, links: Any, index: Any, touched: Any, start: int, stop: int) -> None:
-    """Find the newborns of some slots of the new list, mark what they touch, and empty the index.
+def _finalized(mix: Any) -> Any:
+    """The digest's finalizer."""
+    for shift, factor in _FACTORS:
+        mix = (mix ^ mix >> shift) * factor
+    return mix
+
+
+@compiled
+def grow(
+    layout: Layout, masks: Masks, walls: Walls, owned: Shares, old: List, new: List, table: Table, counters: Any, found: Any,
+    pending: Any, thread: int,
+) -> tuple[int, Any, bool]:
+    """Grow slab after slab, as the counter says, until none is left or the new list has no room.
 
     Args:
-        shape: the bricks.
+        layout: the bricks.
+        masks: what newborns touch.
+        walls: what those near walls touch.
+        owned: the cells that the rank decides.
         old: the last list.
-        new: the new list.
-        links: as for `link`.
-        index: as for `link`.
-        touched: the rows of cells that were touched, of all bricks; uint32 of shape (bricks, 32).
-        start: the first slot.
-        stop: the slot after the last.
-    """
-    size_u, size_v = 1 << shape.logs[0], 1 << shape.logs[1]
-    shifts, width, last = shape.windows.shifts, shape.windows.width, shape.windows.last
-    rows, span = shifts.shape[1], -(-((size_u - 1) * width + size_v) // 16) * 16
-    kinds, interior = len(shifts), len(shape.windows.side) - 1
-    # Four touches at once, of which the last may be rows of zeros.
-    touches = np.full((-(-len(shape.windows.touches) // 4), 4), kinds * rows)
-    for number, touch in enumerate(shape.windows.touches):
-        touches[number // 4, number % 4] = touch
-    windows = np.empty((_TOGETHER, rows), np.uint64)
-    moved = np.zeros((_TOGETHER, (kinds + 1) * rows + span), np.uint32)
-    once, twice = np.empty((_TOGETHER, span), np.uint32), np.empty((_TOGETHER, span), np.uint32)
-    for begin in range(start, stop, _TOGETHER):
-        count = min(_TOGETHER, stop - begin)
-        windows[:] = 0
-        for i in range(count):
-            slot = begin + i
-            place = new.places[slot]
-            index[place[3]] = 0
-            kind = (min(place[0], last[0]) * (last[1] + 1) + min(place[1], last[1])) * (last[2] + 1) + min(place[2], last[2])
-            if kind == interior:
-                _gathered(shape, old, links[slot], windows[i])
-            else:
-                _mirrored(shape, kind, old, links[slot], windows[i])
-        for i in range(count):
-            window = windows[i]
-            for kind in range(kinds):
-                bits, shifted = shifts[kind], moved[i, kind * rows : (kind + 1) * rows]
-                for row in range(rows):
-                    shifted[row] = np.uint32(window[row] >> bits[row])
-        once[:] = 0
-        twice[:] = 0
-        for i in range(count):
-            some, seen, again = moved[i], once[i], twice[i]
-            for four in range(len(touches)):
-                a, b, c, d = touches[four]
-                of_a, of_b, of_c, of_d = some[a : a + span], some[b : b + span], some[c : c + span], some[d : d + span]
-                for row in range(span):
-                    first_two, last_two = of_a[row] | of_b[row], of_c[row] | of_d[row]
-                    both = of_a[row] & of_b[row] | of_c[row] & of_d[row] | first_two & last_two
-                    again[row] |= both | seen[row] & (first_two | last_two)
-                    seen[row] |= first_two | last_two
-        for i in range(count):
-            brick = new.places[begin + i, 3]
-            for u in range(size_u):
-                closed = touched[brick, u * size_v : (u + 1) * size_v]
-                born = new.newborn[begin + i, u * size_v : (u + 1) * size_v]
-                seen, again = once[i, u * width : u * width + size_v], twice[i, u * width : u * width + size_v]
-                for v in range(size_v):
-                    born[v] = seen[v] & ~(again[v] | closed[v])
-                    closed[v] |= seen[v]
-
-
-@compiled
-def count(shape: Shape, lists: List, start: int, stop: int, section: int, level: int) -> tuple[int, Any, int]:
-    """Count the newborns of some slots, and find which bricks they reach.
-
-    Args:
-        shape: the bricks.
-        lists: the list.
-        start: the first slot.
-        stop: the slot after the last.
-        section: what to count, as `Bricks.section` says; 0 for nothing.
-        level: at which level.
+        new: the list to make.
+        table: what is known of all cells.
+        counters: of all threads; int64 of shape (2,).
+        found: the bricks that a slab's newborns touch, by thread; int64 of shape (threads, bricks).
+        pending: a slab whose bricks are found, not decided, or -1, and how many these are, by thread; int64 of shape (threads, 2).
+        thread: the thread.
 
     Returns:
-        Births, orbit by orbit; their checksum; those in the section.
+        Births, their checksum, and whether there was room for all.
     """
-    log_u, log_v = shape.logs
-    stride = shape.mixing[2] << np.uint64(shape.packed)
-    births, checksum, found = 0, np.uint64(0), 0
-    for slot in range(start, stop):
-        place, words = lists.places[slot], lists.newborn[slot]
-        any_, below, above = 0, 0, 0
-        for row in range(ROWS):
-            word = words[row]
-            if word == 0:
+    births, checksum = 0, np.uint64(0)
+    slabs, bricks = len(layout.columns) - 2, found[thread]
+    while True:
+        slab, touched = pending[thread]
+        if slab < 0:
+            slab, touched = _fetch_add(counters, np.uint64(SLAB), 1), 0
+            if slab >= slabs:
+                return births, checksum, True
+            for side in range(3):
+                for part in range(2):
+                    touched = _push(layout, masks, walls, old, table, thread, slab, side, part, bricks, touched)
+        slot = _fetch_add(counters, np.uint64(SLOT), touched)
+        if slot + touched > len(new.bricks):
+            pending[thread, 0], pending[thread, 1] = slab, touched
+            return births, checksum, False
+        pending[thread, 0] = -1
+        new.slots[0, slab + 1, 0] = slot
+        new.slots[0, slab + 1, 1] = _settle(layout, owned, table, thread, slab, bricks, touched, new, slot)
+        some, mixed = count(layout, walls, new, slab)
+        births += some
+        checksum += mixed
+
+
+@compiled
+def section(layout: Layout, walls: Walls, lists: List, axes: Any, level: Any) -> int:
+    """Count, orbit by orbit, how often newborns have a coordinate at a level.
+
+    Args:
+        layout: the bricks.
+        walls: for the classes.
+        lists: the newborns.
+        axes: whether each axis counts, shape (3,).
+        level: from the corner of all bricks, along each axis; int64 of shape (3,).
+    """
+    found, low = 0, (1 << layout.shift) - 1
+    for slab in range(len(layout.columns) - 2):
+        for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
+            y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
+            u, v, w = _apart(walls, slab, y, z)
+            for axis, corner in enumerate((slab, y, z)):
+                within = level[axis] - (corner << layout.logs[axis])
+                if not axes[axis] or within < 0 or within >> layout.logs[axis]:
+                    continue
+                for k in range(np.uint64(layout.words)):
+                    left = lists.born[slot, k]
+                    while left:
+                        place = k << _SIX | _lowest(left)
+                        left &= left - _ONE
+                        if layout.site[place, axis] == within:
+                            found += walls.orbit[_class(layout, walls, u, v, w, place)]
+    return found
+
+
+@compiled
+def exchange_rows(layout: Layout, table: Table, rows: Any, corners: Any, site: Any, back: bool) -> None:
+    """Read the touched cells of bricks of `gpu_nim.backends.shared.bricks`, or put them back.
+
+    Args:
+        layout: the compact bricks.
+        table: what is known of all cells.
+        rows: of these bricks; uint32 of shape (n, 32).
+        corners: the first site of each, from the corner of all compact bricks; int64 of shape (n, 3).
+        site: where each cell is from there, row after row; int64 of shape (1024, 3).
+        back: whether to put them back.
+    """
+    columns, logs = layout.columns, layout.logs
+    for i in range(len(rows)):
+        for cell in range(len(site)):
+            if back and not rows[i, cell >> 5] >> np.uint32(cell & 31) & np.uint32(1):
                 continue
-            any_ |= 1 << row
-            below |= ((word & shape.low) != 0) << row
-            above |= ((word & shape.high) != 0) << row
-            u, v = (place[0] << log_u) + (row >> log_v), (place[1] << log_v) + (row & (1 << log_v) - 1)
-            w = (place[2] << 5 + shape.packed) + (u + v * shape.parity_of_v & shape.packed)
-            mixed = (
-                shape.mixing[3] + np.uint64(u) * shape.mixing[0] + np.uint64(v) * shape.mixing[1] + np.uint64(w) * shape.mixing[2]
-            )
-            sizes = shape.orbits[int(u != 0), int(v != 0)]
-            left = np.uint32(word)
-            while left:
-                only = np.uint32(left & (~left + np.uint32(1)))
-                left ^= only
-                bit = _BIT[np.uint32(only * np.uint32(_SEQUENCE)) >> np.uint32(27)]
-                height = w + (bit << shape.packed)
-                size = sizes[int(height != 0)]
-                births += size
-                mix = mixed + stride * np.uint64(bit)
-                for shift, factor in _FACTORS:
-                    mix = (mix ^ mix >> shift) * factor
-                checksum += np.uint64(size) * mix
-                if section == 8:
-                    found += size * ((height == level) + (v + height == level) + (shape.spatial and u + v + height == level))
-                elif section:
-                    found += size * ((u if section == 1 else v if section == 2 else height) == level)
-        reached = 0
-        if any_:
-            for side in range(9):
-                rows = shape.rows[side]
-                reached |= (((below & rows) != 0) | ((any_ & rows) != 0) << 1 | ((above & rows) != 0) << 2) << 3 * side
-        lists.reached[slot] = reached
-    return births, checksum, found
+            x, y, z = corners[i, 0] + site[cell, 0], corners[i, 1] + site[cell, 1], corners[i, 2] + site[cell, 2]
+            at_x, at_y, at_z = x >> logs[0], y >> logs[1], z >> logs[2]
+            if not (0 <= at_x < len(columns) - 2 and 0 <= at_y < columns.shape[1] - 2):
+                continue
+            column = columns[at_x + 1, at_y + 1]
+            if at_z < column[1] or at_z >= column[2]:
+                continue
+            sites_y, sites_z = 1 << logs[1], 1 << logs[2]
+            x, y, z = x & (1 << logs[0]) - 1, y & sites_y - 1, z & sites_z - 1
+            place = layout.place[(x << logs[1] | y) << logs[2] | z]
+            mask = _ONE << (place & np.uint64(63))
+            word = np.uint64((column[0] + at_z) * 2 * layout.words) + (place >> _SIX)
+            if back:
+                table.lines[word] |= mask
+                table.lines[word + np.uint64(layout.words)] |= mask
+            elif table.lines[word] & mask:
+                rows[i, cell >> 5] |= np.uint32(1) << np.uint32(cell & 31)

@@ -1,33 +1,29 @@
 """Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numpy.brick_loops`).
 
-Threads. The slabs of bricks are distributed over threads as over ranks (`gpu_nim.backends.shared.bricks.owners`). A thread lists
-the bricks of its own slabs that the last generation reaches. Then all threads grow what is listed, a share each: a brick's newborns
-and touches are written by who grows it, so that there are no locks, and the result does not depend on the number of threads.
-
-Ranks. The bricks beside those of a rank have slots too, for the newborns that other ranks send.
+States, and what ranks send, are in the bricks of `gpu_nim.backends.shared.bricks`; `_rows` converts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, product
-from typing import TypeAlias, TypeVar
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.brick_loops import List, Shape, count, grow, link
-from gpu_nim.backends.numpy.brick_windows import AROUND, windows
+from gpu_nim.backends.numpy.brick_loops import List, Table, count, exchange_rows, grow, section
+from gpu_nim.backends.numpy.compact_bricks import CompactBricks, Shares
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import BITS, ROWS, Bricks, owners
+from gpu_nim.backends.shared.bricks import BITS, ROWS
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
 T = TypeVar("T")
-Counts: TypeAlias = tuple[int, int, int]  # births, their checksum, those in a section
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
+_SLOTS = 1 << 10  # of a list at first
 
 
 class CompiledEngine(ExactlyOneEngine):
@@ -42,146 +38,143 @@ class CompiledEngine(ExactlyOneEngine):
     _loops = True
 
     def _allocate(self, threads: int) -> None:
-        bricks = self._bricks
-        self._shape = _shape(bricks, threads)
-        # Memory is taken as it is written to, and few slots of these are.
-        slots = bricks.held + 1
-        self._last, self._next = (
-            List(np.empty((slots, 4), np.int32), np.empty((slots, ROWS), np.uint32), np.empty(slots, np.int32)) for _ in range(2)
-        )
-        self._last.newborn[-1] = self._next.newborn[-1] = 0
-        self._links, self._index = np.empty((slots, AROUND), np.int32), np.zeros(slots, np.int32)
-        self._touched = np.zeros((slots, ROWS), np.uint32)
-        thread = self._shape.columns[1:-1, 1:-1, 3].reshape(-1)
-        _, first, stop = bricks.columns[bricks.owned].T
-        sizes = np.bincount(thread[bricks.owned], stop - first, threads).astype(np.int64)
-        self._first = np.cumsum(sizes) - sizes
-        self._parts = np.zeros((threads + 1, 2), np.int64)  # slots of the last list, of each thread and of what other ranks sent
+        compact = self._compact = CompactBricks(self._bricks)
+        self._layout, self._masks, self._walls = compact.layout(), compact.masks(), compact.walls()
+        spare = compact.total + np.arange(threads) * (2 << compact.shift)
+        lines = compact.total + threads * (2 << compact.shift)
+        self._table = Table(np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), spare + 1)
+        self._last, self._next = self._list(_SLOTS), self._list(_SLOTS)
+        self._found = np.empty((threads, compact.largest), np.int64)
+        self._pending = np.full((threads, 2), -1, np.int64)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
+    def _list(self, slots: int) -> List:
+        words, slabs = self._compact.words, self._compact.slabs
+        return List(np.empty(slots, np.int64), np.empty((slots, words), np.uint64), np.zeros((2, slabs + 2, 2), np.int64))
+
     def _words(self, numbers: range) -> NDArray[np.uint32]:
-        return self._touched[numbers.start : numbers.stop]
+        return self._rows(np.arange(numbers.start, numbers.stop), np.zeros((len(numbers), ROWS), np.uint32), back=False)
 
     def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
-        self._touched[numbers] = words
+        self._rows(numbers, words, back=True)
+
+    def _rows(self, numbers: Ints, rows: NDArray[np.uint32], *, back: bool) -> NDArray[np.uint32]:
+        """Convert the touched cells of these bricks of `Bricks`."""
+        corners = self._compact.embedded(self._bricks.cells(self._bricks.place(numbers) * self._bricks.size)) - self._compact.origin
+        exchange_rows(self._layout, self._table, np.ascontiguousarray(rows), corners, self._sites, back)
+        return rows
+
+    @cached_property
+    def _sites(self) -> NDArray[np.int64]:
+        """Where the cells of a brick of `Bricks` are from its corner, row after row, shape (1024, 3)."""
+        cell = np.arange(ROWS * BITS)
+        places = self._bricks.join(np.zeros((1, 3), np.int64), cell // BITS, cell % BITS)
+        return self._compact.embedded(self._bricks.unfolded(places))
 
     def _set_newborns(self, representatives: Cells) -> None:
-        places, words = self._bricks.words(self._own(representatives))
-        self._parts[:] = 0
-        self._parts[0, 1] = self._put(places, words, 0)
-        self._touched[self._bricks.number(places)] |= words
-        self._counted = self._count()
+        bricks, places = self._compact.split(self._bricks.cells(self._own(representatives)))
+        self._put(self._last, 0, bricks, places)
+        self._put(self._last, 1, bricks[:0], places[:0])
+        number = self._layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1, 0] + bricks[:, 2]
+        word = number * 2 * self._compact.words + (places >> 6)
+        for plane in (word, word + self._compact.words):
+            np.bitwise_or.at(self._table.lines, plane, np.uint64(1) << (places & 63).astype(np.uint64))
+        self._recount()
 
-    def _put(self, places: NDArray[np.int64], newborn: NDArray[np.uint32], first: int) -> int:
-        """Put bricks with newborns into the slots from `first` on; return the slot after these."""
-        stop = first + len(places)
-        self._last.places[first:stop, :3], self._last.places[first:stop, 3] = places, self._bricks.number(places)
-        self._last.newborn[first:stop] = newborn
-        count(self._shape, self._last, first, stop, 0, 0)
-        return stop
+    def _put(self, lists: List, part: int, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
+        """Make a part of the last list of cells, the second one behind the first."""
+        keys = np.column_stack((bricks[:, 0], bricks[:, 1] << self._layout.shift | bricks[:, 2]))
+        found, which = np.unique(keys, axis=0, return_inverse=True)
+        first = int(lists.slots[0, :, 1].max()) if part else 0
+        stop = first + len(found)
+        if stop > len(lists.bricks):
+            lists = self._last = self._enlarged(lists, stop)
+        lists.bricks[first:stop] = found[:, 1]
+        lists.born[first:stop] = 0
+        np.bitwise_or.at(lists.born, (first + which.reshape(-1), places >> 6), np.uint64(1) << (places & 63).astype(np.uint64))
+        ends = first + np.searchsorted(found[:, 0], np.arange(-1, self._compact.slabs + 2))
+        lists.slots[part] = np.stack((ends[:-1], ends[1:]), axis=1)
+
+    def _enlarged(self, lists: List, slots: int) -> List:
+        """A list with room for more slots."""
+        larger = self._list(slots)
+        for new, old in zip(larger, lists, strict=True):
+            new[: len(old)] = old
+        return larger
 
     def _step(self) -> None:
         if self._ranks.size > 1:
             self._exchange()
-        shape, last, new, links, index = self._shape, self._last, self._next, self._links, self._index
+        counters = np.zeros(2, np.int64)
+        self._next.slots[:] = 0
+        self._counted = [0, 0]
+        enough = False
+        while not enough:
 
-        def linked(thread: int) -> int:
-            return int(link(shape, last, self._parts, new, links, index, thread, self._first[thread]))
+            def grown(thread: int) -> tuple[int, int, bool]:
+                tables = self._layout, self._masks, self._walls, self._compact.owned
+                done: tuple[int, int, bool] = grow(
+                    *tables, self._last, self._next, self._table, counters, self._found, self._pending, thread
+                )
+                return done
 
-        def grown(start: int, stop: int) -> Counts:
-            grow(shape, last, new, links, index, self._touched, start, stop)
-            counts: Counts = count(shape, new, start, stop, 0, 0)
-            return counts
-
-        counts = self._each(linked)
-        self._parts[-1] = 0
-        self._parts[:-1] = np.stack((self._first, self._first + counts), axis=1)
-        self._last, self._next = new, last
-        # What was just written is counted sooner than it is read again.
-        self._counted = self._shared(grown)
+            births, checksums, rooms = zip(*self._each(grown), strict=True)
+            self._counted = [self._counted[0] + sum(births), self._counted[1] + sum(map(int, checksums))]
+            enough = all(rooms)
+            if not enough:
+                self._next = self._enlarged(self._next, 2 * int(counters[1]))
+        self._last, self._next = self._next, self._last
         if self.rule.universe is not None:
             self._leave_out()
-            self._counted = self._count()
+            self._recount()
 
     def _each(self, work: Callable[[int], T]) -> list[T]:
         """Call a function for each thread; this one has the first."""
-        threads = range(len(self._first))
-        if self._pool is None or np.diff(self._parts).sum() < _FEW:
-            return list(map(work, threads))
-        others = [self._pool.submit(work, thread) for thread in threads[1:]]
+        if self._pool is None or self._last.slots[0, :, 1].max() < _FEW:
+            return [work(0)]
+        others = [self._pool.submit(work, thread) for thread in range(1, len(self._pending))]
         return [work(0), *(other.result() for other in others)]
 
-    def _shared(self, work: Callable[[int, int], Counts]) -> list[int]:
-        """Call a function for runs of the newborns' slots, shared evenly among the threads; return the sums of what it counts."""
-        threads, first = len(self._first), self._parts[:-1, :1]
-        sizes = np.diff(self._parts[:-1])
-        before = np.cumsum(sizes)[:, None] - sizes
-        # Nearly all of what a thread listed is its own share, and in its core's cache.
-        cuts = first + np.clip(sizes.sum() * np.arange(threads + 1) // threads - before, 0, sizes)
-
-        def share(thread: int) -> list[Counts]:
-            return [work(start, stop) for start, stop in cuts[:, thread : thread + 2].tolist() if start < stop]
-
-        return [sum(map(int, part)) for part in zip((0, 0, 0), *chain.from_iterable(self._each(share)), strict=True)]
-
-    def _count(self, axes: int = 0, level: int = 0) -> list[int]:
-        """Count the newborns, and those at the level; see `count`."""
-        return self._shared(lambda start, stop: count(self._shape, self._last, start, stop, axes, level))
+    def _recount(self) -> None:
+        counted = [count(self._layout, self._walls, self._last, slab) for slab in range(self._compact.slabs)]
+        self._counted = [sum(int(some) for some, _ in counted), sum(int(mixed) for _, mixed in counted)]
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that are within reach of this one's slabs."""
-        slots = self._slots()
-        sent = pack(self._bricks, self._last.places[slots, :3], self._last.newborn[slots])
-        first = self._bricks.count
-        self._parts[-1] = first, self._put(*unpack(self._ranks.exchange(sent)), first)
+        at = self._bricks.locate(self._born(self._compact.near_others())[0])
+        sent = pack(self._bricks, *self._bricks.words(at))
+        received = self._bricks.cells_of(*unpack(self._ranks.exchange(sent)))
+        self._put(self._last, 1, *self._compact.split(received))
 
-    def _slots(self) -> Ints:
-        """The slots of the newborns."""
-        return np.concatenate([np.arange(start, stop) for start, stop in self._parts[:-1]])
+    def _born(self, only: Shares | None = None) -> tuple[Cells, Ints, Ints]:
+        """The newborns that the rank grew, or those among some, their slots and their places."""
+        first, stop = self._last.slots[0, 1:-1].T
+        slab = np.repeat(np.arange(len(first)), stop - first)
+        slots = np.repeat(first - np.cumsum(stop - first) + (stop - first), stop - first) + np.arange(len(slab))
+        y, z = np.divmod(self._last.bricks[slots], 1 << self._layout.shift)
+        born = self._last.born[slots]
+        if only is not None:
+            born &= only.of(slab, y, z)
+        bits = np.unpackbits(born.astype("<u8").view(np.uint8).reshape(len(slots), -1), axis=1, bitorder="little")
+        index, places = np.nonzero(bits)
+        bricks = np.stack((slab, y, z), axis=1)[index]
+        return self._compact.cells(bricks, places), slots[index], places
 
     def _leave_out(self) -> None:
         """Leave out newborns outside of the universe."""
-        slots = self._slots()
-        at = self._bricks.places_of(self._last.places[slots, :3], self._last.newborn[slots])
-        places, row, bit = self._bricks.split(at[~self.rule.inside(self._bricks.cells(at))])
-        order = slots[np.argsort(self._last.places[slots, 3])]
-        slots = order[np.searchsorted(self._last.places[order, 3], self._bricks.number(places))]
-        np.bitwise_xor.at(self._last.newborn, (slots, row), np.uint32(1) << bit.astype(np.uint32))
+        cells, slots, places = self._born()
+        outside = ~self.rule.inside(cells)
+        slots, places = slots[outside], places[outside]
+        np.bitwise_xor.at(self._last.born, (slots, places >> 6), np.uint64(1) << (places & 63).astype(np.uint64))
 
     @property
     def newborns(self) -> Cells:
-        slots = self._slots()
-        return self._bricks.cells_of(self._last.places[slots, :3], self._last.newborn[slots])
+        return self._born()[0]
 
     def _count_and_checksum(self) -> tuple[int, int]:
-        births, mixed, _ = self._counted
+        births, mixed = self._counted
         return births, mixed % 2**64
 
     def _section(self, axis: int, value: int) -> int:
-        axes, level, share = self._bricks.section(axis, value)
-        return self._count(axes, level)[2] // share
-
-
-def _shape(bricks: Bricks, threads: int) -> Shape:
-    slab_threads = np.where(bricks.owners == bricks.rank, owners(bricks.slabs, bricks.slab_reach, threads), -1)
-    columns = np.zeros((bricks.columns_u + 2, bricks.columns_v + 2, 4), np.int32)
-    columns[..., 3] = -1
-    columns[1:-1, 1:-1, :3] = bricks.columns.reshape(bricks.columns_u, bricks.columns_v, 3)
-    columns[1:-1, 1:-1, 3] = slab_threads[:, None] if bricks.spatial else slab_threads
-    (size_u, size_v, _), (reach_u, reach_v, reach_w) = bricks.size.tolist(), bricks.reach
-    u, v = np.divmod(np.arange(ROWS), size_v)
-    along_u, along_v = (u < reach_u, u >= 0, u >= size_u - reach_u), (v < reach_v, v >= 0, v >= size_v - reach_v)
-    rows = [((in_u & in_v) << np.arange(ROWS)).sum() for in_u, in_v in product(along_u, along_v)]
-    return Shape(
-        columns,
-        windows(bricks),
-        np.array(rows, np.int64),
-        np.uint32((1 << reach_w) - 1),
-        np.uint32(2**32 - 2 ** (BITS - reach_w)),
-        bricks.logs[:2],
-        bricks.packed,
-        int(not bricks.folded),
-        bricks.spatial,
-        bricks.rule.symmetry.orbit_size(bricks.cells(np.array(list(product((0, 1), repeat=3))))).reshape(2, 2, 2),
-        np.array(bricks.mixing(), np.uint64),
-    )
+        axes, levels, share = self._compact.section(axis, value)
+        return int(section(self._layout, self._walls, self._last, axes, levels)) // share

@@ -138,6 +138,11 @@ class BrickGrid:
         # Sums, where a matrix product would do: CuPy hands products to cuBLAS, which the extras do not install.
         return xp.stack([reduce(add, compress(moved, row)) for row in self._unfold.tolist()], axis=1)
 
+    def unfolded(self, distances: NDArray[np.int64]) -> Cells:
+        """Return the cells at these (u, v, w) from 0, shape (N, dimension)."""
+        cells: Cells = distances @ self._unfold.T
+        return cells
+
     def parity(self, u: Any, v: Any) -> Any:
         """Return the least w of a row."""
         return ((u + v * (not self.folded)) & 1) * self.packed
@@ -209,9 +214,9 @@ class Bricks(BrickGrid):
     def __init__(self, rule: Rule, last: int, rank: int = 0, ranks: int = 1) -> None:
         super().__init__(rule)
         self.last, self.rank, self.ranks = last, rank, ranks
-        self._supports = {f: self._support(np.array(f, np.int64)) for f in product((-1, 0, 1), repeat=rule.dimension)}
-        low = [-self._support(-functional) for functional in self.folding]
-        high = [self._support(functional) for functional in self.folding]
+        self._supports = {f: self.support(np.array(f, np.int64)) for f in product((-1, 0, 1), repeat=rule.dimension)}
+        low = [-self.support(-functional) for functional in self.folding]
+        high = [self.support(functional) for functional in self.folding]
         low = [max(0, value) if wall else value for value, wall in zip(low, self.walls, strict=True)]
         if self.folded:
             low[:2] = 0, 0
@@ -220,7 +225,7 @@ class Bricks(BrickGrid):
         if low[2] >= 0:
             # A folded cell's coordinates are sums of u, v and w, and no less than any of them where none is negative.
             for place, axis in enumerate(np.eye(rule.dimension, dtype=np.int64), start=3 - rule.dimension):
-                high[place] = min(high[place], self._support(axis))
+                high[place] = min(high[place], self.support(axis))
         # Corners of bricks, so that a state has the same bricks whatever it was planned for.
         self.origin = np.array(low, np.int64) // self.size * self.size
         self._top = np.array(high, np.int64)
@@ -241,7 +246,7 @@ class Bricks(BrickGrid):
         busiest = int(np.bincount(bricks.owners, sizes, ranks).argmax())
         return cls(rule, last, busiest, ranks) if busiest else bricks
 
-    def _support(self, functional: NDArray[np.int64]) -> int:
+    def support(self, functional: NDArray[np.int64]) -> int:
         """The maximum of a linear functional over all cells alive at `last`."""
         coefficients = functional.tolist()
         seeds: list[int] = [sum(map(mul, coefficients, seed)) for seed in self.rule.seeds]
