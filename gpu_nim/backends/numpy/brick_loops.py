@@ -146,7 +146,7 @@ def _reflect(layout: Layout, walls: Walls, kind: int, lines: Any, base: Any, at:
         site = (to_x & (1 << logs[0]) - 1) << logs[1] + logs[2] | (to_y & size_y - 1) << logs[2] | to_z & size_z - 1
         place = layout.place[site]
         mask = _ONE << (place & np.uint64(63))
-        word = base[dy] + np.uint64(2 * layout.words * dz) + (place >> _SIX)
+        word = np.uint64(base[dy] + 2 * layout.words * dz) + (place >> _SIX)
         _touch(lines, word, words, mask, mask if touch[3] else np.uint64(0))
         reached |= np.uint32(1 << 3 * dy + dz)
     return reached
@@ -154,14 +154,15 @@ def _reflect(layout: Layout, walls: Walls, kind: int, lines: Any, base: Any, at:
 
 @compiled
 def _push(
-    layout: Layout, masks: Masks, walls: Walls, old: List, table: Table, thread: int, slab: int, side: int, part: int, found: Any, count: int
+    layout: Layout, masks: Masks, walls: Walls, old: List, table: Table, thread: int, slab: int, side: int, part: int,
+    found: Any, count: int, scratch: Any,
 ) -> int:
     """Touch what newborns of the slab at `slab` + 1 - `side` touch in this one, and list the bricks touched; return how many."""
     words, columns, lines, listed = np.uint64(layout.words), layout.columns, table.lines, table.listed
     line, low = np.uint64(2 * layout.words), (1 << layout.shift) - 1
     first, reach, face = masks.first[side], masks.reach[side], masks.face[side]
     source = slab + 1 - side
-    numbers, base, at = np.empty(3, np.int64), np.empty(3, np.uint64), np.empty(3, np.int64)
+    numbers, base, at = scratch
     last = walls.last
     start, stop = old.slots[part, source + 1, 0], old.slots[part, source + 1, 1]
     for slot in range(start, stop):
@@ -174,7 +175,7 @@ def _push(
         for dy in range(3):
             number = columns[slab + 1, y + dy, 0]
             numbers[dy] = (number if number != NOWHERE else table.spare[thread]) + z - 1
-            base[dy] = np.uint64(numbers[dy]) * line
+            base[dy] = numbers[dy] * np.int64(line)
         u, v, w = _apart(walls, source, y, z)
         beside = u < last[0] or v < last[1] or w < last[2]
         reached = np.uint32(0)
@@ -196,7 +197,7 @@ def _push(
                 reached |= reach[place]
                 for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
                     target = masks.target[entry]
-                    _touch(lines, base[target & np.uint64(3)] + (target >> np.uint64(2)), words, masks.mask[entry], np.uint64(0))
+                    _touch(lines, np.uint64(base[target & np.uint64(3)]) + (target >> np.uint64(2)), words, masks.mask[entry], np.uint64(0))
         while reached:
             bit = np.int64(_lowest(np.uint64(reached)))
             reached &= reached - np.uint32(1)
@@ -295,7 +296,7 @@ def grow(
         Births, their checksum, and whether there was room for all.
     """
     births, checksum = 0, np.uint64(0)
-    slabs, bricks = len(layout.columns) - 2, found[thread]
+    slabs, bricks, scratch = len(layout.columns) - 2, found[thread], np.empty((3, 3), np.int64)
     while True:
         slab, touched = pending[thread]
         if slab < 0:
@@ -304,7 +305,10 @@ def grow(
                 return births, checksum, True
             for side in range(3):
                 for part in range(2):
-                    touched = _push(layout, masks, walls, old, table, thread, slab, side, part, bricks, touched)
+                    if old.slots[part, slab + 2 - side, 0] < old.slots[part, slab + 2 - side, 1]:
+                        touched = _push(layout, masks, walls, old, table, thread, slab, side, part, bricks, touched, scratch)
+            if touched == 0:
+                continue
         slot = _fetch_add(counters, np.uint64(SLOT), touched)
         if slot + touched > len(new.bricks):
             pending[thread, 0], pending[thread, 1] = slab, touched

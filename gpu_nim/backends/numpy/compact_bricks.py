@@ -296,5 +296,5 @@ class CompactBricks:
 
 def _words(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Bits, along the last axis, as words of 64."""
-    packed: NDArray[np.uint64] = np.packbits(bits, axis=-1, bitorder="little").view("<u8").astype(np.uint64)
+    packed: NDArray[np.uint64] = np.ascontiguousarray(np.packbits(bits, axis=-1, bitorder="little")).view("<u8").astype(np.uint64)
     return packed
