@@ -166,6 +166,11 @@ def _push(
     last = walls.last
     start, stop = old.slots[part, source + 1, 0], old.slots[part, source + 1, 1]
     for slot in range(start, stop):
+        some = np.uint64(0)
+        for k in range(words):
+            some |= old.born[slot, k] & face[k]
+        if some == 0:
+            continue
         if slot + _AHEAD < stop:
             ahead = old.bricks[slot + _AHEAD]
             for dy in range(3):

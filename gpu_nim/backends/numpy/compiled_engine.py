@@ -155,7 +155,7 @@ class CompiledEngine(ExactlyOneEngine):
         born = self._last.born[slots]
         if only is not None:
             born &= only.of(slab, y, z)
-        bits = np.unpackbits(born.astype("<u8").view(np.uint8).reshape(len(slots), -1), axis=1, bitorder="little")
+        bits = np.unpackbits(born.astype("<u8").view(np.uint8).reshape(len(slots), 8 * self._compact.words), axis=1, bitorder="little")
         index, places = np.nonzero(bits)
         bricks = np.stack((slab, y, z), axis=1)[index]
         return self._compact.cells(bricks, places), slots[index], places
