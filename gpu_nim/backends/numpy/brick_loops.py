@@ -9,8 +9,9 @@ from its second. So the newborns are O ^ D, and D = O ends the generation.
 Bytes. A newborn of edge moves 2.75 masks, into lines that its neighbours in the brick mostly move too; a brick in reach is read and
 written once more when its slab is done.
 
-Threads. A slab is one piece of work: `grow` touches in it what the newborns of it and of both slabs beside it touch there, and at once
-decides its cells. Threads take the next slab from a counter, and write nothing else but a part of the new list that they reserve.
+Threads. A run of slabs is one piece of work: `grow` touches in it what the newborns of the run and of both slabs beside it touch
+there, slab by slab, and decides the cells of a slab as soon as the one above it is done. Threads take the next run from a counter,
+and write nothing else but a part of the new list that they reserve.
 """
 
 from __future__ import annotations
@@ -30,8 +31,6 @@ from gpu_nim.model.digest import FINALIZER
 _ONE, _SIX, _THREE = np.uint64(1), np.uint64(6), np.uint32(3)
 _AHEAD = 3  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
-#: Of the counters that threads share: the next slab, and the next free slot of the new list.
-SLAB, SLOT = 0, 1
 
 
 class List(NamedTuple):
@@ -62,6 +61,26 @@ class Table(NamedTuple):
     lines: Any
     listed: Any
     spare: Any
+
+
+class Growth(NamedTuple):
+    """A growth.
+
+    Attributes:
+        layout: the bricks.
+        masks: what newborns touch.
+        walls: what those near walls touch.
+        owned: the cells that the rank decides.
+        table: what is known of all cells.
+        found: the bricks touched in three slabs that follow one another, by thread; int64 of shape (threads, 3, bricks).
+    """
+
+    layout: Layout
+    masks: Masks
+    walls: Walls
+    owned: Shares
+    table: Table
+    found: Any
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -134,54 +153,58 @@ def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> 
 
 
 @compiled
-def _reflect(layout: Layout, walls: Walls, kind: int, lines: Any, base: Any, at: Any, y: int, z: int, slab: int) -> Any:
-    """Touch what a newborn of this class touches in a slab; return the bricks touched, as `Masks.reach` has them."""
-    logs, size_y, size_z = layout.logs, 1 << layout.logs[1], 1 << layout.logs[2]
-    words, reached = np.uint64(layout.words), np.uint32(0)
+def _line(layout: Layout, table: Table, thread: int, x: int, y: int, z: int) -> int:
+    """The number of a brick's line."""
+    column = layout.columns[x + 1, y + 1, 0]
+    return (column if column != NOWHERE else table.spare[thread]) + z
+
+
+@compiled
+def _locate(layout: Layout, x: int, y: int, z: int) -> Any:
+    """The place of a site in its brick."""
+    logs = layout.logs
+    row = (x & (1 << logs[0]) - 1) << logs[1] | y & (1 << logs[1]) - 1
+    return layout.place[row << logs[2] | z & (1 << logs[2]) - 1]
+
+
+@compiled
+def _reflect(layout: Layout, walls: Walls, sides: int, lines: Any, base: Any, distances: Any, place: Any) -> Any:
+    """Touch what a newborn near walls touches in some slabs; return the bricks touched, as `Masks.reach` has them."""
+    logs, site, reached, words = layout.logs, layout.site[place], np.uint32(0), np.uint64(layout.words)
+    kind = _class(layout, walls, *distances, place)
     for touch in walls.touches[walls.first[kind] : walls.first[kind + 1]]:
-        to_x, to_y, to_z = at[0] + touch[0], at[1] + touch[1], at[2] + touch[2]
-        if to_x >> logs[0] != slab:
-            continue
-        dy, dz = (to_y >> logs[1]) - y + 1, (to_z >> logs[2]) - z + 1
-        site = (to_x & (1 << logs[0]) - 1) << logs[1] + logs[2] | (to_y & size_y - 1) << logs[2] | to_z & size_z - 1
-        place = layout.place[site]
-        mask = _ONE << (place & np.uint64(63))
-        word = np.uint64(base[dy] + 2 * layout.words * dz) + (place >> _SIX)
-        _touch(lines, word, words, mask, mask if touch[3] else np.uint64(0))
-        reached |= np.uint32(1 << 3 * dy + dz)
+        x, y, z = site[0] + touch[0], site[1] + touch[1], site[2] + touch[2]
+        dx, dy, dz = (x >> logs[0]) + 1, (y >> logs[1]) + 1, (z >> logs[2]) + 1
+        if sides >> dx & 1:
+            target = _locate(layout, x, y, z)
+            mask = _ONE << (target & np.uint64(63))
+            word = np.uint64(base[3 * dx + dy] + 2 * layout.words * dz) + (target >> _SIX)
+            _touch(lines, word, words, mask, mask if touch[3] else np.uint64(0))
+            reached |= np.uint32(1 << 9 * dx + 3 * dy + dz)
     return reached
 
 
 @compiled
-def _push(
-    layout: Layout, masks: Masks, walls: Walls, old: List, table: Table, thread: int, slab: int, side: int, part: int,
-    found: Any, count: int, scratch: Any,
-) -> int:
-    """Touch what newborns of the slab at `slab` + 1 - `side` touch in this one, and list the bricks touched; return how many."""
+def _push(growth: Growth, old: List, part: int, slab: int, sides: int, thread: int, counts: Any) -> None:
+    """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched."""
+    layout, masks, walls, table = growth.layout, growth.masks, growth.walls, growth.table
     words, columns, lines, listed = np.uint64(layout.words), layout.columns, table.lines, table.listed
-    line, low = np.uint64(2 * layout.words), (1 << layout.shift) - 1
-    first, reach, face = masks.first[side], masks.reach[side], masks.face[side]
-    source = slab + 1 - side
-    numbers, base, at = scratch
-    last = walls.last
-    start, stop = old.slots[part, source + 1, 0], old.slots[part, source + 1, 1]
-    for slot in range(start, stop):
-        some = np.uint64(0)
-        for k in range(words):
-            some |= old.born[slot, k] & face[k]
-        if some == 0:
-            continue
+    step, low, last = 2 * layout.words, (1 << layout.shift) - 1, walls.last
+    first, reach, face, found = masks.first[sides], masks.reach[sides], masks.face[sides], growth.found[thread]
+    numbers, base = np.empty(9, np.int64), np.empty(9, np.int64)
+    stop = old.slots[part, slab + 1, 1]
+    for slot in range(old.slots[part, slab + 1, 0], stop):
         if slot + _AHEAD < stop:
             ahead = old.bricks[slot + _AHEAD]
-            for dy in range(3):
-                number = np.uint64(columns[slab + 1, (ahead >> layout.shift) + dy, 0] + (ahead & low))
-                _prefetch(lines, number * line)
+            for dx, dy in ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1)):
+                _prefetch(lines, np.uint64((columns[slab + dx, (ahead >> layout.shift) + dy, 0] + (ahead & low)) * step))
         y, z = old.bricks[slot] >> layout.shift, old.bricks[slot] & low
-        for dy in range(3):
-            number = columns[slab + 1, y + dy, 0]
-            numbers[dy] = (number if number != NOWHERE else table.spare[thread]) + z - 1
-            base[dy] = numbers[dy] * np.int64(line)
-        u, v, w = _apart(walls, source, y, z)
+        for dx in range(3):
+            for dy in range(3):
+                number = columns[slab + dx, y + dy, 0]
+                numbers[3 * dx + dy] = (number if number != NOWHERE else table.spare[thread]) + z - 1
+                base[3 * dx + dy] = numbers[3 * dx + dy] * step
+        distances = u, v, w = _apart(walls, slab, y, z)
         beside = u < last[0] or v < last[1] or w < last[2]
         reached = np.uint32(0)
         for k in range(words):
@@ -190,45 +213,41 @@ def _push(
                 near = left & _near(walls, u, v, w, k)
                 left ^= near
                 while near:
-                    place = k << _SIX | _lowest(near)
+                    reached |= _reflect(layout, walls, sides, lines, base, distances, k << _SIX | _lowest(near))
                     near &= near - _ONE
-                    for axis, corner in enumerate((source, y, z)):
-                        at[axis] = (corner << layout.logs[axis]) + layout.site[place, axis]
-                    kind = _class(layout, walls, u, v, w, place)
-                    reached |= _reflect(layout, walls, kind, lines, base, at, y, z, slab)
             while left:
                 place = k << _SIX | _lowest(left)
                 left &= left - _ONE
                 reached |= reach[place]
                 for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
                     target = masks.target[entry]
-                    _touch(lines, np.uint64(base[target & np.uint64(3)]) + (target >> np.uint64(2)), words, masks.mask[entry], np.uint64(0))
+                    word = np.uint64(base[target & np.uint64(15)]) + (target >> np.uint64(4))
+                    _touch(lines, word, words, masks.mask[entry], np.uint64(0))
         while reached:
             bit = np.int64(_lowest(np.uint64(reached)))
             reached &= reached - np.uint32(1)
-            dy, dz = bit // 3, bit % 3
-            number = numbers[dy] + dz
+            number = numbers[bit // 3] + bit % 3
             if not listed[number]:
                 listed[number] = 1
-                found[count] = (y + dy - 1) << layout.shift | z + dz - 1
-                count += 1
-    return count
+                into = (slab + bit // 9) % 3
+                found[into, counts[into]] = (y + bit // 3 % 3 - 1) << layout.shift | z + bit % 3 - 1
+                counts[into] += 1
 
 
 @compiled
-def _settle(layout: Layout, owned: Shares, table: Table, thread: int, slab: int, found: Any, count: int, new: List, slot: int) -> int:
-    """Decide the cells of the bricks found, and list those with newborns from a slot on; return the slot after these."""
-    words, columns, lines, low = layout.words, layout.columns, table.lines, (1 << layout.shift) - 1
-    for brick in found[:count]:
-        y, z = brick >> layout.shift, brick & low
-        column = columns[slab + 1, y + 1, 0]
-        number = (column if column != NOWHERE else table.spare[thread]) + z
-        table.listed[number] = 0
-        line = np.uint64(2 * number * words)
+def _settle(growth: Growth, slab: int, thread: int, found: Any, new: List, slot: int) -> int:
+    """Decide the cells of the bricks found in a slab, and list those with newborns from a slot on; return the slot after these."""
+    layout, owned, lines = growth.layout, growth.owned, growth.table.lines
+    words = np.uint64(layout.words)
+    for brick in found:
+        y, z = brick >> layout.shift, brick & (1 << layout.shift) - 1
+        number = _line(layout, growth.table, thread, slab, y, z)
+        growth.table.listed[number] = 0
+        line = np.uint64(2 * number) * words
         own = owned.masks[slab * owned.axis[0] + y * owned.axis[1] + z * owned.axis[2] - owned.least]
         some = np.uint64(0)
-        for k in range(np.uint64(words)):
-            touched = lines[line + np.uint64(words) + k]
+        for k in range(words):
+            touched = lines[line + words + k]
             born = (lines[line + k] ^ touched) & own[k]
             lines[line + k] = touched
             new.born[slot, k] = born
@@ -239,33 +258,35 @@ def _settle(layout: Layout, owned: Shares, table: Table, thread: int, slab: int,
 
 
 @compiled
-def count(layout: Layout, walls: Walls, lists: List, slab: int) -> tuple[int, Any]:
-    """Count the newborns of a slab, orbit by orbit, and add up their checksum."""
+def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any]:
+    """Count the newborns of some slabs, orbit by orbit, and add up their checksum."""
+    layout, walls = growth.layout, growth.walls
     last, mixing, low = walls.last, layout.mixing, (1 << layout.shift) - 1
     births, checksum = 0, np.uint64(0)
-    for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
-        y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
-        u, v, w = _apart(walls, slab, y, z)
-        beside = u < last[0] or v < last[1] or w < last[2]
-        corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
-        corner += np.uint64(y << layout.logs[1]) * mixing[1] + np.uint64(z << layout.logs[2]) * mixing[2]
-        far, total = 0, np.uint64(0)
-        for k in range(np.uint64(layout.words)):
-            left = lists.born[slot, k]
-            near = left & _near(walls, u, v, w, k) if beside else np.uint64(0)
-            left ^= near
-            while left:
-                total += _finalized(corner + layout.mixed[k << _SIX | _lowest(left)])
-                left &= left - _ONE
-                far += 1
-            while near:
-                place = k << _SIX | _lowest(near)
-                near &= near - _ONE
-                size = walls.orbit[_class(layout, walls, u, v, w, place)]
-                births += size
-                checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
-        births += far * layout.order
-        checksum += total * np.uint64(layout.order)
+    for slab in range(start, stop):
+        for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
+            y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
+            u, v, w = _apart(walls, slab, y, z)
+            beside = u < last[0] or v < last[1] or w < last[2]
+            corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
+            corner += np.uint64(y << layout.logs[1]) * mixing[1] + np.uint64(z << layout.logs[2]) * mixing[2]
+            far, total = 0, np.uint64(0)
+            for k in range(np.uint64(layout.words)):
+                left = lists.born[slot, k]
+                near = left & _near(walls, u, v, w, k) if beside else np.uint64(0)
+                left ^= near
+                while left:
+                    total += _finalized(corner + layout.mixed[k << _SIX | _lowest(left)])
+                    left &= left - _ONE
+                    far += 1
+                while near:
+                    place = k << _SIX | _lowest(near)
+                    near &= near - _ONE
+                    size = walls.orbit[_class(layout, walls, u, v, w, place)]
+                    births += size
+                    checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
+            births += far * layout.order
+            checksum += total * np.uint64(layout.order)
     return births, checksum
 
 
@@ -278,115 +299,64 @@ def _finalized(mix: Any) -> Any:
 
 
 @compiled
-def grow(
-    layout: Layout, masks: Masks, walls: Walls, owned: Shares, old: List, new: List, table: Table, counters: Any, found: Any,
-    pending: Any, thread: int,
-) -> tuple[int, Any, bool]:
-    """Grow slab after slab, as the counter says, until none is left or the new list has no room.
+def grow(growth: Growth, old: List, new: List, counters: Any, width: int, thread: int) -> tuple[int, Any]:
+    """Grow run after run of slabs, as the counter says, until none is left; return births and their checksum.
 
     Args:
-        layout: the bricks.
-        masks: what newborns touch.
-        walls: what those near walls touch.
-        owned: the cells that the rank decides.
+        growth: the growth.
         old: the last list.
-        new: the list to make.
-        table: what is known of all cells.
-        counters: of all threads; int64 of shape (2,).
-        found: the bricks that a slab's newborns touch, by thread; int64 of shape (threads, bricks).
-        pending: a slab whose bricks are found, not decided, or -1, and how many these are, by thread; int64 of shape (threads, 2).
+        new: the list to make, with a slot for each brick that the newborns can reach.
+        counters: the next slab, and the next free slot, of all threads; int64 of shape (2,).
+        width: the slabs of a run.
         thread: the thread.
-
-    Returns:
-        Births, their checksum, and whether there was room for all.
     """
-    births, checksum = 0, np.uint64(0)
-    slabs, bricks, scratch = len(layout.columns) - 2, found[thread], np.empty((3, 3), np.int64)
+    births, checksum, slabs, counts = 0, np.uint64(0), len(growth.layout.columns) - 2, np.zeros(3, np.int64)
     while True:
-        slab, touched = pending[thread]
-        if slab < 0:
-            slab, touched = _fetch_add(counters, np.uint64(SLAB), 1), 0
-            if slab >= slabs:
-                return births, checksum, True
-            for side in range(3):
-                for part in range(2):
-                    if old.slots[part, slab + 2 - side, 0] < old.slots[part, slab + 2 - side, 1]:
-                        touched = _push(layout, masks, walls, old, table, thread, slab, side, part, bricks, touched, scratch)
-            if touched == 0:
-                continue
-        slot = _fetch_add(counters, np.uint64(SLOT), touched)
-        if slot + touched > len(new.bricks):
-            pending[thread, 0], pending[thread, 1] = slab, touched
-            return births, checksum, False
-        pending[thread, 0] = -1
-        new.slots[0, slab + 1, 0] = slot
-        new.slots[0, slab + 1, 1] = _settle(layout, owned, table, thread, slab, bricks, touched, new, slot)
-        some, mixed = count(layout, walls, new, slab)
-        births += some
-        checksum += mixed
+        start = _fetch_add(counters, np.uint64(0), width)
+        if start >= slabs:
+            return births, checksum
+        stop = min(start + width, slabs)
+        for slab in range(start - 1, stop + 1):
+            # Newborns of both slabs beside the run touch in it, too; none of them outside of it.
+            sides = 7 & -(1 << max(0, start + 1 - slab)) & (1 << min(3, stop + 1 - slab)) - 1
+            for part in range(2):
+                if old.slots[part, slab + 1, 0] < old.slots[part, slab + 1, 1]:
+                    _push(growth, old, part, slab, sides, thread, counts)
+            done = slab - 1
+            of_done = (done + 1) % 3
+            if counts[of_done]:
+                slot = _fetch_add(counters, np.uint64(1), counts[of_done])
+                found = growth.found[thread, of_done, : counts[of_done]]
+                new.slots[0, slab, 0], new.slots[0, slab, 1] = slot, _settle(growth, done, thread, found, new, slot)
+                counts[of_done] = 0
+                some, mixed = count(growth, new, done, slab)
+                births += some
+                checksum += mixed
 
 
 @compiled
-def section(layout: Layout, walls: Walls, lists: List, axes: Any, level: Any) -> int:
-    """Count, orbit by orbit, how often newborns have a coordinate at a level.
-
-    Args:
-        layout: the bricks.
-        walls: for the classes.
-        lists: the newborns.
-        axes: whether each axis counts, shape (3,).
-        level: from the corner of all bricks, along each axis; int64 of shape (3,).
-    """
-    found, low = 0, (1 << layout.shift) - 1
-    for slab in range(len(layout.columns) - 2):
-        for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
-            y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
-            u, v, w = _apart(walls, slab, y, z)
-            for axis, corner in enumerate((slab, y, z)):
-                within = level[axis] - (corner << layout.logs[axis])
-                if not axes[axis] or within < 0 or within >> layout.logs[axis]:
-                    continue
-                for k in range(np.uint64(layout.words)):
-                    left = lists.born[slot, k]
-                    while left:
-                        place = k << _SIX | _lowest(left)
-                        left &= left - _ONE
-                        if layout.site[place, axis] == within:
-                            found += walls.orbit[_class(layout, walls, u, v, w, place)]
-    return found
-
-
-@compiled
-def exchange_rows(layout: Layout, table: Table, rows: Any, corners: Any, site: Any, back: bool) -> None:
+def exchange_rows(growth: Growth, rows: Any, corners: Any, site: Any, back: bool) -> None:
     """Read the touched cells of bricks of `gpu_nim.backends.shared.bricks`, or put them back.
 
     Args:
-        layout: the compact bricks.
-        table: what is known of all cells.
+        growth: the growth.
         rows: of these bricks; uint32 of shape (n, 32).
         corners: the first site of each, from the corner of all compact bricks; int64 of shape (n, 3).
         site: where each cell is from there, row after row; int64 of shape (1024, 3).
         back: whether to put them back.
     """
-    columns, logs = layout.columns, layout.logs
+    layout, lines, logs, columns = growth.layout, growth.table.lines, growth.layout.logs, growth.layout.columns
     for i in range(len(rows)):
         for cell in range(len(site)):
-            if back and not rows[i, cell >> 5] >> np.uint32(cell & 31) & np.uint32(1):
-                continue
             x, y, z = corners[i, 0] + site[cell, 0], corners[i, 1] + site[cell, 1], corners[i, 2] + site[cell, 2]
             at_x, at_y, at_z = x >> logs[0], y >> logs[1], z >> logs[2]
             if not (0 <= at_x < len(columns) - 2 and 0 <= at_y < columns.shape[1] - 2):
                 continue
-            column = columns[at_x + 1, at_y + 1]
-            if at_z < column[1] or at_z >= column[2]:
+            if not columns[at_x + 1, at_y + 1, 1] <= at_z < columns[at_x + 1, at_y + 1, 2]:
                 continue
-            sites_y, sites_z = 1 << logs[1], 1 << logs[2]
-            x, y, z = x & (1 << logs[0]) - 1, y & sites_y - 1, z & sites_z - 1
-            place = layout.place[(x << logs[1] | y) << logs[2] | z]
-            mask = _ONE << (place & np.uint64(63))
-            word = np.uint64((column[0] + at_z) * 2 * layout.words) + (place >> _SIX)
-            if back:
-                table.lines[word] |= mask
-                table.lines[word + np.uint64(layout.words)] |= mask
-            elif table.lines[word] & mask:
-                rows[i, cell >> 5] |= np.uint32(1) << np.uint32(cell & 31)
+            place = _locate(layout, x, y, z)
+            word = np.uint64(_line(layout, growth.table, 0, at_x, at_y, at_z) * 2 * layout.words) + (place >> _SIX)
+            if not back:
+                rows[i, cell >> 5] |= np.uint32(lines[word] >> (place & np.uint64(63)) & _ONE) << np.uint32(cell & 31)
+            elif rows[i, cell >> 5] >> np.uint32(cell & 31) & np.uint32(1):
+                _touch(lines, word, np.uint64(layout.words), _ONE << (place & np.uint64(63)), _ONE << (place & np.uint64(63)))

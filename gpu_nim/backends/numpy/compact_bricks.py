@@ -14,6 +14,7 @@ its distances from the walls, where a distance beyond `limits` counts as one jus
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.shared.bricks import Bricks
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.rule import Cells, Symmetry
 
@@ -56,14 +58,15 @@ class Layout(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """What newborns far from walls touch in one slab of bricks: in the slab below theirs (0), in theirs (1), above (2).
+    """What newborns far from walls touch in some of three slabs, a bit each: below theirs, theirs, above.
 
     Attributes:
-        first: where the masks of each place begin, uint32 of shape (3, places + 1).
+        first: where the masks of each place begin, by the slabs; uint32 of shape (8, places + 1).
         mask: uint64 of shape (masks,).
-        target: its word, counted from the line of the brick at z - 1, above two bits for the brick's y + 1; uint64 of shape (masks,).
-        reach: the bricks that each place touches, bit 3 (dy + 1) + dz + 1 for each; uint32 of shape (3, places).
-        face: the places that touch anything there, uint64 of shape (3, words).
+        target: its word, counted from the line of the brick at z - 1, above four bits for the brick's x and y, 3 (dx + 1) + dy + 1;
+            uint64 of shape (masks,).
+        reach: the bricks that each place touches, bit 9 (dx + 1) + 3 (dy + 1) + dz + 1 for each; uint32 of shape (8, places).
+        face: the places that touch anything there, uint64 of shape (8, words).
     """
 
     first: Any
@@ -211,13 +214,16 @@ class CompactBricks:
         cells: Cells = (self.origin + (bricks << self.logs) + self.site[places])[:, self._axes]
         return cells
 
-    def section(self, axis: int, value: int) -> tuple[NDArray[np.bool_], NDArray[np.int64], int]:
-        """For newborns whose coordinate `axis` is `value`: the axes and levels of the loop, and how often this counts each."""
-        axes, rule = np.zeros(3, np.bool_), self.rule
-        folded, signed = self._bricks.folded, self._bricks.signed
-        axes[self._axes if folded else self._axes[axis]] = True
-        share = rule.dimension * (2 if signed and value else 1) if folded else 1
-        return axes, (abs(value) if signed else value) - self.origin, share
+    def at_level(self, axis: int, value: int) -> Callable[[Ints, Ints, Ints], NDArray[np.uint64]]:
+        """Return what says of bricks whether cells of theirs, or of their orbits, can have this coordinate: all bits or none."""
+        brick = (abs(value) if self._bricks.signed else value) - self.origin >> self.logs
+        axes = self._axes if self._bricks.folded else [self._axes[axis]]
+
+        def words(*bricks: Ints) -> NDArray[np.uint64]:
+            some = np.any([bricks[each] == brick[each] for each in axes], axis=0)
+            return np.where(some[:, None], np.uint64(2**64 - 1), np.uint64(0))
+
+        return words
 
     def _of_slabs(self, chosen: NDArray[np.bool_], bricks: tuple[int, int, int]) -> Shares:
         """The cells that lie in some slabs of `Bricks`, by which ranks own cells."""
@@ -252,18 +258,19 @@ class CompactBricks:
         offsets = np.zeros((len(self.rule.offsets), 3), np.int64)
         offsets[:, self._axes] = self.rule.offsets
         target = self.site[:, None] + offsets
-        brick, place = target >> self.logs, self.place[tuple(np.moveaxis(target & self.size - 1, -1, 0))]
-        word = brick[..., 1] + 1 | ((brick[..., 2] + 1) * 2 * self.words + (place >> 6)) << 2
-        slab = brick[..., 0] + 1
-        key = (slab * len(self.site) + np.arange(len(self.site))[:, None]) << 16 | word
-        keys, which = np.unique(key, return_inverse=True)
+        brick, place = target + self.size >> self.logs, self.place[tuple(np.moveaxis(target & self.size - 1, -1, 0))]
+        word = (brick[..., 2] * 2 * self.words + (place >> 6)) << 4 | 3 * brick[..., 0] + brick[..., 1]
+        keys, which = np.unique(np.arange(len(self.site))[:, None] << 16 | word, return_inverse=True)
         mask = np.zeros(len(keys), np.uint64)
         np.bitwise_or.at(mask, which.reshape(-1), (np.uint64(1) << (place & 63).astype(np.uint64)).reshape(-1))
-        reach = np.zeros((3, len(self.site)), np.uint32)
-        places = np.broadcast_to(np.arange(len(self.site))[:, None], slab.shape)
-        np.bitwise_or.at(reach, (slab, places), np.uint32(1) << (brick[..., 1] * 3 + brick[..., 2] + 4).astype(np.uint32))
-        first = np.searchsorted(keys >> 16, np.arange(3)[:, None] * len(self.site) + np.arange(len(self.site) + 1))
-        return Masks(first.astype(np.uint32), mask, (keys & 0xFFFF).astype(np.uint64), reach, _words(reach != 0))
+        slabs = np.arange(8)[:, None]
+        chosen, some = slabs >> (keys & 15) // 3 & 1 != 0, slabs[..., None] >> brick[..., 0] & 1 != 0
+        reach = np.bitwise_or.reduce(np.where(some, 1 << brick @ np.array([9, 3, 1]), 0), axis=-1)
+        sizes = np.stack([np.bincount(keys[row] >> 16, minlength=len(self.site)) for row in chosen])
+        stops = np.cumsum(sizes).reshape(sizes.shape)
+        first = np.column_stack((stops[:, 0] - sizes[:, 0], stops)).astype(np.uint32)
+        entries = np.nonzero(chosen)[1]
+        return Masks(first, mask[entries], (keys[entries] & 0xFFFF).astype(np.uint64), reach.astype(np.uint32), _words(reach != 0))
 
     def walls(self) -> Walls:
         """Return what newborns near walls touch."""

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.brick_loops import List, Table, count, exchange_rows, grow, section
-from gpu_nim.backends.numpy.compact_bricks import CompactBricks, Shares
+from gpu_nim.backends.numpy.brick_loops import Growth, List, Table, count, exchange_rows, grow
+from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import BITS, ROWS
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
-T = TypeVar("T")
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
 _SLOTS = 1 << 10  # of a list at first
+_RUNS = 16  # of slabs, for each thread
+AROUND = 27  # bricks that a brick's newborns can touch
 
 
 class CompiledEngine(ExactlyOneEngine):
@@ -39,13 +39,14 @@ class CompiledEngine(ExactlyOneEngine):
 
     def _allocate(self, threads: int) -> None:
         compact = self._compact = CompactBricks(self._bricks)
-        self._layout, self._masks, self._walls = compact.layout(), compact.masks(), compact.walls()
-        spare = compact.total + np.arange(threads) * (2 << compact.shift)
-        lines = compact.total + threads * (2 << compact.shift)
-        self._table = Table(np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), spare + 1)
+        spare = 2 << compact.shift
+        lines = compact.total + threads * spare
+        table = Table(
+            np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), compact.total + spare * np.arange(threads) + 1
+        )
+        found = np.empty((threads, 3, compact.largest), np.int64)
+        self._growth = Growth(compact.layout(), compact.masks(), compact.walls(), compact.owned, table, found)
         self._last, self._next = self._list(_SLOTS), self._list(_SLOTS)
-        self._found = np.empty((threads, compact.largest), np.int64)
-        self._pending = np.full((threads, 2), -1, np.int64)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def _list(self, slots: int) -> List:
@@ -61,7 +62,7 @@ class CompiledEngine(ExactlyOneEngine):
     def _rows(self, numbers: Ints, rows: NDArray[np.uint32], *, back: bool) -> NDArray[np.uint32]:
         """Convert the touched cells of these bricks of `Bricks`."""
         corners = self._compact.embedded(self._bricks.cells(self._bricks.place(numbers) * self._bricks.size)) - self._compact.origin
-        exchange_rows(self._layout, self._table, np.ascontiguousarray(rows), corners, self._sites, back)
+        exchange_rows(self._growth, np.ascontiguousarray(rows), corners, self._sites, back)
         return rows
 
     @cached_property
@@ -75,86 +76,70 @@ class CompiledEngine(ExactlyOneEngine):
         bricks, places = self._compact.split(self._bricks.cells(self._own(representatives)))
         self._put(self._last, 0, bricks, places)
         self._put(self._last, 1, bricks[:0], places[:0])
-        number = self._layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1, 0] + bricks[:, 2]
+        number = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1, 0] + bricks[:, 2]
         word = number * 2 * self._compact.words + (places >> 6)
         for plane in (word, word + self._compact.words):
-            np.bitwise_or.at(self._table.lines, plane, np.uint64(1) << (places & 63).astype(np.uint64))
+            np.bitwise_or.at(self._growth.table.lines, plane, np.uint64(1) << (places & 63).astype(np.uint64))
         self._recount()
 
     def _put(self, lists: List, part: int, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
         """Make a part of the last list of cells, the second one behind the first."""
-        keys = np.column_stack((bricks[:, 0], bricks[:, 1] << self._layout.shift | bricks[:, 2]))
+        keys = np.column_stack((bricks[:, 0], bricks[:, 1] << self._growth.layout.shift | bricks[:, 2]))
         found, which = np.unique(keys, axis=0, return_inverse=True)
         first = int(lists.slots[0, :, 1].max()) if part else 0
         stop = first + len(found)
         if stop > len(lists.bricks):
-            lists = self._last = self._enlarged(lists, stop)
+            larger = self._list(stop)
+            for new, held in zip(larger, lists, strict=True):
+                new[: len(held)] = held
+            lists = self._last = larger
         lists.bricks[first:stop] = found[:, 1]
         lists.born[first:stop] = 0
         np.bitwise_or.at(lists.born, (first + which.reshape(-1), places >> 6), np.uint64(1) << (places & 63).astype(np.uint64))
         ends = first + np.searchsorted(found[:, 0], np.arange(-1, self._compact.slabs + 2))
         lists.slots[part] = np.stack((ends[:-1], ends[1:]), axis=1)
 
-    def _enlarged(self, lists: List, slots: int) -> List:
-        """A list with room for more slots."""
-        larger = self._list(slots)
-        for new, old in zip(larger, lists, strict=True):
-            new[: len(old)] = old
-        return larger
-
     def _step(self) -> None:
         if self._ranks.size > 1:
             self._exchange()
-        counters = np.zeros(2, np.int64)
+        bricks = int((self._last.slots[..., 1] - self._last.slots[..., 0]).sum())
+        needed = min(AROUND * bricks, len(self._growth.table.listed))
+        if needed > len(self._next.bricks):
+            self._next = self._list(2 * needed)
         self._next.slots[:] = 0
-        self._counted = [0, 0]
-        enough = False
-        while not enough:
+        threads = len(self._growth.found) if bricks >= _FEW else 1
+        counters, width = np.zeros(2, np.int64), max(2, -(-self._compact.slabs // (1 if threads == 1 else _RUNS * threads)))
 
-            def grown(thread: int) -> tuple[int, int, bool]:
-                tables = self._layout, self._masks, self._walls, self._compact.owned
-                done: tuple[int, int, bool] = grow(
-                    *tables, self._last, self._next, self._table, counters, self._found, self._pending, thread
-                )
-                return done
+        def grown(thread: int) -> tuple[int, int]:
+            counts: tuple[int, int] = grow(self._growth, self._last, self._next, counters, width, thread)
+            return counts
 
-            births, checksums, rooms = zip(*self._each(grown), strict=True)
-            self._counted = [self._counted[0] + sum(births), self._counted[1] + sum(map(int, checksums))]
-            enough = all(rooms)
-            if not enough:
-                self._next = self._enlarged(self._next, 2 * int(counters[1]))
+        others = [self._pool.submit(grown, thread) for thread in range(1, threads)] if self._pool else []
+        self._counted = [sum(map(int, part)) for part in zip(grown(0), *(other.result() for other in others), strict=True)]
         self._last, self._next = self._next, self._last
         if self.rule.universe is not None:
             self._leave_out()
             self._recount()
 
-    def _each(self, work: Callable[[int], T]) -> list[T]:
-        """Call a function for each thread; this one has the first."""
-        if self._pool is None or self._last.slots[0, :, 1].max() < _FEW:
-            return [work(0)]
-        others = [self._pool.submit(work, thread) for thread in range(1, len(self._pending))]
-        return [work(0), *(other.result() for other in others)]
-
     def _recount(self) -> None:
-        counted = [count(self._layout, self._walls, self._last, slab) for slab in range(self._compact.slabs)]
-        self._counted = [sum(int(some) for some, _ in counted), sum(int(mixed) for _, mixed in counted)]
+        self._counted = list(map(int, count(self._growth, self._last, 0, self._compact.slabs)))
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that are within reach of this one's slabs."""
-        at = self._bricks.locate(self._born(self._compact.near_others())[0])
+        at = self._bricks.locate(self._born(self._compact.near_others().of)[0])
         sent = pack(self._bricks, *self._bricks.words(at))
         received = self._bricks.cells_of(*unpack(self._ranks.exchange(sent)))
         self._put(self._last, 1, *self._compact.split(received))
 
-    def _born(self, only: Shares | None = None) -> tuple[Cells, Ints, Ints]:
-        """The newborns that the rank grew, or those among some, their slots and their places."""
+    def _born(self, only: Callable[[Ints, Ints, Ints], NDArray[np.uint64]] | None = None) -> tuple[Cells, Ints, Ints]:
+        """The newborns that the rank grew, their slots and their places: all, or those among the cells of bricks at (x, y, z)."""
         first, stop = self._last.slots[0, 1:-1].T
         slab = np.repeat(np.arange(len(first)), stop - first)
         slots = np.repeat(first - np.cumsum(stop - first) + (stop - first), stop - first) + np.arange(len(slab))
-        y, z = np.divmod(self._last.bricks[slots], 1 << self._layout.shift)
+        y, z = np.divmod(self._last.bricks[slots], 1 << self._growth.layout.shift)
         born = self._last.born[slots]
         if only is not None:
-            born &= only.of(slab, y, z)
+            born &= only(slab, y, z)
         bits = np.unpackbits(born.astype("<u8").view(np.uint8).reshape(len(slots), 8 * self._compact.words), axis=1, bitorder="little")
         index, places = np.nonzero(bits)
         bricks = np.stack((slab, y, z), axis=1)[index]
@@ -176,5 +161,5 @@ class CompiledEngine(ExactlyOneEngine):
         return births, mixed % 2**64
 
     def _section(self, axis: int, value: int) -> int:
-        axes, levels, share = self._compact.section(axis, value)
-        return int(section(self._layout, self._walls, self._last, axes, levels)) // share
+        cells = self._born(self._compact.at_level(axis, value))[0]
+        return int(self.rule.symmetry.section_size(cells, axis, value).sum())
