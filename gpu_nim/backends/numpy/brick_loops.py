@@ -29,7 +29,7 @@ from gpu_nim.backends.numpy.compilation import compiled
 from gpu_nim.model.digest import FINALIZER
 
 _ONE, _SIX, _THREE = np.uint64(1), np.uint64(6), np.uint32(3)
-_AHEAD = 3  # bricks of a list whose lines are prefetched
+_AHEAD = np.uint64(3)  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
 
 
@@ -155,7 +155,7 @@ def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> 
 @compiled
 def _line(layout: Layout, table: Table, thread: int, x: int, y: int, z: int) -> int:
     """The number of a brick's line."""
-    column = layout.columns[x + 1, y + 1, 0]
+    column = layout.columns[x + 1, y + 1]
     return (column if column != NOWHERE else table.spare[thread]) + z
 
 
@@ -178,7 +178,7 @@ def _reflect(layout: Layout, walls: Walls, sides: int, lines: Any, base: Any, di
         if sides >> dx & 1:
             target = _locate(layout, x, y, z)
             mask = _ONE << (target & np.uint64(63))
-            word = np.uint64(base[3 * dx + dy] + 2 * layout.words * dz) + (target >> _SIX)
+            word = base[3 * dx + dy] + np.uint64(2 * layout.words * dz) + (target >> _SIX)
             _touch(lines, word, words, mask, mask if touch[3] else np.uint64(0))
             reached |= np.uint32(1 << 9 * dx + 3 * dy + dz)
     return reached
@@ -189,21 +189,21 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, thread: i
     """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched."""
     layout, masks, walls, table = growth.layout, growth.masks, growth.walls, growth.table
     words, columns, lines, listed = np.uint64(layout.words), layout.columns, table.lines, table.listed
-    step, low, last = 2 * layout.words, (1 << layout.shift) - 1, walls.last
+    step, low, last, spare = np.uint64(2 * layout.words), (1 << layout.shift) - 1, walls.last, table.spare[thread]
     first, reach, face, found = masks.first[sides], masks.reach[sides], masks.face[sides], growth.found[thread]
-    numbers, base = np.empty(9, np.int64), np.empty(9, np.int64)
-    stop = old.slots[part, slab + 1, 1]
-    for slot in range(old.slots[part, slab + 1, 0], stop):
+    numbers, base = np.empty(9, np.uint64), np.empty(9, np.uint64)
+    stop = np.uint64(old.slots[part, slab + 1, 1])
+    for slot in range(np.uint64(old.slots[part, slab + 1, 0]), stop):
         if slot + _AHEAD < stop:
             ahead = old.bricks[slot + _AHEAD]
             for dx, dy in ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1)):
-                _prefetch(lines, np.uint64((columns[slab + dx, (ahead >> layout.shift) + dy, 0] + (ahead & low)) * step))
+                _prefetch(lines, np.uint64(columns[np.uint64(slab + dx), np.uint64((ahead >> layout.shift) + dy)] + (ahead & low)) * step)
         y, z = old.bricks[slot] >> layout.shift, old.bricks[slot] & low
         for dx in range(3):
             for dy in range(3):
-                number = columns[slab + dx, y + dy, 0]
-                numbers[3 * dx + dy] = (number if number != NOWHERE else table.spare[thread]) + z - 1
-                base[3 * dx + dy] = numbers[3 * dx + dy] * step
+                number = columns[np.uint64(slab + dx), np.uint64(y + dy)]
+                number = np.uint64((number if number != NOWHERE else spare) + z - 1)
+                numbers[np.uint64(3 * dx + dy)], base[np.uint64(3 * dx + dy)] = number, number * step
         distances = u, v, w = _apart(walls, slab, y, z)
         beside = u < last[0] or v < last[1] or w < last[2]
         reached = np.uint32(0)
@@ -221,16 +221,20 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, thread: i
                 reached |= reach[place]
                 for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
                     target = masks.target[entry]
-                    word = np.uint64(base[target & np.uint64(15)]) + (target >> np.uint64(4))
-                    _touch(lines, word, words, masks.mask[entry], np.uint64(0))
+                    word, mask = base[target & np.uint64(15)] + (target >> np.uint64(4)), masks.mask[entry]
+                    seen = lines[word + words]
+                    lines[word] |= seen & mask
+                    lines[word + words] = seen | mask
         while reached:
-            bit = np.int64(_lowest(np.uint64(reached)))
+            bit = _lowest(np.uint64(reached))
             reached &= reached - np.uint32(1)
-            number = numbers[bit // 3] + bit % 3
+            column = bit // np.uint64(3)
+            number = numbers[column] + bit - np.uint64(3) * column
             if not listed[number]:
                 listed[number] = 1
-                into = (slab + bit // 9) % 3
-                found[into, counts[into]] = (y + bit // 3 % 3 - 1) << layout.shift | z + bit % 3 - 1
+                dx, dy, dz = column // np.uint64(3), column % np.uint64(3), bit % np.uint64(3)
+                into = (np.uint64(slab) + dx) % np.uint64(3)
+                found[into, counts[into]] = (y + np.int64(dy) - 1) << layout.shift | z + np.int64(dz) - 1
                 counts[into] += 1
 
 
@@ -352,7 +356,7 @@ def exchange_rows(growth: Growth, rows: Any, corners: Any, site: Any, back: bool
             at_x, at_y, at_z = x >> logs[0], y >> logs[1], z >> logs[2]
             if not (0 <= at_x < len(columns) - 2 and 0 <= at_y < columns.shape[1] - 2):
                 continue
-            if not columns[at_x + 1, at_y + 1, 1] <= at_z < columns[at_x + 1, at_y + 1, 2]:
+            if not layout.heights[at_x + 1, at_y + 1, 0] <= at_z < layout.heights[at_x + 1, at_y + 1, 1]:
                 continue
             place = _locate(layout, x, y, z)
             word = np.uint64(_line(layout, growth.table, 0, at_x, at_y, at_z) * 2 * layout.words) + (place >> _SIX)

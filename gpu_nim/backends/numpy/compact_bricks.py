@@ -36,8 +36,9 @@ class Layout(NamedTuple):
     Attributes:
         logs: the binary logarithms of a brick's sites along each axis, int64 of shape (3,).
         words: 64-bit words of a brick's cells.
-        columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z, the first z, and the last
-            z + 1; int64 of shape (slabs + 2, columns + 2, 3). The number is `NOWHERE` of columns without bricks.
+        columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z, `NOWHERE` if it has none;
+            int64 of shape (slabs + 2, columns + 2).
+        heights: the first z of each, and the last z + 1; int64 of shape (slabs + 2, columns + 2, 2).
         shift: a brick's y and z in one number, y << shift | z.
         site: the coordinates of each place in the brick, int64 of shape (places, 3).
         place: the place of each site, uint64 of shape (sites,).
@@ -49,6 +50,7 @@ class Layout(NamedTuple):
     logs: Any
     words: int
     columns: Any
+    heights: Any
     shift: int
     site: Any
     place: Any
@@ -192,9 +194,8 @@ class CompactBricks:
         if bricks.spatial:
             stop = np.where(self.owned.of(x, y, 0).any(axis=-1), stop, first)
         ends = np.cumsum(stop - first).reshape(first.shape)
-        self.columns = np.zeros((self.slabs + 2, self.wide + 2, 3), np.int64)
-        self.columns[..., 0] = NOWHERE
-        self.columns[1:-1, 1:-1] = np.stack((np.where(stop > first, ends - stop, NOWHERE), first, stop), axis=-1)
+        self.columns = np.pad(np.where(stop > first, ends - stop, NOWHERE), 1, constant_values=NOWHERE)
+        self.heights = np.pad(np.stack((first, stop), axis=-1), ((1, 1), (1, 1), (0, 0)))
         self.total, self.shift = int(ends[-1, -1]), deep.bit_length()
         self.largest = int((stop - first).sum(axis=1).max()) + deep + 2
 
@@ -251,7 +252,7 @@ class CompactBricks:
         order = self.rule.symmetry.order(self.rule.dimension)
         place = self.place.reshape(-1).astype(np.uint64)
         mixed = (self.site.astype(np.uint64) * mixing).sum(axis=1, dtype=np.uint64)
-        return Layout(self.logs, self.words, self.columns, self.shift, self.site, place, mixed, np.append(mixing, corner), order)
+        return Layout(self.logs, self.words, self.columns, self.heights, self.shift, self.site, place, mixed, np.append(mixing, corner), order)
 
     def masks(self) -> Masks:
         """Return what newborns far from walls touch."""

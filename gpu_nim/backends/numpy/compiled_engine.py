@@ -76,7 +76,7 @@ class CompiledEngine(ExactlyOneEngine):
         bricks, places = self._compact.split(self._bricks.cells(self._own(representatives)))
         self._put(self._last, 0, bricks, places)
         self._put(self._last, 1, bricks[:0], places[:0])
-        number = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1, 0] + bricks[:, 2]
+        number = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1] + bricks[:, 2]
         word = number * 2 * self._compact.words + (places >> 6)
         for plane in (word, word + self._compact.words):
             np.bitwise_or.at(self._growth.table.lines, plane, np.uint64(1) << (places & 63).astype(np.uint64))
