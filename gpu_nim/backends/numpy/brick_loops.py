@@ -29,6 +29,7 @@ from gpu_nim.backends.numpy.compilation import compiled
 from gpu_nim.model.digest import FINALIZER
 
 _ONE, _SIX, _THREE = np.uint64(1), np.uint64(6), np.uint32(3)
+_ALL = np.uint32((1 << 27) - 1)  # a brick and all around it, as `Masks.reach` has them
 _AHEAD = np.uint64(3)  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
 
@@ -262,11 +263,11 @@ def _settle(growth: Growth, slab: int, thread: int, found: Any, new: List, slot:
 
 
 @compiled
-def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any]:
-    """Count the newborns of some slabs, orbit by orbit, and add up their checksum."""
-    layout, walls = growth.layout, growth.walls
+def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any, int]:
+    """Count the newborns of some slabs, orbit by orbit, their checksum, and how many bricks those of each brick reach, at most."""
+    layout, walls, reach = growth.layout, growth.walls, growth.masks.reach[7]
     last, mixing, low = walls.last, layout.mixing, (1 << layout.shift) - 1
-    births, checksum = 0, np.uint64(0)
+    births, checksum, room = 0, np.uint64(0), 0
     for slab in range(start, stop):
         for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
             y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
@@ -274,15 +275,18 @@ def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any]
             beside = u < last[0] or v < last[1] or w < last[2]
             corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
             corner += np.uint64(y << layout.logs[1]) * mixing[1] + np.uint64(z << layout.logs[2]) * mixing[2]
-            far, total = 0, np.uint64(0)
+            far, total, reached = 0, np.uint64(0), np.uint32(0)
             for k in range(np.uint64(layout.words)):
                 left = lists.born[slot, k]
                 near = left & _near(walls, u, v, w, k) if beside else np.uint64(0)
                 left ^= near
                 while left:
-                    total += _finalized(corner + layout.mixed[k << _SIX | _lowest(left)])
+                    place = k << _SIX | _lowest(left)
+                    total += _finalized(corner + layout.mixed[place])
+                    reached |= reach[place]
                     left &= left - _ONE
                     far += 1
+                reached |= _ALL if near else np.uint32(0)
                 while near:
                     place = k << _SIX | _lowest(near)
                     near &= near - _ONE
@@ -291,7 +295,10 @@ def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any]
                     checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
             births += far * layout.order
             checksum += total * np.uint64(layout.order)
-    return births, checksum
+            while reached:
+                room += 1
+                reached &= reached - np.uint32(1)
+    return births, checksum, room
 
 
 @compiled
@@ -303,22 +310,23 @@ def _finalized(mix: Any) -> Any:
 
 
 @compiled
-def grow(growth: Growth, old: List, new: List, counters: Any, width: int, thread: int) -> tuple[int, Any]:
-    """Grow run after run of slabs, as the counter says, until none is left; return births and their checksum.
+def grow(growth: Growth, old: List, new: List, counters: Any, width: int, thread: int) -> tuple[int, Any, int]:
+    """Grow run after run of slabs, as the counter says, until none is left; return what `count` does.
 
     Args:
         growth: the growth.
         old: the last list.
-        new: the list to make, with a slot for each brick that the newborns can reach.
+        new: the list to make, with room for the bricks that the newborns can reach.
         counters: the next slab, and the next free slot, of all threads; int64 of shape (2,).
         width: the slabs of a run.
         thread: the thread.
     """
-    births, checksum, slabs, counts = 0, np.uint64(0), len(growth.layout.columns) - 2, np.zeros(3, np.int64)
+    births, checksum, room = 0, np.uint64(0), 0
+    slabs, counts = len(growth.layout.columns) - 2, np.zeros(3, np.int64)
     while True:
         start = _fetch_add(counters, np.uint64(0), width)
         if start >= slabs:
-            return births, checksum
+            return births, checksum, room
         stop = min(start + width, slabs)
         for slab in range(start - 1, stop + 1):
             # Newborns of both slabs beside the run touch in it, too; none of them outside of it.
@@ -333,9 +341,10 @@ def grow(growth: Growth, old: List, new: List, counters: Any, width: int, thread
                 found = growth.found[thread, of_done, : counts[of_done]]
                 new.slots[0, slab, 0], new.slots[0, slab, 1] = slot, _settle(growth, done, thread, found, new, slot)
                 counts[of_done] = 0
-                some, mixed = count(growth, new, done, slab)
+                some, mixed, reached = count(growth, new, done, slab)
                 births += some
                 checksum += mixed
+                room += reached
 
 
 @compiled

@@ -24,10 +24,14 @@ from numpy.typing import NDArray
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
+from gpu_nim.model.memory import cores
 from gpu_nim.model.rule import Cells, Symmetry
 
 #: Stands for the number of a brick in a column that has none.
 NOWHERE = -(1 << 60)
+#: The bricks that a list has room for at first.
+SLOTS = 1 << 10
+_LISTED = 3000  # measured: lists have room for the bricks of so many generations at most, if each had the same share
 
 
 class Layout(NamedTuple):
@@ -127,7 +131,8 @@ class Shares(NamedTuple):
 class CompactBricks:
     """The compact bricks of a growth; on several ranks those with cells that the rank owns.
 
-    >>> from gpu_nim.model.rule import Rule
+    >>> from gpu_nim.model.memory import cores
+from gpu_nim.model.rule import Rule
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> bricks = CompactBricks(Bricks(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), 100))
     >>> bricks.total  # of 16 by 16 cells, in 0 <= y <= x <= 100
@@ -197,7 +202,16 @@ class CompactBricks:
         self.columns = np.pad(np.where(stop > first, ends - stop, NOWHERE), 1, constant_values=NOWHERE)
         self.heights = np.pad(np.stack((first, stop), axis=-1), ((1, 1), (1, 1), (0, 0)))
         self.total, self.shift = int(ends[-1, -1]), deep.bit_length()
-        self.largest = int((stop - first).sum(axis=1).max()) + deep + 2
+        self.spare = deep + 3
+        self.largest = int((stop - first).sum(axis=1).max()) + self.spare
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the growth's arrays: lines, columns, and lists as large as measured."""
+        lines = self.total + cores() * self.spare
+        slots = min(lines, _LISTED * lines // (self._bricks.last + 1)) + SLOTS
+        found = 24 * cores() * self.largest + 64 * (self.slabs + 2)
+        return (16 * self.words + 1) * lines + 2 * (8 * self.words + 8) * slots + 24 * self.columns.size + found
 
     def embedded(self, cells: Cells) -> NDArray[np.int64]:
         """Return cells at their x, y and z, shape (N, 3)."""

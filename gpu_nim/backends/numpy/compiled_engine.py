@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.numpy.brick_loops import Growth, List, Table, count, exchange_rows, grow
-from gpu_nim.backends.numpy.compact_bricks import CompactBricks
+from gpu_nim.backends.numpy.compact_bricks import SLOTS, CompactBricks
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import BITS, ROWS
@@ -21,9 +21,8 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
-_SLOTS = 1 << 10  # of a list at first
 _RUNS = 16  # of slabs, for each thread
-AROUND = 27  # bricks that a brick's newborns can touch
+_AROUND = 27  # bricks that a brick's newborns can touch
 
 
 class CompiledEngine(ExactlyOneEngine):
@@ -39,14 +38,13 @@ class CompiledEngine(ExactlyOneEngine):
 
     def _allocate(self, threads: int) -> None:
         compact = self._compact = CompactBricks(self._bricks)
-        spare = 2 << compact.shift
-        lines = compact.total + threads * spare
+        lines = compact.total + threads * compact.spare
         table = Table(
-            np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), compact.total + spare * np.arange(threads) + 1
+            np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), compact.total + compact.spare * np.arange(threads) + 1
         )
         found = np.empty((threads, 3, compact.largest), np.int64)
         self._growth = Growth(compact.layout(), compact.masks(), compact.walls(), compact.owned, table, found)
-        self._last, self._next = self._list(_SLOTS), self._list(_SLOTS)
+        self._last, self._next = self._list(SLOTS), self._list(SLOTS)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def _list(self, slots: int) -> List:
@@ -102,16 +100,17 @@ class CompiledEngine(ExactlyOneEngine):
     def _step(self) -> None:
         if self._ranks.size > 1:
             self._exchange()
-        bricks = int((self._last.slots[..., 1] - self._last.slots[..., 0]).sum())
-        needed = min(AROUND * bricks, len(self._growth.table.listed))
+        received = int(np.diff(self._last.slots[1]).sum())
+        most = len(self._growth.table.listed)
+        needed = min(self._counted[2] + _AROUND * received, most)
         if needed > len(self._next.bricks):
-            self._next = self._list(2 * needed)
+            self._next = self._list(min(needed + needed // 4, most))
         self._next.slots[:] = 0
-        threads = len(self._growth.found) if bricks >= _FEW else 1
+        threads = len(self._growth.found) if self._last.slots.max() >= _FEW else 1
         counters, width = np.zeros(2, np.int64), max(2, -(-self._compact.slabs // (1 if threads == 1 else _RUNS * threads)))
 
-        def grown(thread: int) -> tuple[int, int]:
-            counts: tuple[int, int] = grow(self._growth, self._last, self._next, counters, width, thread)
+        def grown(thread: int) -> tuple[int, int, int]:
+            counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, width, thread)
             return counts
 
         others = [self._pool.submit(grown, thread) for thread in range(1, threads)] if self._pool else []
@@ -157,7 +156,7 @@ class CompiledEngine(ExactlyOneEngine):
         return self._born()[0]
 
     def _count_and_checksum(self) -> tuple[int, int]:
-        births, mixed = self._counted
+        births, mixed, _ = self._counted
         return births, mixed % 2**64
 
     def _section(self, axis: int, value: int) -> int:

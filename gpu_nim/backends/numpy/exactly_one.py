@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
+from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
 from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
+from gpu_nim.backends.shared.bricks import CELLS, Bricks
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
@@ -41,14 +42,6 @@ from gpu_nim.model.rule import Cells, Rule
 _COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more than it takes to load them
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
-_BRICK_BYTES = 4 * ROWS + 4  # of compiled loops: rows and a slot
-_LISTED_BYTES = 408  # of a brick in the lists of compiled loops
-_LISTED = 320  # measured: the bricks of a list are as many as those of so many generations, if each had the same share
-
-
-def listed(bricks: Bricks) -> int:
-    """Return how many of its bricks a rank is planned to have in a list."""
-    return min(bricks.held, _LISTED * bricks.count // (bricks.last + 1))
 
 
 def gains_by_loops(rule: Rule, last: int) -> bool:
@@ -94,7 +87,7 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, *, loops: bool = False
     bricks = Bricks.of_busiest(rule, last, ranks)
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
-        return columns + LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed(bricks)
+        return columns + LOADED_BYTES + CompactBricks(bricks).bytes
     return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
 
 
