@@ -15,6 +15,7 @@ from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend, byte_table, exactly_one, general
+from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
@@ -192,6 +193,43 @@ def test_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last):
 def test_bricks_fit_the_domain():
     # That of edge has 5/72 n^3 cells: a sixth of the cells of even sum with coordinates up to n and a sum up to 2 n.
     assert CELLS * Bricks(EDGE, 1024).count < 1.15 * 5 / 72 * 1024**3
+
+
+@many
+@given(rule=FAST.filter(lambda rule: Bricks(rule, 0).fits), last=st.integers(0, 60), ranks=st.integers(1, 3))
+def test_compact_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last, ranks):
+    to = min(last, 9)
+    cells = rule.symmetry.representatives(GeneralEngine(rule, to).advance(to, cells=True).cells.astype(np.int64))
+    owners = 0
+    for rank in range(ranks):
+        bricks = Bricks(rule, last, rank, ranks)
+        compact = CompactBricks(bricks)
+        at, place = compact.split(cells)
+        assert (compact.cells(at, place) == cells).all()
+        own = bricks.owns(bricks.locate(cells) >> np.array(bricks.logs))
+        words = compact.owned.of(*at.T)
+        assert (words[np.arange(len(cells)), place >> 6] >> (place & 63).astype(np.uint64) & np.uint64(1) == own).all()
+        number = compact.columns[at[own, 0] + 1, at[own, 1] + 1] + at[own, 2]
+        assert ((number >= 0) & (number < compact.total)).all()
+        assert len(np.unique(number * len(compact.site) + place[own])) == own.sum()
+        owners += own
+    assert (owners == 1).all()
+
+
+def test_compact_bricks_fit_the_domain():
+    assert 256 * CompactBricks(Bricks(EDGE, 1024)).total < 1.1 * 5 / 72 * 1024**3
+
+
+@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, TRIANGULAR, POPULATIONS["A147562"], POPULATIONS["A151793"]])
+def test_compiled_engines_take_no_more_memory_than_planned(rule):
+    pytest.importorskip("numba", reason="numba is not installed")
+    from gpu_nim.backends.numpy.compiled_engine import CompiledEngine
+
+    engine = CompiledEngine(rule, 127)
+    engine.advance(127)
+    growth = engine._growth
+    arrays = *growth.table, growth.found, growth.layout.columns, growth.layout.heights, *engine._last, *engine._next
+    assert sum(array.nbytes for array in arrays) <= engine._compact.bytes
 
 
 # Published terms

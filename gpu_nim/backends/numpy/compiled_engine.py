@@ -72,30 +72,25 @@ class CompiledEngine(ExactlyOneEngine):
 
     def _set_newborns(self, representatives: Cells) -> None:
         bricks, places = self._compact.split(self._bricks.cells(self._own(representatives)))
-        self._put(self._last, 0, bricks, places)
-        self._put(self._last, 1, bricks[:0], places[:0])
+        self._put(0, bricks, places)
+        self._put(1, bricks[:0], places[:0])
         number = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1] + bricks[:, 2]
         word = number * 2 * self._compact.words + (places >> 6)
         for plane in (word, word + self._compact.words):
-            np.bitwise_or.at(self._growth.table.lines, plane, np.uint64(1) << (places & 63).astype(np.uint64))
+            np.bitwise_or.at(self._growth.table.lines, plane, _bits(places))
         self._recount()
 
-    def _put(self, lists: List, part: int, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
+    def _put(self, part: int, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
         """Make a part of the last list of cells, the second one behind the first."""
         keys = np.column_stack((bricks[:, 0], bricks[:, 1] << self._growth.layout.shift | bricks[:, 2]))
         found, which = np.unique(keys, axis=0, return_inverse=True)
-        first = int(lists.slots[0, :, 1].max()) if part else 0
-        stop = first + len(found)
-        if stop > len(lists.bricks):
-            larger = self._list(stop)
-            for new, held in zip(larger, lists, strict=True):
-                new[: len(held)] = held
-            lists = self._last = larger
-        lists.bricks[first:stop] = found[:, 1]
-        lists.born[first:stop] = 0
-        np.bitwise_or.at(lists.born, (first + which.reshape(-1), places >> 6), np.uint64(1) << (places & 63).astype(np.uint64))
+        first = int(self._last.slots[0].max()) * part
+        born = np.zeros((len(found), self._compact.words), np.uint64)
+        np.bitwise_or.at(born, (which.reshape(-1), places >> 6), _bits(places))
         ends = first + np.searchsorted(found[:, 0], np.arange(-1, self._compact.slabs + 2))
-        lists.slots[part] = np.stack((ends[:-1], ends[1:]), axis=1)
+        self._last.slots[part] = np.stack((ends[:-1], ends[1:]), axis=1)
+        held, words, slots = self._last
+        self._last = List(np.concatenate((held[:first], found[:, 1])), np.concatenate((words[:first], born)), slots)
 
     def _step(self) -> None:
         if self._ranks.size > 1:
@@ -128,7 +123,7 @@ class CompiledEngine(ExactlyOneEngine):
         at = self._bricks.locate(self._born(self._compact.near_others().of)[0])
         sent = pack(self._bricks, *self._bricks.words(at))
         received = self._bricks.cells_of(*unpack(self._ranks.exchange(sent)))
-        self._put(self._last, 1, *self._compact.split(received))
+        self._put(1, *self._compact.split(received))
 
     def _born(self, only: Callable[[Ints, Ints, Ints], NDArray[np.uint64]] | None = None) -> tuple[Cells, Ints, Ints]:
         """The newborns that the rank grew, their slots and their places: all, or those among the cells of bricks at (x, y, z)."""
@@ -149,7 +144,7 @@ class CompiledEngine(ExactlyOneEngine):
         cells, slots, places = self._born()
         outside = ~self.rule.inside(cells)
         slots, places = slots[outside], places[outside]
-        np.bitwise_xor.at(self._last.born, (slots, places >> 6), np.uint64(1) << (places & 63).astype(np.uint64))
+        np.bitwise_xor.at(self._last.born, (slots, places >> 6), _bits(places))
 
     @property
     def newborns(self) -> Cells:
@@ -162,3 +157,9 @@ class CompiledEngine(ExactlyOneEngine):
     def _section(self, axis: int, value: int) -> int:
         cells = self._born(self._compact.at_level(axis, value))[0]
         return int(self.rule.symmetry.section_size(cells, axis, value).sum())
+
+
+def _bits(places: Ints) -> NDArray[np.uint64]:
+    """The bits of places in their words."""
+    bits: NDArray[np.uint64] = np.uint64(1) << (places & 63).astype(np.uint64)
+    return bits
