@@ -1,7 +1,7 @@
 """The loops of exactly-one growth that numba compiles, over compact bricks (`gpu_nim.backends.numpy.compact_bricks`).
 
-Layout. Each brick has one line of memory: words D of decided cells, then words O of touched ones, 64 or 128 bytes in all. Beside them
-a generation is the list of the bricks that have newborns, slab by slab, and these as words.
+Layout. Each brick has one line of memory: words D of decided cells, then words O of touched ones, 64 or 128 bytes in all. Beside
+them a generation is the list of the bricks that have newborns, slab by slab, and these as words.
 
 Invariant. D = O between generations. Touches by a mask M are D |= O & M, then O |= M: a cell is in O from its first touch on, in D
 from its second. So the newborns are O ^ D, and D = O ends the generation.
@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from numba.np import arrayobj
 
 from gpu_nim.backends.numpy.compact_bricks import NOWHERE, Layout, Masks, Shares, Walls
-from gpu_nim.backends.numpy.compilation import compiled
+from gpu_nim.backends.numpy.compilation import compiled, intrinsic
 from gpu_nim.model.digest import FINALIZER
 
 _ONE, _SIX, _THREE = np.uint64(1), np.uint64(6), np.uint32(3)
@@ -84,7 +83,7 @@ class Growth(NamedTuple):
     found: Any
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _lowest(_: Any, word: Any) -> Any:
     """The number of the lowest bit of a word that is not 0."""
 
@@ -94,12 +93,18 @@ def _lowest(_: Any, word: Any) -> Any:
     return types.uint64(types.uint64), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """A pointer to an element of the first argument, by the second one."""
+    make_array: Any = arrayobj.make_array
+    return builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
+
+
+@intrinsic
 def _prefetch(_: Any, array: Any, index: Any) -> Any:
     """Prefetch an element of an array, to write."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
+        pointer = _pointer(context, builder, signature, arguments)
         void, i32 = ir.VoidType(), ir.IntType(32)
         kind = ir.FunctionType(void, [pointer.type, i32, i32, i32])
         builder.call(builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind), [pointer, i32(1), i32(3), i32(1)])
@@ -108,12 +113,12 @@ def _prefetch(_: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.uint64), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _fetch_add(_: Any, array: Any, index: Any, value: Any) -> Any:
     """Add to an element of an array of int64, atomically, and return what it was."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
+        pointer = _pointer(context, builder, signature, arguments)
         return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
 
     return types.int64(array, types.uint64, types.int64), code
@@ -145,7 +150,7 @@ def _near(walls: Walls, u: int, v: int, w: int, word: int) -> Any:
 
 
 @compiled
-def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> int:
+def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> Any:
     """The class of a cell at some place of a brick at these distances."""
     limits, along = walls.limits, walls.along[place]
     kind = min((u << layout.logs[0]) + along[0], limits[0])
@@ -154,7 +159,7 @@ def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> 
 
 
 @compiled
-def _line(layout: Layout, table: Table, thread: int, x: int, y: int, z: int) -> int:
+def _line(layout: Layout, table: Table, thread: int, x: int, y: int, z: int) -> Any:
     """The number of a brick's line."""
     column = layout.columns[x + 1, y + 1]
     return (column if column != NOWHERE else table.spare[thread]) + z
@@ -198,7 +203,8 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, thread: i
         if slot + _AHEAD < stop:
             ahead = old.bricks[slot + _AHEAD]
             for dx, dy in ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1)):
-                _prefetch(lines, np.uint64(columns[np.uint64(slab + dx), np.uint64((ahead >> layout.shift) + dy)] + (ahead & low)) * step)
+                column = columns[np.uint64(slab + dx), np.uint64((ahead >> layout.shift) + dy)]
+                _prefetch(lines, np.uint64(column + (ahead & low)) * step)
         y, z = old.bricks[slot] >> layout.shift, old.bricks[slot] & low
         for dx in range(3):
             for dy in range(3):
@@ -229,11 +235,11 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, thread: i
         while reached:
             bit = _lowest(np.uint64(reached))
             reached &= reached - np.uint32(1)
-            column = bit // np.uint64(3)
-            number = numbers[column] + bit - np.uint64(3) * column
+            side = bit // np.uint64(3)
+            number = numbers[side] + bit - np.uint64(3) * side
             if not listed[number]:
                 listed[number] = 1
-                dx, dy, dz = column // np.uint64(3), column % np.uint64(3), bit % np.uint64(3)
+                dx, dy, dz = side // np.uint64(3), side % np.uint64(3), bit % np.uint64(3)
                 into = (np.uint64(slab) + dx) % np.uint64(3)
                 found[into, counts[into]] = (y + np.int64(dy) - 1) << layout.shift | z + np.int64(dz) - 1
                 counts[into] += 1

@@ -3,13 +3,13 @@
 Coordinates. A cell is kept at its own coordinates; one of the plane at (x, 0, y). Of a growth with symmetry only the fundamental
 domain x >= y >= z is kept. Its walls are where u = x - y, v = y - z and, with signs, w = z are 0: `Bricks.folding`.
 
-Bricks. A brick has 8 x 8 x 8 sites, in the plane 16 x 1 x 16, of which 256 or 512 can be cells: of an even lattice every second one.
+Bricks. A brick has 8 x 8 x 8 sites, in the plane 16 x 1 x 16, of them 256 or 512 cells: every second one of an even lattice.
 A word of 64 bits has 4 x 4 x 8 sites of an even lattice, 4 x 4 x 4 of another, 8 x 1 x 8 of the plane. The place of a cell in its
 brick is its word and bit. Bricks at one (x, y) are a column, and those at one x a slab, which is numbered without gaps.
 
 Masks. The touches of a newborn at one place fall into a few words, each with one mask: edge has 2.75 on average. A newborn near a
-wall is touched by its mirror images' touches too. What it touches within the domain, and what of it twice, depends only on its class:
-its distances from the walls, where a distance beyond `limits` counts as one just beyond.
+wall is touched by its mirror images' touches too. What it touches within the domain, and what of it twice, depends on its class: its
+distances from the walls, where a distance beyond `limits` counts as one just beyond.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.memory import cores
-from gpu_nim.model.rule import Cells, Symmetry
+from gpu_nim.model.rule import Cells
 
 #: Stands for the number of a brick in a column that has none.
 NOWHERE = -(1 << 60)
@@ -40,8 +40,8 @@ class Layout(NamedTuple):
     Attributes:
         logs: the binary logarithms of a brick's sites along each axis, int64 of shape (3,).
         words: 64-bit words of a brick's cells.
-        columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z, `NOWHERE` if it has none;
-            int64 of shape (slabs + 2, columns + 2).
+        columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z, `NOWHERE` without
+            bricks; int64 of shape (slabs + 2, columns + 2).
         heights: the first z of each, and the last z + 1; int64 of shape (slabs + 2, columns + 2, 2).
         shift: a brick's y and z in one number, y << shift | z.
         site: the coordinates of each place in the brick, int64 of shape (places, 3).
@@ -132,7 +132,7 @@ class CompactBricks:
     """The compact bricks of a growth; on several ranks those with cells that the rank owns.
 
     >>> from gpu_nim.model.memory import cores
-from gpu_nim.model.rule import Rule
+    from gpu_nim.model.rule import Rule
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> bricks = CompactBricks(Bricks(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), 100))
     >>> bricks.total  # of 16 by 16 cells, in 0 <= y <= x <= 100
@@ -148,15 +148,14 @@ from gpu_nim.model.rule import Rule
         word = np.array([2, 2, 2 + bricks.packed] if bricks.spatial else [3, 0, 3])
         self.size = 1 << self.logs
         sites = np.array(list(product(*map(range, self.size))), np.int64)
-        # The words of a brick, then the cells of each: the last coordinate without its lowest digit where that follows from the sum.
+        # The words of a brick, then the cells of each.
         keys = [*(sites >> word).T, *(sites & (1 << word) - 1).T]
         order = np.lexsort(keys[::-1])
         self.site = sites[order[sites[order].sum(axis=1) % 2 == 0]] if bricks.packed else sites[order]
         self.words = len(self.site) // 64
         self.place = np.zeros(self.size, np.int64)
         self.place[tuple(self.site.T)] = np.arange(len(self.site))
-        self._across = np.zeros((3, 3), np.int64)
-        self._across[:, self._axes] = bricks.folding * np.array(bricks.walls)[:, None]
+        self._across = self.embedded(bricks.folding * np.array(bricks.walls)[:, None])
         self._plan()
 
     def _plan(self) -> None:
@@ -166,26 +165,21 @@ from gpu_nim.model.rule import Rule
         for wall, across in zip(bricks.walls, bricks.folding, strict=True):
             if wall and across.any():
                 bounds[tuple((-across).tolist())] = min(0, bounds[tuple((-across).tolist())])
-        functional = np.zeros((len(bounds), 3), np.int64)
-        functional[:, self._axes] = list(bounds)
-        most = np.array(list(bounds.values()))
-        alone = np.abs(functional).sum(axis=1) == 1
+        functional, most = self.embedded(np.array(list(bounds))), list(bounds.values())
         low, high = np.zeros((2, 3), np.int64)
-        for f, bound in zip(functional[alone], most[alone], strict=True):
-            axis, sign = int(np.abs(f).argmax()), int(f.sum())
-            (high if sign > 0 else low)[axis] = sign * bound
+        for axis, unit in zip(self._axes, np.eye(self.rule.dimension, dtype=np.int64), strict=True):
+            low[axis], high[axis] = -bounds[tuple((-unit).tolist())], bounds[tuple(unit.tolist())]
         if bricks.folded:
             # All are counted from one number, so that walls lie between bricks or through their diagonals.
             low[self._axes] = low[2]
         self.origin = low // self.size * self.size
         self.slabs, self.wide, deep = ((high - self.origin) // self.size + 1).clip(1).tolist()
         self.owned = self._of_slabs(bricks.owners == bricks.rank, (self.slabs, self.wide, deep))
-        corner_x, corner_y = (self.origin[axis] + self.size[axis] * np.arange(number) for axis, number in ((0, self.slabs), (1, self.wide)))
+        corners = [self.origin[axis] + self.size[axis] * np.arange(number) for axis, number in enumerate((self.slabs, self.wide))]
         floor, ceiling = (np.full((self.slabs, self.wide), bound) for bound in (low[2], high[2]))
-        for (a, b, c), bound in zip(functional.tolist(), most.tolist(), strict=True):
-            least_x, least_y = (
-                np.minimum(f * corner, f * (corner + self.size[axis] - 1)) for axis, f, corner in ((0, a, corner_x), (1, b, corner_y))
-            )
+        for f, bound in zip(functional.tolist(), most, strict=True):
+            c = f[2]
+            least_x, least_y = (np.minimum(f[i] * corner, f[i] * (corner + self.size[i] - 1)) for i, corner in enumerate(corners))
             room = bound - least_x[:, None] - least_y
             if c > 0:
                 np.minimum(ceiling, room, out=ceiling)
@@ -195,8 +189,8 @@ from gpu_nim.model.rule import Rule
                 ceiling[room < 0] = low[2] - 1
         first = (floor - self.origin[2]) // self.size[2]
         stop = np.where(ceiling < floor, first, (ceiling - self.origin[2]) // self.size[2] + 1)
-        x, y = np.indices(first.shape)
-        if bricks.spatial:
+        if bricks.spatial and bricks.ranks > 1:
+            x, y = np.indices(first.shape)
             stop = np.where(self.owned.of(x, y, 0).any(axis=-1), stop, first)
         ends = np.cumsum(stop - first).reshape(first.shape)
         self.columns = np.pad(np.where(stop > first, ends - stop, NOWHERE), 1, constant_values=NOWHERE)
@@ -211,7 +205,8 @@ from gpu_nim.model.rule import Rule
         lines = self.total + cores() * self.spare
         slots = min(lines, _LISTED * lines // (self._bricks.last + 1)) + SLOTS
         found = 24 * cores() * self.largest + 64 * (self.slabs + 2)
-        return (16 * self.words + 1) * lines + 2 * (8 * self.words + 8) * slots + 24 * self.columns.size + found
+        lists = 2 * (8 * self.words + 8) * slots
+        return int((16 * self.words + 1) * lines + lists + 24 * self.columns.size + found)
 
     def embedded(self, cells: Cells) -> NDArray[np.int64]:
         """Return cells at their x, y and z, shape (N, 3)."""
@@ -245,8 +240,7 @@ from gpu_nim.model.rule import Rule
         shared = self._bricks
         if chosen.all():
             return Shares(np.zeros(3, np.int64), 0, np.full((1, self.words), 2**64 - 1, np.uint64))
-        axis = np.zeros(3, np.int64)
-        axis[self._axes] = shared.folding[shared.axis]
+        axis = self.embedded(shared.folding[None, shared.axis])[0]
         ends = np.outer(axis, (0, 1)) * np.array(bricks)[:, None]
         least, most = int(ends.min(axis=1).sum()), int(ends.max(axis=1).sum())
         corners = axis @ self.origin + self.size[0] * np.arange(least, most + 1) - shared.origin[shared.axis]
@@ -266,13 +260,13 @@ from gpu_nim.model.rule import Rule
         order = self.rule.symmetry.order(self.rule.dimension)
         place = self.place.reshape(-1).astype(np.uint64)
         mixed = (self.site.astype(np.uint64) * mixing).sum(axis=1, dtype=np.uint64)
-        return Layout(self.logs, self.words, self.columns, self.heights, self.shift, self.site, place, mixed, np.append(mixing, corner), order)
+        return Layout(
+            self.logs, self.words, self.columns, self.heights, self.shift, self.site, place, mixed, np.append(mixing, corner), order
+        )
 
     def masks(self) -> Masks:
         """Return what newborns far from walls touch."""
-        offsets = np.zeros((len(self.rule.offsets), 3), np.int64)
-        offsets[:, self._axes] = self.rule.offsets
-        target = self.site[:, None] + offsets
+        target = self.site[:, None] + self.embedded(np.array(self.rule.offsets, np.int64))
         brick, place = target + self.size >> self.logs, self.place[tuple(np.moveaxis(target & self.size - 1, -1, 0))]
         word = (brick[..., 2] * 2 * self.words + (place >> 6)) << 4 | 3 * brick[..., 0] + brick[..., 1]
         keys, which = np.unique(np.arange(len(self.site))[:, None] << 16 | word, return_inverse=True)

@@ -35,13 +35,13 @@ class CompiledEngine(ExactlyOneEngine):
     """
 
     _loops = True
+    _counted: list[int]
 
     def _allocate(self, threads: int) -> None:
         compact = self._compact = CompactBricks(self._bricks)
         lines = compact.total + threads * compact.spare
-        table = Table(
-            np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), compact.total + compact.spare * np.arange(threads) + 1
-        )
+        spare = compact.total + compact.spare * np.arange(threads) + 1
+        table = Table(np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), spare)
         found = np.empty((threads, 3, compact.largest), np.int64)
         self._growth = Growth(compact.layout(), compact.masks(), compact.walls(), compact.owned, table, found)
         self._last, self._next = self._list(SLOTS), self._list(SLOTS)
@@ -134,7 +134,8 @@ class CompiledEngine(ExactlyOneEngine):
         born = self._last.born[slots]
         if only is not None:
             born &= only(slab, y, z)
-        bits = np.unpackbits(born.astype("<u8").view(np.uint8).reshape(len(slots), 8 * self._compact.words), axis=1, bitorder="little")
+        octets = born.astype("<u8").view(np.uint8).reshape(len(slots), 8 * self._compact.words)
+        bits = np.unpackbits(octets, axis=1, bitorder="little")
         index, places = np.nonzero(bits)
         bricks = np.stack((slab, y, z), axis=1)[index]
         return self._compact.cells(bricks, places), slots[index], places
