@@ -8,8 +8,8 @@ A word of 64 bits has 4 x 4 x 8 sites of an even lattice, 4 x 4 x 4 of another, 
 brick is its word and bit. Bricks at one (x, y) are a column, and those at one x a slab, which is numbered without gaps.
 
 Masks. The touches of a newborn at one place fall into a few words, each with one mask: edge has 2.75 on average. A newborn near a
-wall is touched by its mirror images' touches too. What it touches within the domain, and what of it twice, depends on its class: its
-distances from the walls, where a distance beyond `limits` counts as one just beyond.
+wall is touched by its mirror images' touches too. What it touches within the domain, and what of it twice, depends on its class:
+its distances from the walls, where a distance beyond `limits` counts as one just beyond.
 """
 
 from __future__ import annotations
