@@ -35,6 +35,7 @@ from tests.lattices import (
     ONE,
     POPULATIONS,
     RULE750,
+    SEED3,
     TRIANGULAR,
     generations_of,
     literal,
@@ -141,6 +142,13 @@ def test_the_lattices_of_the_literature(backend, rule, last):
     last = last if backend.name == "numpy" else min(last, 25)
     engines = backend.automaton(rule, last), GeneralEngine(rule, last)
     same_batches(*(engine.advance(last, cells=True, section=(0, 2)) for engine in engines))
+
+
+@pytest.mark.parametrize("offset", [(-1, -1, -1), (1, 1, 1), (-1, 1, 0), (0, -1, 1), (1, -1, -1)])
+def test_a_line_of_cells_crosses_bricks_at_their_corners(every_backend, offset):
+    last = 20 if every_backend.name == "numpy" else 10
+    engine = every_backend.automaton(Rule(3, (offset,), ONE, SEED3), last)
+    assert engine.advance(last).births.tolist() == [1] * (last + 1)
 
 
 @both_engines
