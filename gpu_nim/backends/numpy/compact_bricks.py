@@ -131,8 +131,7 @@ class Shares(NamedTuple):
 class CompactBricks:
     """The compact bricks of a growth; on several ranks those with cells that the rank owns.
 
-    >>> from gpu_nim.model.memory import cores
-    from gpu_nim.model.rule import Rule
+    >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
     >>> bricks = CompactBricks(Bricks(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), 100))
     >>> bricks.total  # of 16 by 16 cells, in 0 <= y <= x <= 100
