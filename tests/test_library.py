@@ -145,7 +145,7 @@ def test_statements_and_growths_are_verified() -> None:
 
 
 def test_growths_and_solutions_are_datasets() -> None:
-    pytest.importorskip("xarray")
+    pytest.importorskip("xarray", reason="xarray is not installed")
     growth = grow("edge", 9, backend="numpy", columns=["population", "density"])
     found = growth.to_xarray()
     assert dict(found.sizes) == {"generation": 10, "cell": growth.population, "coordinate": 3}
@@ -165,7 +165,7 @@ def test_growths_and_solutions_are_datasets() -> None:
 
 
 def test_saved_growths_and_solutions_are_datasets_of_named_dimensions(tmp_path) -> None:
-    xarray = pytest.importorskip("xarray")
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
     growth, solution = grow("edge", 9, backend="numpy"), solve("3y <= x + z", 9, grundy=True)
     save(growth, tmp_path / "edge.zarr", parents=True)
     save(solution, tmp_path / "chocolate.zarr")

@@ -56,7 +56,7 @@ def test_a_table_holds_arrays() -> None:
 
 
 def test_data_frames_are_made_of_tables() -> None:
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="pandas is not installed")
     found = grow("nim", 7, backend="numpy", columns=["births", "population/n^3"]).table
     frame = found.to_pandas()
     assert frame["births"].tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
