@@ -23,7 +23,7 @@ _EXAMPLES = {
     "gpunim render edge:31 --theme paper --legend --axes -o edge.png": "Draw for a paper, with a legend and axes.",
     "gpunim render chocolate:a=3,size=63 --view gasket -o chocolate.png": "Draw a game, as Sierpinski's gasket.",
     "gpunim render figure:NF1 -o figure.svg": "Draw a figure of a paper as vectors.",
-    "gpunim render nim:2^40 --quality cinema -o cinema.png": "Trace paths of light, in a body of 10^19 cells.",
+    "gpunim render nim:2^40 --quality pathtraced -o nim.png": "Path trace an object of 10^24 cells.",
 }
 
 

@@ -11,7 +11,7 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
-from gpu_nim.render.look import CINEMA, Look
+from gpu_nim.render.look import PATHTRACED, Look
 from gpu_nim.render.projection import FINE
 from gpu_nim.render.shading import Lamps, has_floor
 from gpu_nim.render.traced_body import TracedBody, opened
@@ -89,7 +89,7 @@ def with_shadow(points: NDArray[np.floating], view: View, look: Look) -> NDArray
     """Return points (N, 3) and, where the look has a floor below them, the ends of their shadows on it."""
     basis = view.basis()
     sun = Lamps.of(basis).key
-    if look.quality != CINEMA or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
+    if look.quality != PATHTRACED or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
         return points
     heights = points[:, 2:] - points[:, 2].min()
     return np.concatenate([points, points - sun * (heights / sun[2])])

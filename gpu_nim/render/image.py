@@ -16,13 +16,13 @@ from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.cinema import Cinema
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
 from gpu_nim.render.figures import FIGURES, draw_figure, figure_options
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
-from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect
+from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
 from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options, wrong_picture
+from gpu_nim.render.path_tracing import PathTraced
 from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
@@ -231,7 +231,7 @@ def is_traced(source: ParsedSource, look: Look) -> bool:
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
     style = look.drawn_style
-    if "trace" not in style.engines or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
+    if "trace" not in style.engines or (look.quality == PATHTRACED and getattr(style, "traced", None) is not Traced):
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
         raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
@@ -295,7 +295,7 @@ class DrawnBody:
         style = look.drawn_style
         assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
         if isinstance(body, TracedBody):
-            self._style: CameraStyle = (Cinema if look.quality == CINEMA else style.traced or Traced)(body, look)
+            self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else style.traced or Traced)(body, look)
             self.annotations = annotations(body, look, running)
             return
         base = look.colours_of(body) if base is None else base
@@ -305,7 +305,7 @@ class DrawnBody:
     @property
     def shortfall(self) -> str:
         """What the last frame lacks, since it was interrupted, or ""."""
-        return self._style.shortfall if isinstance(self._style, Cinema) else ""
+        return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
     def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = unreported, partly: bool = False) -> "Image":
         """Return the annotated picture from a camera.

@@ -37,8 +37,8 @@ from gpu_nim.render.words import JOINERS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-CINEMA = "cinema"
-QUALITIES = ("draft", "final", CINEMA)
+PATHTRACED = "pathtraced"
+QUALITIES = ("draft", "final", PATHTRACED)
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 
@@ -209,7 +209,7 @@ _ANY_VIEW = f"{{}} in degrees; a traced picture: {INSIDE}"
 _USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in TELLING_VIEWS.items())}"
 _EYE = "Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."
 _CMAP = "A colour map of matplotlib, such as viridis.  [default: the theme's]"
-_QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; cinema is path traced and takes minutes."
+_QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; pathtraced takes minutes."
 
 
 @dataclass(frozen=True, repr=False)
@@ -278,8 +278,8 @@ class Look:
             if COLOURINGS[self.colour or DEFAULT].named is not None:
                 raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {shown(self.cmap)}")
             matplotlib_map(self.cmap)
-        if self.quality == CINEMA and self.engine not in ("auto", "trace"):
-            raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
+        if self.quality == PATHTRACED and self.engine not in ("auto", "trace"):
+            raise UsageError(f"engine must be auto or trace for quality {PATHTRACED}, got {self.engine!r}")
 
     def __repr__(self) -> str:
         given = (each.name for each in fields(self) if getattr(self, each.name) != each.default)
@@ -336,7 +336,7 @@ class Look:
     @property
     def traced(self) -> bool:
         """Whether rays are traced, whatever the source."""
-        return self.engine == "trace" or self.quality == CINEMA or (self.engine == "auto" and self.puts_eye)
+        return self.engine == "trace" or self.quality == PATHTRACED or (self.engine == "auto" and self.puts_eye)
 
 
 class CameraStyle(Style):

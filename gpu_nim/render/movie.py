@@ -19,7 +19,7 @@ from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.animations import ANIMATIONS, write_animation
 from gpu_nim.render.image import LARGEST_WEBP
-from gpu_nim.render.look import CINEMA
+from gpu_nim.render.look import PATHTRACED
 from gpu_nim.render.metadata import movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.render.picture_memory import require_picture_memory
@@ -85,7 +85,7 @@ def make_movie(
     with atomic_write(path) as scratch:
 
         def within(what: str, part: float, total: float) -> None:
-            if what == _STEPS[movie.look.quality == CINEMA]:
+            if what == _STEPS[movie.look.quality == PATHTRACED]:
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
         files = [scratch.with_name(f"{number:06d}.png") for number in range(movie.frames)]

@@ -138,7 +138,7 @@ def unit(vectors: Doubles) -> Doubles:
     return np.asarray(vectors / np.sqrt((vectors * vectors).sum(axis=0)))
 
 
-class Cinema(Traced):
+class PathTraced(Traced):
     """A body ready to be path traced from any number of cameras.
 
     The last picture has `samples` a pixel: `SAMPLES`, or fewer where it was interrupted.
@@ -221,7 +221,7 @@ class _Floor:
 class _Stage:
     """A body, a camera, and the light about them."""
 
-    def __init__(self, drawing: Cinema, camera: Camera) -> None:
+    def __init__(self, drawing: PathTraced, camera: Camera) -> None:
         look, theme = drawing.look, drawing.theme
         self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._body = drawing.tracer, drawing.body

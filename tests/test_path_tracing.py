@@ -11,27 +11,27 @@ import pytest
 
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import unreported
-from gpu_nim.render import cinema
-from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
+from gpu_nim.render import path_tracing
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable
+from gpu_nim.render.path_tracing import BOUNCES, SAMPLES, PathTraced, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
 from gpu_nim.render.shading import Lamps
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_body import traced_body
 from gpu_nim.render.views import from_angles
 from tests.helpers import gpunim
 
-SMALL = {"resolution": (32, 24), "quality": "cinema"}
+SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
 
 
 def stage_of(source, **options):
     look = Look(**{**SMALL, **options})
     body = traced_body(source, look)
     camera = aim(body, look)
-    drawing = Cinema(body, look)
+    drawing = PathTraced(body, look)
     return drawing, _Stage(drawing, camera), camera
 
 
@@ -70,7 +70,7 @@ def carried(stage, cells, colours, places, directions, random):
         normals = np.zeros_like(places)
         normals[np.arange(len(axis)), axis] = -np.sign(directions[np.arange(len(axis)), axis])
         weight[alive] *= colours[cube]
-        radius, turn = cinema._SUN * np.sqrt(random.random(len(axis))), 2 * np.pi * random.random(len(axis))
+        radius, turn = path_tracing._SUN * np.sqrt(random.random(len(axis))), 2 * np.pi * random.random(len(axis))
         sun = stage._sun + sun_axes[0] * (radius * np.cos(turn))[:, None] + sun_axes[1] * (radius * np.sin(turn))[:, None]
         sun /= np.linalg.norm(sun, axis=1)[:, None]
         facing = (normals * sun).sum(axis=1)
@@ -86,8 +86,8 @@ def carried(stage, cells, colours, places, directions, random):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("source", "theme"), [("nim:1", "dark"), ("nim:3", "paper")])
 def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, source, theme):
-    monkeypatch.setattr(cinema, "_BEVEL", 1e-9)  # sharp edges
-    monkeypatch.setattr(cinema, "_WIDE", 0.0)  # no cubes are merged
+    monkeypatch.setattr(path_tracing, "_BEVEL", 1e-9)  # sharp edges
+    monkeypatch.setattr(path_tracing, "_WIDE", 0.0)  # no cubes are merged
     drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24))
     pixels = np.arange(24 * 24)
     total, count = np.zeros((len(pixels), 3)), np.zeros(len(pixels))
@@ -212,8 +212,8 @@ def test_edges_are_round_where_they_are_seen_to_be():
     across = np.array([np.delete(place[:, k], axis[k]) for k in range(len(axis))])
     distance = np.minimum(across, 1 - across).min(axis=1)  # to the nearest edge
     cosine = (points.normals * points.sides).sum(axis=0)
-    assert cosine[distance > cinema._BEVEL] == pytest.approx(1)
-    assert (cosine[distance < 0.5 * cinema._BEVEL] < 0.99).all()
+    assert cosine[distance > path_tracing._BEVEL] == pytest.approx(1)
+    assert (cosine[distance < 0.5 * path_tracing._BEVEL] < 0.99).all()
     # Outwards, over the nearest edge, by up to 45 degrees for one edge.
     outwards = np.array([np.delete(points.normals[:, k], axis[k]) for k in range(len(axis))])
     assert (outwards * np.sign(across - 0.5) >= -1e-12).all()
@@ -274,7 +274,7 @@ def test_a_transparent_picture_keeps_the_shadow():
 
 @pytest.fixture
 def few_samples(monkeypatch):
-    monkeypatch.setattr(cinema, "SAMPLES", 3)
+    monkeypatch.setattr(path_tracing, "SAMPLES", 3)
 
 
 @pytest.mark.nightly
@@ -289,9 +289,9 @@ def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypa
 
 @pytest.mark.usefixtures("few_samples")
 def test_a_picture_in_bands_is_the_whole_one(monkeypatch):
-    options = {"resolution": (20, 150), "quality": "cinema"}
+    options = {"resolution": (20, 150), "quality": "pathtraced"}
     whole = render("nim:7", **options).image.tobytes()
-    monkeypatch.setattr(cinema, "BAND", 20 * 37)
+    monkeypatch.setattr(path_tracing, "BAND", 20 * 37)
     assert render("nim:7", **options).image.tobytes() == whole
 
 
@@ -342,7 +342,7 @@ def test_ctrl_c_in_a_terminal_keeps_the_samples_and_progress_has_the_time_left(t
 
     ours, theirs = pty.openpty()
     out = tmp_path / "a.png"
-    command = gpunim("render", "nim:31", "--quality", "cinema", "--resolution", "320x180", "-o", out)
+    command = gpunim("render", "nim:31", "--quality", "pathtraced", "--resolution", "320x180", "-o", out)
     with Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"}, process_group=0
     ) as process:
