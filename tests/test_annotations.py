@@ -51,8 +51,8 @@ def laid_out(blocks, look, running=""):
     colour=st.sampled_from(["rank", "branch", "nim-p"]),
     running=st.sampled_from(["", "generation 15    population 1,024"]),
 )
-@example((300, 900), "Nim", "a b c", "fcc:4", "hero", "branch", "generation 4    population 300")
-@example((900, 300), "Nim", "a b c", "fcc:4", "hero", "branch", "generation 4    population 300")
+@example((300, 900), "Nim", "a b c", "fcc:4", "three-quarter", "branch", "generation 4    population 300")
+@example((900, 300), "Nim", "a b c", "fcc:4", "three-quarter", "branch", "generation 4    population 300")
 @example((60, 900), "", "", "nim:7", "gasket", "rank", "")
 def test_no_words_overlap_or_leave_the_picture(size, title, caption, source, view, colour, running):
     with suppress(UsageError):
@@ -249,7 +249,7 @@ AXES = ("nim:15", "edge:31", "fcc:16", "cubic6:8", "nim:2^40", "chocolate:size=3
 
 
 @pytest.mark.parametrize("size", [(640, 480), (200, 150)])
-@pytest.mark.parametrize(("source", "view"), [*product(AXES, ["hero"]), *product(AXES[:-2], ["gasket"])])
+@pytest.mark.parametrize(("source", "view"), [*product(AXES, ["three-quarter"]), *product(AXES[:-2], ["gasket"])])
 def test_an_axis_has_its_name_and_its_0_and_as_much_of_each_side(source, view, size):
     look = Look(resolution=size, view=view, axes=True)
     body = traced_body(source, look) if "^" in source else blocks_of(source)
@@ -284,7 +284,7 @@ def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
 
 def test_axes_end_where_the_eye_is_in_the_body():
     blocks = blocks_of("nim:7")
-    inside = fit(VIEWS["hero"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
+    inside = fit(VIEWS["three-quarter"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
     inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
     assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []
 
@@ -292,7 +292,7 @@ def test_axes_end_where_the_eye_is_in_the_body():
 def test_words_before_the_body_are_on_a_veil():
     """As of an eye within it: letters stand out as they do elsewhere."""
     blocks = blocks_of("nim:31")
-    look = Look(resolution=(320, 240), view="hero", quality="draft", engine="numpy", **{**ALL, "axes": False})
+    look = Look(resolution=(320, 240), view="three-quarter", quality="draft", engine="numpy", **{**ALL, "axes": False})
     camera = aim(blocks, look)
     close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
     areas = list(word_boxes(annotations(blocks, look).words))

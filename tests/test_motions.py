@@ -58,7 +58,7 @@ grown = cache(blocks_of)
     st.sampled_from(["nim:21", "edge:9", "fcc:6", "ulam-warburton:20", "hexagonal:9", "chocolate:size=7"]),
     st.integers(2, 60),
     st.integers(0, 3),
-    st.sampled_from(["hero", "isometric", "axis", "gasket", "200,35"]),
+    st.sampled_from(["three-quarter", "isometric", "axis", "gasket", "200,35"]),
     st.sampled_from([(64, 48), (48, 64)]),
 )
 def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(name, frames, hold, view, size):

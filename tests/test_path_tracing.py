@@ -162,7 +162,7 @@ def test_a_parallel_view_and_one_from_below_have_no_floor():
     assert stage._floor is stage_of("nim:7", view="30,-20")[1]._floor is None
 
 
-@pytest.mark.parametrize("view", ["hero", "-40,35", "120,5", "30,80"])
+@pytest.mark.parametrize("view", ["three-quarter", "-40,35", "120,5", "30,80"])
 def test_the_shadow_of_every_cell_is_in_the_picture(view):
     cells = np.array([(a, b, a ^ b) for a in range(4) for b in range(4)])
     corners = (cells[:, None] + np.indices((2, 2, 2)).reshape(3, 8).T).reshape(-1, 3)

@@ -81,7 +81,7 @@ def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
 
 
 @pytest.mark.parametrize("aspect", [1.0, 16 / 9, 0.5])
-@pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "120,-40"])
+@pytest.mark.parametrize("name", ["three-quarter", "isometric", "axis", "diagonal", "gasket", "120,-40"])
 def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
     points = hull(blocks_of("nim:15"))
     camera = fit(find_view(name, np.array(p_positions(16))), points, aspect, margin=0.06)
@@ -119,7 +119,7 @@ def test_a_parallel_view_shows_at_most_three_sides():
     cameras = {name: fit(view.of(blocks.corners), hull(blocks), 1.0) for name, view in views.VIEWS.items()}
     assert all(end * camera.basis[2, axis] > 0 for camera in cameras.values() for axis, end, _ in visible(blocks, camera))
     count = {name: len([*visible(blocks, camera)]) for name, camera in cameras.items()}
-    assert count == {"hero": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
+    assert count == {"three-quarter": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_a_block_shades_what_is_behind_it_and_nothing_else():
 def test_a_body_in_shadow_is_darker_than_one_in_the_light():
     blocks = blocks_of("nim:15")
     theme = THEMES["dark"]
-    camera = fit(find_view("hero", blocks.corners), hull(blocks), 16 / 9)
+    camera = fit(find_view("three-quarter", blocks.corners), hull(blocks), 16 / 9)
     white = np.ones((len(blocks), 3), np.float32)
     light = LitFrame(Shader(blocks, white, theme, fine=True), camera)
     alone = LitFrame(Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True), camera)
@@ -319,7 +319,7 @@ def test_the_view_of_an_automaton_shows_more_of_its_generations_than_hero(source
     """By the entropy of the generations in view, of as many cells each, over a grid of pixels."""
     blocks = blocks_of(source)
     bits = []
-    for look in (Look(), Look(view="hero")):
+    for look in (Look(), Look(view="three-quarter")):
         x, y, depth = (blocks.centres() @ view_of(blocks, look).basis().T).T
         order = np.argsort(depth)
         nearest = dict(zip(zip(*np.floor([x, y])[:, order].tolist(), strict=True), order.tolist(), strict=True))

@@ -98,7 +98,7 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
     """In paper's ink and not as light, whose halos have no end."""
     for source in ("nim:0", "nim:3", "edge:9", "fcc:4", "knight:3", "hexagonal:4"):
         blocks = blocks_of(source)
-        for view in ("hero", "axis", "diagonal", "gasket", "10,80"):
+        for view in ("three-quarter", "axis", "diagonal", "gasket", "10,80"):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
                 look = {"resolution": size, "view": view, "theme": "paper", "engine": able(style, "numpy"), "quality": "draft"}
                 alpha = np.asarray(render(blocks, style=style, transparent=True, **look).image)[..., 3]

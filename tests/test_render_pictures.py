@@ -94,7 +94,7 @@ def test_light_of_points_adds_up_and_none_is_lost():
     ("source", "look", "most"),
     [
         # Of 255: sides in one colour against sides that shade off.
-        *(("nim:15", {"view": name}, 2.5) for name in ("hero", "isometric", "axis", "diagonal", "gasket", "200,30")),
+        *(("nim:15", {"view": name}, 2.5) for name in ("three-quarter", "isometric", "axis", "diagonal", "gasket", "200,30")),
     ],
 )
 def test_both_engines_draw_the_same_picture(source, look, most):
@@ -113,7 +113,7 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     look = Look(resolution=(240, 180), engine=engine, quality="draft")
     camera = aim(blocks, look)
     whole = np.asarray(render(blocks, look).image, float)
-    reference = REFERENCE / "nim-31-hero.png"
+    reference = REFERENCE / "nim-31-three-quarter.png"
     from PIL import Image
 
     with Image.open(reference) as image:

@@ -46,8 +46,8 @@ def numbered(blocks):
 @pytest.mark.parametrize(
     ("view", "cut"),
     [
-        ("hero", "corner"),
-        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("hero", "none"), ("isometric", "none"))),
+        ("three-quarter", "corner"),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("three-quarter", "none"), ("isometric", "none"))),
         *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("200,30", "none"), ("200,-30", "half"))),
     ],
 )

@@ -1,4 +1,4 @@
-"""`gpunim movie`: a body turning, growing, or changing."""
+"""`gpunim movie`: a rotating, growing or changing object."""
 
 from functools import partial
 from pathlib import Path

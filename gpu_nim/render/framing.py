@@ -16,9 +16,9 @@ from gpu_nim.render.projection import FINE
 from gpu_nim.render.shading import Lamps, has_floor
 from gpu_nim.render.traced_body import TracedBody, opened
 from gpu_nim.render.views import (
+    AUTOMATON_VIEWS,
     DEFAULT_VIEW,
     FLAT_VIEW,
-    TELLING_VIEWS,
     Camera,
     Margins,
     Place,
@@ -37,7 +37,7 @@ _STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fract
 
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
-    usual = FLAT_VIEW if blocks.flat else TELLING_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
+    usual = FLAT_VIEW if blocks.flat else AUTOMATON_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
     wanted = look.view if look.view is not None else usual
     view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:

@@ -22,10 +22,10 @@ from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import (
     ANGLES,
+    AUTOMATON_VIEWS,
     DEFAULT_VIEW,
     FLAT_VIEW,
     INSIDE,
-    TELLING_VIEWS,
     VIEWS,
     Camera,
     View,
@@ -206,8 +206,8 @@ def _themed_styles() -> str:
 
 
 _ANY_VIEW = f"{{}} in degrees; a traced picture: {INSIDE}"
-_USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in TELLING_VIEWS.items())}"
-_EYE = "Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."
+_USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in AUTOMATON_VIEWS.items())}"
+_EYE = "Camera position in cells, such as 2^39,100,5/2, exact; traced."
 _CMAP = "A colour map of matplotlib, such as viridis.  [default: the theme's]"
 _QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; pathtraced takes minutes."
 
@@ -239,7 +239,7 @@ class Look:
     )
     eye: str | None = field(default=None, metadata=_option(_EYE, _place, metavar="A,B,C"))
     look_at: str | None = field(
-        default=None, metadata=_option("What it looks at.  [default: the middle of the body]", _place, metavar="A,B,C")
+        default=None, metadata=_option("Focal point.  [default: the middle of the object]", _place, metavar="A,B,C")
     )
     theme: str = field(default="dark", metadata=_option("{}.", _name(lambda: THEMES), registry=THEMES))
     colour: str | None = field(

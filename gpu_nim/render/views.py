@@ -112,15 +112,15 @@ def _add_fixed(name: str, summary: str, view: View) -> None:
     VIEWS.add(NamedView(name, summary, lambda cells: view))
 
 
-_add_fixed("hero", "from the right in front, in perspective", View((2.2, -1.75, 0.95)))
+_add_fixed("three-quarter", "from the right in front, in perspective", View((2.2, -1.75, 0.95)))
 _add_fixed("isometric", "parallel, along (1, -1, 1)", View((1, -1, 1), parallel=True))
 _add_fixed("axis", "parallel, from above", View((0, 0, 1), up=(0, 1, 0), parallel=True))
 _add_fixed("diagonal", "parallel, along (1, 1, 1)", View((1, 1, 1), parallel=True))
 
 #: The views of bodies in space and of flat ones, where none is named.
-DEFAULT_VIEW, FLAT_VIEW = "hero", "axis"
-#: The same of automata of whose generations more are seen from elsewhere: hero shows flat faces of edge and fcc, all of one age.
-TELLING_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
+DEFAULT_VIEW, FLAT_VIEW = "three-quarter", "axis"
+#: For automata of which another view shows more generations: three-quarter shows flat faces of edge and fcc, all of one age.
+AUTOMATON_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
 
 
 def find_view(name: str, cells: NDArray[np.integer]) -> View:
