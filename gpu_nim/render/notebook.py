@@ -12,7 +12,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
-from gpu_nim.model.presentation import html_table
+from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.render.geometry import Blocks, corners_of, middles, tiles
 from gpu_nim.render.image import prepare, render
