@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gpu_nim.render import image, opengl
+from gpu_nim.render import opengl
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import blocks_of
+from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.trace import TracedFrame, primary_rays
 from gpu_nim.render.traced_body import traced_body
@@ -73,13 +73,7 @@ def test_opengl_draws_a_volume_like_the_traced_one():
 
 def test_a_volume_is_traced_where_there_is_no_opengl(monkeypatch):
     monkeypatch.setattr(opengl, "find_spec", lambda name: None)
-    assert choose_engine(Look(style="volume"))[0] == "trace"
+    assert choose_engine(Look(style="volume"), read_source("fcc:4"))[0] == "trace"
     picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
     assert (picture.engine, picture.drawn) == ("trace", picture.population)
     assert picture.note.startswith("traced, since drawing with OpenGL needs PyVista")
-
-
-def test_memory_that_opengl_lacks_for_the_blocks_is_not_needed_to_trace(monkeypatch):
-    monkeypatch.setattr(image, "choose_engine", lambda look, blocks=0: ("trace", "why") if blocks else ("opengl", ""))
-    picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
-    assert (picture.engine, picture.note) == ("trace", "why")

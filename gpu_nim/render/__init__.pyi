@@ -1,7 +1,6 @@
 from gpu_nim.render.exports import export as export
 from gpu_nim.render.figures import draw_figure as draw_figure
 from gpu_nim.render.image import Picture as Picture
-from gpu_nim.render.image import draw as draw
 from gpu_nim.render.image import render as render
 from gpu_nim.render.look import Look as Look
 from gpu_nim.render.motions.motion import Movie as Movie

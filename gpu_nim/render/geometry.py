@@ -8,7 +8,7 @@ of even coordinate sum have none.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from gpu_nim.model.rule import Rule
 
 #: The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside.
 SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
@@ -79,7 +82,7 @@ class Blocks:
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
         population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
         automaton: the name of the automaton whose growth it is, or "".
-        steps: the steps from a parent to its children, where each cell but the seeds has one parent; else none.
+        rule: the rule of that growth, where it is known.
         colouring: what colours show unless others are asked for; density where generations are not known.
     """
 
@@ -97,7 +100,7 @@ class Blocks:
     unit: int = 1
     population_until: Callable[[int], int] | None = None
     automaton: str = ""
-    steps: tuple[tuple[int, ...], ...] = ()
+    rule: "Rule | None" = None
     colouring: str = "rank"
 
     @property

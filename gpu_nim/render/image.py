@@ -1,6 +1,6 @@
-"""One picture: from a source, or a figure of the papers, and a look to an image and a file."""
+"""One picture: from a source and a look to an image and a file."""
 
-from collections.abc import Collection
+import os
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -11,19 +11,17 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
-from gpu_nim.render.figures import FIGURES, draw_figure, figure_options
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
-from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options, wrong_picture
+from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
-from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
@@ -32,7 +30,6 @@ from gpu_nim.render.trace import Traced, coloured_in_view
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
-from gpu_nim.storage.atomic import atomic_write, check_writable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -41,9 +38,8 @@ if TYPE_CHECKING:
 #: A picture of a movie.
 Frame: TypeAlias = "Image"
 
-#: Pixels along a side of a .webp: the format's own limit.
-LARGEST_WEBP = 16383
-_COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
+_PIXEL_BYTES = 28  # of a pixel that is drawn: its colours and its depth
+_OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its driver map, and for each core's thread, measured
 
 
 @dataclass(frozen=True)
@@ -103,15 +99,7 @@ class Picture:
         ...     Path(folder, "nim.png").read_bytes()[:4]
         b'\x89PNG'
         """
-        path = Path(path)
-        check_ending(path, self.image.size, transparent=self.image.mode == "RGBA")
-        if path.suffix.lower() in JPEG_SUFFIXES:
-            options: dict[str, Any] = {"quality": 90, "subsampling": 0}
-        else:
-            options = {"compress_level": _COMPRESSION}
-        options |= image_options(path.suffix.lower(), made_by(self.call))
-        with atomic_write(path) as scratch:
-            self.image.save(scratch, **options)
+        save_image(self.image, Path(path), made_by(self.call))
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()
@@ -141,8 +129,12 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     look = (look or Look()).changed(options)
     require_effect(*style_options(look), look)
     require_words(look)
-    made = call("render", name_of(source), look)
-    body, engine, reason = _body_to_draw(read_source(source), look, on_step)
+    found, made = read_source(source), call("render", name_of(source), look)
+    engine, reason = choose_engine(look, found)
+    require_picture_memory(look, engine, found.name)
+    body: Blocks = traced_body(found, look, on_step) if engine == "trace" else prepare(found, look, on_step)
+    if body.flat:
+        require_effect(*style_options(look, flat=True), look)
     style = look.drawn_style
     if issubclass(style, LaidOutStyle):
         image = style.lay_out(body, look.colours_of(body), look)
@@ -154,78 +146,6 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     count = body.population if isinstance(body, TracedBody) else len(body)
     return Picture(image, engine, count, body.population, note, made)
-
-
-def draw(
-    source: Source, path: str | Path, look: Look | None = None, *, given: Collection[str] = (), on_step: OnStep = unreported
-) -> dict[str, object]:
-    """Draw a source or a figure into a file, and return a report of it as plain values.
-
-    Args:
-        source: as for `gpu_nim.render.render`, or figure:NAME with a name of `gpu_nim.render.figures.FIGURES`.
-        path: the file, whose ending names the format. A figure is drawn in
-            vectors for .pdf and .svg.
-        look: its appearance; a figure takes few options of it.
-        given: as for `gpu_nim.render.look.require_effect`.
-        on_step: as for `gpu_nim.render.render`.
-
-    Raises:
-        UsageError: as for `render` and `Picture.save`, before the source is grown where that can be told; there is no such figure.
-        FileError: the file cannot be written.
-        InsufficientMemoryError: as for `render`.
-        MissingDependency: as for `render`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report = draw("nim:7", f"{folder}/nim.png", Look(resolution=(64, 48), engine="numpy"))
-    >>> [report[name] for name in ("source", "width", "height", "engine", "population", "drawn")]
-    ['nim:7', 64, 48, 'numpy', 64, 64]
-    """
-    path, look = Path(path), look or Look()
-    name, suffix = name_of(source), path.suffix.lower()
-    figure = FIGURES.find(name.removeprefix("figure:")) if name.startswith("figure:") else None
-    in_vectors = figure is not None and suffix in VECTOR_SUFFIXES
-    if not in_vectors:
-        check_ending(path, look.resolution, transparent=look.transparent)
-    require_effect(*(figure_options(figure.name, suffix) if figure else style_options(look)), look, given)
-    check_writable(path)
-    if figure and in_vectors:
-        drawing = draw_figure(figure.name, look.theme)
-        drawing.save(path)
-        size, note = (round(drawing.width), round(drawing.height)), ""
-    else:
-        picture = _figure_picture(figure.name, path, look) if figure else render(source, look, on_step=on_step)
-        picture.save(path)
-        size, note = picture.image.size, picture.note
-    report = {"source": name, "out": str(path), "width": size[0], "height": size[1], "note": note}
-    return report if figure else {**report, "engine": picture.engine, "population": picture.population, "drawn": picture.drawn}
-
-
-def _figure_picture(name: str, path: Path, look: Look) -> Picture:
-    """Return a figure in pixels."""
-    width, height = look.resolution
-    made = call("draw", f"figure:{name}", str(path), look)
-    return Picture(draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", made)
-
-
-def _body_to_draw(source: ParsedSource, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
-    """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
-    engine, reason = choose_engine(look)
-    if not is_traced(source, look):
-        require_picture_memory(look, engine, source.name)
-        blocks = prepare(source, look, on_step)
-        if blocks.flat:
-            require_effect(*style_options(look, flat=True), look)
-        return blocks, engine, reason
-    require_traceable(look)
-    require_picture_memory(look, "trace", source.name)
-    return traced_body(source, look, on_step), "trace", reason
-
-
-def is_traced(source: ParsedSource, look: Look) -> bool:
-    """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
-    able = look.engine == "auto" and "trace" in look.drawn_style.engines and look.colour in BY_GENERATION
-    return choose_engine(look)[0] == "trace" or (able and source.has_many_cells())
 
 
 def require_traceable(look: Look) -> None:
@@ -255,26 +175,51 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
     return look.drawn_style.prepared(blocks, look.quality)
 
 
-def choose_engine(look: Look) -> tuple[str, str]:
-    """Return the engine for a picture and, where OpenGL was preferred but not chosen, why."""
+def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
+    """Return the engine for a picture and, where OpenGL was preferred but not chosen, why.
+
+    Rays are traced as the look says, or where the cells of the source would otherwise be merged.
+    """
     if look.traced:
+        require_traceable(look)
         return "trace", ""
-    engines = look.drawn_style.engines
-    if look.engine not in ("auto", *engines):
+    engines, automatic = look.drawn_style.engines, look.engine == "auto"
+    if not automatic and look.engine not in engines:
         raise UsageError(f"style {look.style_name} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
+    if automatic and "trace" in engines and look.colour in BY_GENERATION and source.has_many_cells():
+        return "trace", ""
     if look.engine == "numpy" or "opengl" not in engines:
         return "numpy", ""
     try:
         opengl.require_opengl()
-        if look.engine == "auto":
+        if automatic:
             require_picture_memory(look, "opengl", "")
     except (MissingDependency, InsufficientMemoryError) as error:
-        if look.engine == "opengl":
+        if not automatic:
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
         return ("numpy", f"drawn by NumPy, since {why}") if "numpy" in engines else ("trace", f"traced, since {why}")
     return "opengl", ""
+
+
+def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int = 1) -> None:
+    """Raise InsufficientMemoryError where pictures do not fit in memory: checked before OpenGL, which aborts where it gets none.
+
+    Args:
+        look: their appearance.
+        engine: what draws them.
+        name: that of their source, for the message.
+        at_once: how many are drawn at a time.
+    """
+    (width, height), scale = look.resolution, look.drawn_style.supersampling(look)
+    work = f"drawing {name} at {width}x{height}" + (f" in {at_once} processes" if at_once > 1 else "")
+    less = "a smaller --resolution" + (" or --quality draft" if scale > 1 else "") + " takes less"
+    needed = _PIXEL_BYTES * width * height * scale**2
+    if engine == "opengl":
+        needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)
+        work, less = f"{work} with OpenGL", f"--engine numpy or {less}"
+    require_memory(at_once * needed, host_memory(), work, less)
 
 
 class DrawnBody:
@@ -343,13 +288,3 @@ def still_of(body: Blocks, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
     view = view_of(body, look)
     drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)
     return drawn, aim(drawn.blocks, look, view=view, margins=drawn.annotations.margins)
-
-
-def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
-    """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
-    if path.suffix.lower() not in IMAGE_SUFFIXES:
-        raise wrong_picture("render", path, IMAGE_SUFFIXES)
-    if path.suffix.lower() == ".webp" and max(size) > LARGEST_WEBP:
-        raise UsageError(f"a .webp picture is at most {LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
-    if transparent and path.suffix.lower() in JPEG_SUFFIXES:
-        raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")

@@ -18,11 +18,10 @@ from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.animations import ANIMATIONS, write_animation
-from gpu_nim.render.image import LARGEST_WEBP
+from gpu_nim.render.image import require_picture_memory
 from gpu_nim.render.look import PATHTRACED
-from gpu_nim.render.metadata import movie_tags, wrong_picture
+from gpu_nim.render.metadata import LARGEST_WEBP, movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
-from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ hold a P-position of generation up to n are the P-positions of generation up to 
 A text is parsed once, by `read_source`, to one of the kinds of `ParsedSource`, which decides how it is drawn.
 
 A picture whose cells would be merged is traced instead, cell by cell, if its style can be, its colours are generation or rank, and
-no engine is requested (`gpu_nim.render.image.is_traced`). nim, and games of one inequality with Nim's P-positions, are then drawn
-by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth are
-counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
+no engine is requested (`gpu_nim.render.image.choose_engine`). nim, and games of one inequality with Nim's P-positions, are then
+drawn by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth
+are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
@@ -450,12 +450,10 @@ def _require_few(source: str, births: list[int]) -> None:
 
 
 def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: "Rule | None") -> Blocks:
-    """Add the names of the automaton and the coordinates, the steps from parents, and what a colouring reads to a growth."""
-    blocks = replace(blocks, automaton=automaton)
+    """Add the automaton, its rule, the names of the coordinates, and what a colouring reads to a growth."""
+    blocks = replace(blocks, automaton=automaton, rule=rule)
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
         blocks = replace(blocks, coordinates=PILES[: rule.dimension])
-    if rule is not None and rule.exactly_one and rule.touches is None:
-        blocks = replace(blocks, steps=rule.offsets)
     name, of_growth = colouring.name, colouring.of_growth
     if of_growth is None:
         return blocks

@@ -1,7 +1,7 @@
 """Pictures by rays: for each sample of a pixel one to the body, and one from there to the light.
 
-The light is that of `gpu_nim.render.shading`, and so is the open sky: cones are cast from each hit into cubes of the scene that are
-empty or not, each twice as wide as the one before.
+The light is that of `gpu_nim.render.shading`, and so is ambient occlusion: cones are cast from each hit into cubes of the scene
+that are empty or not, each twice as wide as the one before.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
 from gpu_nim.render.geometry import SIDES, Box
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
-from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
+from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, hemisphere_cones
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.traced_body import BY_GENERATION, TracedBody
 from gpu_nim.render.views import Camera
@@ -228,7 +228,7 @@ class Traced(CameraStyle):
         self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int
     ) -> NDArray[np.float32]:
         """Return the open part of the sky before places on sides that face one way, 0 to 1, float32 (n,)."""
-        cones = cones_about(axis, end)
+        cones = hemisphere_cones(axis, end)
         blocked = self.tracer.blocked(Cones(cells, fractions, levels, np.float64(STEP) * cones))
         weight = np.abs(cones[:, axis])
         total = np.zeros(len(levels), np.float32)

@@ -15,8 +15,8 @@ from gpu_nim.render.axes import box_of, draw_axes
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.drawing import Drawing, sheet
 from gpu_nim.render.figures.figure import figure
-from gpu_nim.render.geometry import Blocks, side, visible
-from gpu_nim.render.shading import LitFrame, Shader
+from gpu_nim.render.geometry import Blocks, visible
+from gpu_nim.render.shading import Shader
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import Camera, View
@@ -63,14 +63,12 @@ def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
     """Draw the body as polygons, the far ones first, with its axes."""
     blocks = chocolate_graph(Fraction(3), _SIZE)
     camera = graph_camera(blocks, degrees)
-    light = LitFrame(Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True), camera)
+    shader = Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True)
     drawing = sheet(theme, _WIDTH, _HEIGHT, caption)
     parts = []
-    for axis, end, which in visible(blocks, camera):
-        chosen = blocks if isinstance(which, slice) else blocks.take(which)
-        quads = side(chosen, axis, end)
-        colours = light.colours(axis, end, which, quads).mean(axis=1) / 255
-        parts.append((camera.on_picture(quads, _WIDTH, _HEIGHT), colours, camera.distance(chosen.centres())))
+    for (_, _, which), (quads, colours) in zip(visible(blocks, camera), shader.quads(camera), strict=True):
+        far = camera.distance(blocks.centres()[which])
+        parts.append((camera.on_picture(quads, _WIDTH, _HEIGHT), colours.mean(axis=1) / 255, far))
     seen, shades, far = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(far, kind="stable")[::-1]
     places = seen[order, :, :2]

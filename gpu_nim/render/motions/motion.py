@@ -12,7 +12,7 @@ from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks, generations_unknown
-from gpu_nim.render.image import Frame, choose_engine, is_traced, prepare, require_traceable, still_of
+from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import ParsedSource, read_source
 from gpu_nim.render.traced_body import traced_body
@@ -69,9 +69,7 @@ class Movie:
     @property
     def engine(self) -> str:
         """The engine that draws it on this machine."""
-        if not MOTIONS[self.motion].draws_blocks or is_traced(read_source(self.source), self.look):
-            return "trace"
-        return choose_engine(self.look)[0]
+        return choose_engine(self.look, read_source(self.source))[0] if MOTIONS[self.motion].draws_blocks else "trace"
 
 
 class Motion(ABC):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_level, population
@@ -112,7 +113,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "shape": shape,
         "levels": levels,
         "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
-        "steps": [[*step, *[0] * (3 - len(step))] for step in drawn.steps] if side == 1 and drawn.cells is None else [],
+        "steps": _steps(drawn.rule) if drawn.rule and side == 1 and drawn.cells is None else [],
         "grid": packed(ranks, place, shape),
         "inked": inks is not None,
         "axes": blocks.coordinates if drawn.cells is None else SPACE,
@@ -129,6 +130,12 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
             "owners": packed(owners, place, shape),
         }
     return PageScene(blocks, data, texts_of(palette), blocks.population, len(drawn))
+
+
+def _steps(rule: Rule) -> list[list[int]]:
+    """Return the steps from a parent to its children, where each cell but the seeds has one parent; else none."""
+    alone = rule.exactly_one and rule.touches is None
+    return [[*step, *[0] * (3 - len(step))] for step in rule.offsets] if alone else []
 
 
 def _fitting(blocks: Blocks) -> Blocks:
