@@ -20,7 +20,7 @@ from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.path_tracing import BOUNCES, SAMPLES, PathTraced, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
 from gpu_nim.render.shading import Lamps
 from gpu_nim.render.themes import to_linear
-from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import from_angles
 from tests.helpers import gpunim
 
@@ -29,9 +29,9 @@ SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
 
 def stage_of(source, **options):
     look = Look(**{**SMALL, **options})
-    body = traced_body(source, look)
-    camera = aim(body, look)
-    drawing = PathTraced(body, look)
+    obj = traced_object(source, look)
+    camera = aim(obj, look)
+    drawing = PathTraced(obj, look)
     return drawing, _Stage(drawing, camera), camera
 
 
@@ -94,7 +94,7 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
     random = np.random.default_rng(1)
     last = int(source.partition(":")[2])
     cells = np.array([(a, b, a ^ b) for a in range(last + 1) for b in range(last + 1)])
-    colours = to_linear(drawing.body.colours(cells.T, np.zeros(len(cells), np.int8)))
+    colours = to_linear(drawing.obj.colours(cells.T, np.zeros(len(cells), np.int8)))
     expected = np.zeros((len(pixels), 3))
     for sample in range(SAMPLES):
         rays = stage._primary(pixels, sample)
@@ -108,7 +108,7 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
     seen = count > 0
     assert seen.sum() > 60
     assert (expected[~seen] == 0).all()
-    # Noise of thousands of paths; each channel, and the lit and the dark half of the body, for itself.
+    # Noise of thousands of paths; each channel, and the lit and the dark half of the object, for itself.
     bright = seen & (expected.sum(axis=1) > np.median(expected[seen].sum(axis=1)))
     for part in (bright, seen & ~bright):
         assert total[part].sum(axis=0) == pytest.approx(expected[part].sum(axis=0), rel=0.03)

@@ -289,7 +289,7 @@ def test_the_sky_is_symmetric_where_the_body_is():
     mirrored = {tuple(c): k for k, c in enumerate(blocks.corners.tolist())}
     twin = [mirrored[(-x, y, z)] for x, y, z in blocks.corners.tolist()]
     ahead, behind = sky.visibility(0, 1)[:, 0].astype(float), sky.visibility(0, -1)[twin, 0].astype(float)
-    # Grid cells begin at the body's corner, so that levels above the first need not be symmetric: not far off is all.
+    # Grid cells begin at the object's corner, so that levels above the first need not be symmetric: not far off is all.
     assert np.abs(ahead - behind).mean() < 20
 
 

@@ -22,7 +22,7 @@ from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.geometry import VolumeGrid
-from gpu_nim.render.image import DrawnBody, render
+from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.flights import Turntable
@@ -123,7 +123,7 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     nearest = corner[np.argmin(camera.distance(blocks.centres()))]
     gone = blocks.take(np.logical_not((corner == nearest).all(axis=1)))
     assert len(gone) == 1024 - 16
-    drawn = DrawnBody(gone, look, engine)
+    drawn = Renderer(gone, look, engine)
     broken = np.asarray(drawn.frame(camera), float)
     changed = (np.abs(broken - expected).max(axis=2) > 40).sum()
     same = (np.abs(whole - expected).max(axis=2) > 40).sum()

@@ -45,7 +45,7 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -
 
     `gpunim automata` and `gpunim games` list the names: chocolate:a=3,size=127 and wythoff:size=255 are games.
     An automaton alone, such as nim, is drawn to the generation to which gpunim grow goes.
-    Bodies of four coordinates and more, such as nim-4:31, are projected to space.
+    Objects of four coordinates and more, such as nim-4:31, are projected to space.
 
     Files are growths saved by gpunim grow and games saved by gpunim solve.
     """

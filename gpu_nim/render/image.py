@@ -27,7 +27,7 @@ from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.styles import style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
-from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
+from gpu_nim.render.traced_object import BY_GENERATION, TracedObject, traced_object
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
 
@@ -132,20 +132,20 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     found, made = read_source(source), call("render", name_of(source), look)
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
-    body: Blocks = traced_body(found, look, on_step) if engine == "trace" else prepare(found, look, on_step)
-    if body.flat:
+    obj: Blocks = traced_object(found, look, on_step) if engine == "trace" else prepare(found, look, on_step)
+    if obj.flat:
         require_effect(*style_options(look, flat=True), look)
     style = look.drawn_style
     if issubclass(style, LaidOutStyle):
-        image = style.lay_out(body, look.colours_of(body), look)
-        return Picture(image, engine, len(body), body.population, body.note, made)
+        image = style.lay_out(obj, look.colours_of(obj), look)
+        return Picture(image, engine, len(obj), obj.population, obj.note, made)
     on_step("light", 0, 1)
-    drawn, camera = still_of(body, look, engine)
+    drawn, camera = still_of(obj, look, engine)
     image = drawn.frame(camera, on_step=on_step, partly=True)
     how = "traced cell by cell" if engine == "trace" and not (look.traced or reason) else ""
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
-    count = body.population if isinstance(body, TracedBody) else len(body)
-    return Picture(image, engine, count, body.population, note, made)
+    count = obj.population if isinstance(obj, TracedObject) else len(obj)
+    return Picture(image, engine, count, obj.population, note, made)
 
 
 def require_traceable(look: Look) -> None:
@@ -171,7 +171,7 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
     if blocks.cells is not None:
         blocks = one_at_each_place(blocks)
     if blocks.flat and not look.drawn_style.draws_flat:
-        raise UsageError(f"style {look.style_name} needs a body in space, and {blocks.name} is flat")
+        raise UsageError(f"style {look.style_name} needs an object in space, and {blocks.name} is flat")
     return look.drawn_style.prepared(blocks, look.quality)
 
 
@@ -222,30 +222,30 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
     require_memory(at_once * needed, host_memory(), work, less)
 
 
-class DrawnBody:
-    """A body in its colours, ready to be drawn from any number of cameras.
+class Renderer:
+    """An object in its colours, ready to be drawn from any number of cameras.
 
     Args:
-        body: the body, as blocks or to be traced.
+        obj: the object, as blocks or to be traced.
         look: its appearance.
         engine: opengl, numpy or trace.
         base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
         running: the longest of the words that change from frame to frame.
     """
 
-    def __init__(self, body: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
-        self.blocks = body
+    def __init__(self, obj: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
+        self.blocks = obj
         self.look = look
         self.engine = engine
         style = look.drawn_style
         assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
-        if isinstance(body, TracedBody):
-            self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else style.traced or Traced)(body, look)
-            self.annotations = annotations(body, look, running)
+        if isinstance(obj, TracedObject):
+            self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else style.traced or Traced)(obj, look)
+            self.annotations = annotations(obj, look, running)
             return
-        base = look.colours_of(body) if base is None else base
-        self.annotations = annotations(body, look, running, base)
-        self._style = style(body, base, look, engine)
+        base = look.colours_of(obj) if base is None else base
+        self.annotations = annotations(obj, look, running, base)
+        self._style = style(obj, base, look, engine)
 
     @property
     def shortfall(self) -> str:
@@ -257,7 +257,7 @@ class DrawnBody:
 
         Args:
             camera: the camera.
-            running: words below the body, of this frame alone.
+            running: words below the object, of this frame alone.
             on_step: called for progress.
             partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
@@ -280,11 +280,11 @@ class DrawnBody:
         return Image.fromarray(quantise(pixels[..., :3] + behind))
 
 
-def still_of(body: Blocks, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
-    """Return a body, cut open as the look says, and the camera of a still of it."""
-    if camera := standpoint(look, *body.bounds()):
-        body = coloured_in_view(body, look, camera) if isinstance(body, TracedBody) else body
-        return DrawnBody(cut_open(body, look, camera.basis[2]), look, engine), camera
-    view = view_of(body, look)
-    drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)
+def still_of(obj: Blocks, look: Look, engine: str) -> tuple[Renderer, Camera]:
+    """Return an object, cut open as the look says, and the camera of a still of it."""
+    if camera := standpoint(look, *obj.bounds()):
+        obj = coloured_in_view(obj, look, camera) if isinstance(obj, TracedObject) else obj
+        return Renderer(cut_open(obj, look, camera.basis[2]), look, engine), camera
+    view = view_of(obj, look)
+    drawn = Renderer(cut_open(obj, look, view.basis()[2]), look, engine)
     return drawn, aim(drawn.blocks, look, view=view, margins=drawn.annotations.margins)

@@ -66,7 +66,7 @@ def parse_resolution(text: str) -> tuple[int, int]:
 
 
 class Style(ABC):
-    """A way to draw bodies, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
+    """A way to draw objects, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
 
     The class attributes describe it:
 
@@ -74,7 +74,7 @@ class Style(ABC):
     - summary: what it draws, in a line.
     - engines: the engines that draw it.
     - refuses: the options of a look that would have no effect.
-    - draws_flat: whether it draws flat bodies.
+    - draws_flat: whether it draws flat objects.
     """
 
     name: ClassVar[str]
@@ -258,8 +258,8 @@ class Look:
     engine: str = field(
         default="auto", metadata=_option("{}; numpy needs no OpenGL.", _name(lambda: ENGINES), names=lambda: ENGINES)
     )
-    title: str = field(default="", metadata=_option("A text above the body.", _printable))
-    caption: str = field(default="", metadata=_option("A text below the body.", _printable))
+    title: str = field(default="", metadata=_option("A text above the object.", _printable))
+    caption: str = field(default="", metadata=_option("A text below the object.", _printable))
     legend: bool = field(default=False, metadata=_option("Show what the colours stand for.", _flag))
     axes: bool = field(default=False, metadata=_option("Show the coordinates, with ticks at 0 and the powers of two.", _flag))
     transparent: bool = field(default=False, metadata=_option("An alpha channel in place of the background.", _flag))
@@ -292,7 +292,7 @@ class Look:
 
     @property
     def puts_eye(self) -> bool:
-        """Whether the camera's position is given, instead of fitted to the body."""
+        """Whether the camera's position is given, instead of fitted to the object."""
         return self.eye is not None or self.view == INSIDE
 
     @property
@@ -340,12 +340,12 @@ class Look:
 
 
 class CameraStyle(Style):
-    """A style that looks at a body from a camera; an object holds one body in its colours.
+    """A style that looks at an object from a camera; an object holds one object in its colours.
 
-    `traced` is the class that draws a body which is traced, as `gpu_nim.render.trace.Traced` does, or None.
+    `traced` is the class that draws an object which is traced, as `gpu_nim.render.trace.Traced` does, or None.
 
     Args:
-        blocks: the body.
+        blocks: the object.
         base: its colours, sRGB float32 (N, 3).
         look: its appearance.
         engine: what draws it.
@@ -363,7 +363,7 @@ class CameraStyle(Style):
 
     @abstractmethod
     def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
-        """Return the body from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
+        """Return the object from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
         Args:
             camera: the camera.
@@ -374,7 +374,7 @@ class CameraStyle(Style):
         """Return the weight of the background at each pixel.
 
         Args:
-            alpha: the body's alpha, float32 (height, width, 1).
+            alpha: the object's alpha, float32 (height, width, 1).
         """
         return 1 - alpha
 
@@ -404,7 +404,7 @@ Look.__doc__ = cleandoc(Look.__doc__ or "").replace("FIELDS", "\n    ".join(map(
 #: The names of all options of a look.
 OPTIONS = frozenset(each.name for each in fields(Look))
 
-#: Those that change a body, in any format.
+#: Those that change an object, in any format.
 SHAPE_OPTIONS = frozenset(("generations", "cut"))
 
 #: Those that change a mesh.
@@ -437,4 +437,4 @@ def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str
     takes = OPTIONS - look.drawn_style.refuses
     if look.traced:
         return "a traced picture", takes
-    return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
+    return ("a flat object", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)

@@ -132,7 +132,7 @@ _renderers: list[Motion] = []  # of the movie whose frames this process draws fo
 
 
 def _draw_frame(movie: Movie, number: int, file: Path) -> None:
-    """Draw a frame into a PNG file; the process keeps the body for further frames of the movie."""
+    """Draw a frame into a PNG file; the process keeps the object for further frames of the movie."""
     if not _renderers:
         _renderers.append(motion_of(movie))
     _renderers[0].frame(number).save(file, compress_level=1)

@@ -1,6 +1,6 @@
 """Light on blocks, computed in the world and not on the screen: open sky and shadow.
 
-Both engines draw the colours of this module, so they agree; and since the light is attached to the body and not to the pixels, it
+Both engines draw the colours of this module, so they agree; and since the light is attached to the object and not to the pixels, it
 does not flicker when the camera moves.
 
 Ambient occlusion: cones are cast from each side into a pyramid of grids, each coarser by two. A grid cell of side s with n cells
@@ -183,7 +183,7 @@ class Lamps:
 
 
 def has_floor(basis: NDArray[np.float64], sun: NDArray[np.float64]) -> bool:
-    """Return whether a body seen in perspective from above stands on a floor: its picture is upright, and the sun not too low."""
+    """Return whether an object in perspective from above stands on a floor: its picture is upright, and the sun not too low."""
     return bool(basis[1, 2] > 0 and sun[2] > _LOW_SUN)
 
 
@@ -265,7 +265,7 @@ class SideLight:
             lit: the part of the key light that reaches them, (...); None where they face away from it.
         """
         theme = self._theme
-        # Dark corners keep a little of the body's own colour, as light that bounced once would have.
+        # Dark corners keep a little of the object's own colour, as light that bounced once would have.
         open_ = np.float32(0.06) + np.float32(0.94) * sky ** np.float32(1.4)
         light = np.empty((*sky.shape, 3), dtype=np.float32)
         cool = open_ * np.float32(theme.ambient * (0.55 + 0.45 * self._above))

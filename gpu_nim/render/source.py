@@ -19,7 +19,7 @@ are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The p
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
-Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
+Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
 
 from abc import ABC, abstractmethod
@@ -92,7 +92,7 @@ class ParsedSource(ABC):
         """Return its cells as blocks: see `blocks_of`."""
 
     def has_many_cells(self) -> bool:
-        """Return whether it is a body in space of more cells than are drawn as blocks, which can be traced cell by cell.
+        """Return whether it is an object in space of more cells than are drawn as blocks, which can be traced cell by cell.
 
         Those of a growth whose box holds more are counted, up to the limit.
 
@@ -308,7 +308,7 @@ def read_source(source: Source) -> ParsedSource:
             f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
         )
     if name == "figure":
-        raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
+        raise UsageError(f"source must be an object, got {source!r}: a figure is drawn by gpunim render alone")
     known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
     raise UsageError(
         f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"

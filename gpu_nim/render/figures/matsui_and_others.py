@@ -1,6 +1,6 @@
 """The figures of Matsui, Yamauchi, Inoue and Tomari, "Variants of the Game of Nim that have Inequalities as Conditions".
 
-Graphs 4.1 and 4.3 are one body that is turned about one line, until it is seen along the first axis as Sierpinski's gasket.
+Graphs 4.1 and 4.3 are one object that is turned about one line, until it is seen along the first axis as Sierpinski's gasket.
 """
 
 from dataclasses import replace
@@ -28,11 +28,11 @@ _ALONG = View((1, 0, 0), up=(0, -1, 0), parallel=True)
 #: Degrees from there, of both graphs.
 _TURNED = (56.0, 0.0)
 
-#: The line that the body is turned about: to the right, up and toward the eye.
+#: The line that the object is turned about: to the right, up and toward the eye.
 _LINE = (0.35, 1.0, 0.0)
 
 _FINE = 3  # pixels a point, by which polygons are told to be in sight
-_WIDTH, _HEIGHT, _CLEAR = 720, 460, 44.0  # points: of the picture, and of the space around the body
+_WIDTH, _HEIGHT, _CLEAR = 720, 460, 44.0  # points: of the picture, and of the space around the object
 
 
 def chocolate_graph(a: Fraction, size: int) -> Blocks:
@@ -60,7 +60,7 @@ def graph_camera(blocks: Blocks, degrees: float) -> Camera:
 
 
 def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
-    """Draw the body as polygons, the far ones first, with its axes."""
+    """Draw the object as polygons, the far ones first, with its axes."""
     blocks = chocolate_graph(Fraction(3), _SIZE)
     camera = graph_camera(blocks, degrees)
     shader = Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True)

@@ -18,10 +18,10 @@ from gpu_nim.render.views import Camera
 
 @STYLES.add
 class Cubes(CameraStyle):
-    """The sides of each block that face the eye, lit; flat bodies as tiles in their plain colours."""
+    """The sides of each block that face the eye, lit; flat objects as tiles in their plain colours."""
 
     name = "cubes"
-    summary = "lit cubes; the cells of flat bodies as tiles"
+    summary = "lit cubes; the cells of flat objects as tiles"
     engines: ClassVar = ("numpy", "opengl", "trace")
     traced = Traced
 
