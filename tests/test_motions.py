@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.automata.growth_process import grow
-from gpu_nim.render.colourings import told_by_light
+from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.motions.growth import GrowthInTime, Pullback, grown_caption, growth_stops
+from gpu_nim.render.motions.growth import GrowthMotion, Pullback, grown_caption, growth_stops
 from gpu_nim.render.motions.motion import pause, places
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
@@ -127,14 +127,14 @@ def test_a_frame_does_not_depend_on_the_frames_before_it():
 @pytest.mark.parametrize(("source", "engine"), [("edge:12", "numpy"), ("nim:40", "trace"), ("edge:12", "trace")])
 def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(source, engine):
     look = Look(resolution=(120, 90), quality="draft", engine=engine)
-    growing = GrowthInTime(Movie(source, "growth", 40, look=look))
+    growing = GrowthMotion(Movie(source, "growth", 40, look=look))
     name, last = source.split(":")
     for generation in (7, int(last)):
         part, cells = growing._whole.until(generation), blocks_of(f"{name}:{generation}")
         if isinstance(part, TracedObject):
             shown = part.colours(cells.corners.T.astype(np.int64), np.zeros(len(cells), np.int8))
         else:
-            shown = told_by_light(look.colours_of(part), part.generations, generation, look.drawn_theme)
+            shown = glow_by_age(look.colours_of(part), part.generations, generation, look.drawn_theme)
         still, new = look.colours_of(cells), cells.generations == generation
         assert np.allclose(shown[new], 1.5 * still[new], atol=0.03)
         assert np.allclose(shown[0], still[0], atol=0.03)  # which has cooled
@@ -145,7 +145,7 @@ def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(so
 def test_a_cut_body_fills_its_picture_whether_it_rests_or_grows(engine):
     look = Look(resolution=(160, 120), quality="draft", engine=engine, cut="half", view="200,20")
     still = np.asarray(render("edge:15", look, transparent=True).image)[..., 3] > 99
-    grown = np.ptp(np.asarray(GrowthInTime(Movie("edge:15", "growth", 4, look=look)).frame(3), int), axis=2)[:104] > 60
+    grown = np.ptp(np.asarray(GrowthMotion(Movie("edge:15", "growth", 4, look=look)).frame(3), int), axis=2)[:104] > 60
     for obj, height in ((still, 0.86), (grown, 0.6)):  # the less for its words
         _, _, top, bottom = frame(obj)
         assert bottom - top + 1 > height * 120

@@ -18,7 +18,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable
 from gpu_nim.render.path_tracing import BOUNCES, SAMPLES, PathTraced, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
-from gpu_nim.render.shading import Lamps
+from gpu_nim.render.shading import ThreePointLighting
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import from_angles
@@ -178,7 +178,7 @@ def test_the_shadow_of_a_body_that_turns_stays_in_the_picture():
     turntable = Turntable(Movie("nim:3", frames=8, look=Look(**SMALL)))
     corners = 4 * np.indices((2, 2, 2)).reshape(3, 8).T
     for camera in map(turntable.camera, range(8)):
-        sun = Lamps.of(camera.basis).key
+        sun = ThreePointLighting.of(camera.basis).key
         x, y, _ = camera.on_picture(corners - sun / sun[2] * corners[:, 2:], 32, 24).T
         assert ((x > 0) & (x < 32) & (y > 0) & (y < 24)).all()
 

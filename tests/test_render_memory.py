@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.render import exports, image, opengl, picture_memory, source
@@ -13,7 +14,6 @@ from gpu_nim.render.exports import export
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import scenes
-from gpu_nim.render.picture_memory import picture_bytes, require_picture_memory
 from gpu_nim.render.source import blocks_of
 
 pytestmark = pytest.mark.nightly

@@ -22,7 +22,7 @@ from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import fixed_point
-from gpu_nim.render.motions.growth import GrowthInTime
+from gpu_nim.render.motions.growth import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of, read_source
@@ -301,7 +301,7 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
 def test_a_movie_of_a_body_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
     movie = Movie("nim:2^31-1", "growth", frames=32, options={"hold": "1"}, look=Look(**SMALL))
-    growth = GrowthInTime(movie)
+    growth = GrowthMotion(movie)
     assert growth.engine == "trace"
     generations = [growth.pullback.frame(number)[0] for number in range(32)]
     one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))

@@ -17,7 +17,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
 from gpu_nim.render.metadata import save_image, savefig_metadata
 from gpu_nim.render.themes import Colour, Theme, bytes_of
-from gpu_nim.render.words import Setting, font_of, text_width
+from gpu_nim.render.words import TextLayout, font_of, text_width
 from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Drawing:
             _HALO * size,
         )
 
-    def set(self, setting: Setting) -> None:
+    def set(self, setting: TextLayout) -> None:
         """Write text in lines."""
         for line, baseline in zip(setting.lines, setting.baselines, strict=True):
             self.words(line, (setting.left, baseline), setting.size)

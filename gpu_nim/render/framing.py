@@ -13,7 +13,7 @@ from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
 from gpu_nim.render.look import PATHTRACED, Look
 from gpu_nim.render.projection import FINE
-from gpu_nim.render.shading import Lamps, has_floor
+from gpu_nim.render.shading import ThreePointLighting, has_floor
 from gpu_nim.render.traced_object import TracedObject, opened
 from gpu_nim.render.views import (
     AUTOMATON_VIEWS,
@@ -21,11 +21,11 @@ from gpu_nim.render.views import (
     FLAT_VIEW,
     Camera,
     Margins,
-    Place,
+    Position,
     View,
     find_view,
     fit,
-    parse_place,
+    parse_position,
     support,
 )
 
@@ -88,7 +88,7 @@ def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None,
 def with_shadow(points: NDArray[np.floating], view: View, look: Look) -> NDArray[np.floating]:
     """Return points (N, 3) and, where the look has a floor below them, the ends of their shadows on it."""
     basis = view.basis()
-    sun = Lamps.of(basis).key
+    sun = ThreePointLighting.of(basis).key
     if look.quality != PATHTRACED or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
         return points
     heights = points[:, 2:] - points[:, 2].min()
@@ -106,13 +106,13 @@ def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> C
     Raises:
         UsageError: the eye is where it looks.
     """
-    if not look.puts_eye:
+    if not look.sets_camera:
         return None
     corners = [(Fraction(int(first)), Fraction(int(stop))) for first, stop in zip(low, high, strict=True)]
-    eye: Place = parse_place("eye", look.eye) if look.eye else _within(corners, _STAND)
+    eye: Position = parse_position("eye", look.eye) if look.eye else _within(corners, _STAND)
     target = _within(corners, (Fraction(1, 2),) * 3 if look.eye else _TARGET)
     if look.look_at:
-        target = parse_place("look-at", look.look_at)
+        target = parse_position("look-at", look.look_at)
     toward = [float(at - to) for at, to in zip(eye, target, strict=True)]
     if not any(toward):
         raise UsageError(f"look-at must be another place than the eye, got {look.look_at or 'the middle of the object'!r}")
@@ -120,7 +120,7 @@ def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> C
     return Camera(np.array(eye, dtype=np.float64), view.basis(), float(np.tan(np.radians(_ANGLE / 2))), False, eye)
 
 
-def _within(corners: list[tuple[Fraction, Fraction]], parts: Place) -> Place:
+def _within(corners: list[tuple[Fraction, Fraction]], parts: Position) -> Position:
     a, b, c = (first + (stop - first) * part for (first, stop), part in zip(corners, parts, strict=True))
     return a, b, c
 

@@ -83,7 +83,7 @@ class Blocks:
         population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
         automaton: the name of the automaton whose growth it is, or "".
         rule: the rule of that growth, where it is known.
-        colouring: what colours show unless others are asked for; density where generations are not known.
+        colouring: what colours show unless others are requested; density where generations are not known.
     """
 
     name: str

@@ -153,8 +153,8 @@ def require_traceable(look: Look) -> None:
     style = look.drawn_style
     if "trace" not in style.engines or (look.quality == PATHTRACED and getattr(style, "traced", None) is not Traced):
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
-        asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
-        raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
+        given = eye if look.sets_camera else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
+        raise UsageError(f"style {look.style_name} cannot be traced, got {given}")
 
 
 def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:

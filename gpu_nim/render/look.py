@@ -29,7 +29,7 @@ from gpu_nim.render.views import (
     VIEWS,
     Camera,
     View,
-    parse_place,
+    parse_position,
     view_maker,
 )
 from gpu_nim.render.words import JOINERS
@@ -162,7 +162,7 @@ def _printable(name: str, value: Any) -> str:
 
 
 def _place(name: str, value: Any) -> str:
-    parse_place(name.replace("_", "-"), _text(name, value))
+    parse_position(name.replace("_", "-"), _text(name, value))
     return str(value)
 
 
@@ -268,11 +268,11 @@ class Look:
         for each in fields(self):
             if (value := getattr(self, each.name)) is not None or each.default is not None:
                 object.__setattr__(self, each.name, option_of(each).check(each.name, value))
-        if self.puts_eye and self.engine not in ("auto", "trace"):
+        if self.sets_camera and self.engine not in ("auto", "trace"):
             raise UsageError(f"an eye and view {INSIDE} need engine trace, got engine {self.engine!r}")
         if self.eye and self.view is not None:
             raise UsageError(f"view would have no effect with an eye, got {self.view!r}")
-        if self.look_at and not self.puts_eye:
+        if self.look_at and not self.sets_camera:
             raise UsageError(f"look-at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
         if self.cmap is not None:
             if COLOURINGS[self.colour or DEFAULT].named is not None:
@@ -291,7 +291,7 @@ class Look:
         return self.resolution[0] / self.resolution[1]
 
     @property
-    def puts_eye(self) -> bool:
+    def sets_camera(self) -> bool:
         """Whether the camera's position is given, instead of fitted to the object."""
         return self.eye is not None or self.view == INSIDE
 
@@ -336,7 +336,7 @@ class Look:
     @property
     def traced(self) -> bool:
         """Whether rays are traced, whatever the source."""
-        return self.engine == "trace" or self.quality == PATHTRACED or (self.engine == "auto" and self.puts_eye)
+        return self.engine == "trace" or self.quality == PATHTRACED or (self.engine == "auto" and self.sets_camera)
 
 
 class CameraStyle(Style):
@@ -425,8 +425,8 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
         ...
     gpu_nim.model.errors.UsageError: title, view would have no effect: figure:NF1 as .svg takes only theme
     """
-    asked = {each.name for each in fields(look) if getattr(look, each.name) != each.default} | set(given)
-    if useless := sorted(asked - set(takes)):
+    chosen = {each.name for each in fields(look) if getattr(look, each.name) != each.default} | set(given)
+    if useless := sorted(chosen - set(takes)):
         *others, last = sorted(takes)
         names = f"{', '.join(others)} and {last}" if others else f"only {last}"
         raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")

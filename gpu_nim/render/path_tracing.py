@@ -20,7 +20,7 @@ from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, sur
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.denoise import BAND, REACH, denoised, luminance, noise_of
 from gpu_nim.render.raster import background, unmultiplied
-from gpu_nim.render.shading import COOL, WARM, Lamps, has_floor, tone_map
+from gpu_nim.render.shading import COOL, WARM, ThreePointLighting, has_floor, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.trace import Linear, Traced, cubes_hit, eye_of, primary_rays
 from gpu_nim.render.views import Camera
@@ -226,7 +226,7 @@ class _Stage:
         self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._object = drawing.tracer, drawing.obj
         self._sampler = Sampler(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
-        lamps = Lamps.of(camera.basis)
+        lamps = ThreePointLighting.of(camera.basis)
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(self._sun[:, None])
         low, high = (part.astype(np.float64) for part in self._object.bounds())

@@ -163,7 +163,7 @@ class ShadowMap:
 
 
 @dataclass(frozen=True)
-class Lamps:
+class ThreePointLighting:
     """Lights that move with the camera: directions toward them, and their brightness on each side of a cube."""
 
     key: NDArray[np.float64]
@@ -171,7 +171,7 @@ class Lamps:
     rim: NDArray[np.float64]
 
     @classmethod
-    def of(cls, basis: NDArray[np.float64]) -> "Lamps":
+    def of(cls, basis: NDArray[np.float64]) -> "ThreePointLighting":
         """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above.
 
         Args:
@@ -206,7 +206,7 @@ class Shader:
 
     def quads(self, camera: Camera, on_step: OnStep = unreported) -> Iterator[Quads]:
         """Yield the sides that face the camera, as `visible` does, and the colours of their corners, sRGB uint8 (M, 4, 3)."""
-        blocks, lamps = self._blocks, Lamps.of(camera.basis)
+        blocks, lamps = self._blocks, ThreePointLighting.of(camera.basis)
         shadow = ShadowMap(blocks, lamps.key)
         low, high = blocks.bounds()
         softness = 0.006 * float(np.linalg.norm(high - low))
@@ -247,7 +247,7 @@ class SideLight:
     `facing` is how much they face the key, the fill and the rim light: not at all below 0.
     """
 
-    def __init__(self, theme: Theme, lamps: Lamps, camera: Camera, axis: int, end: int) -> None:
+    def __init__(self, theme: Theme, lamps: ThreePointLighting, camera: Camera, axis: int, end: int) -> None:
         self._theme = theme
         normal = np.zeros(3)
         normal[axis] = end

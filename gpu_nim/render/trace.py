@@ -25,7 +25,7 @@ from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
 from gpu_nim.render.geometry import SIDES, Box
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
-from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, hemisphere_cones
+from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, SideLight, ThreePointLighting, hemisphere_cones
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.traced_object import BY_GENERATION, TracedObject
 from gpu_nim.render.views import Camera
@@ -243,7 +243,7 @@ class TracedFrame:
     def __init__(self, drawing: Traced, camera: Camera) -> None:
         self.camera = camera
         self._drawing = drawing
-        lamps = Lamps.of(camera.basis)
+        lamps = ThreePointLighting.of(camera.basis)
         self.lamps = lamps
         self._sides = {side: SideLight(drawing.theme, lamps, camera, *side) for side in SIDES}
         samples = len(drawing._samples)

@@ -21,7 +21,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, legend_of, told_by_light
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, glow_by_age, legend_of
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
 from gpu_nim.render.geometry import (
     PILES,
@@ -70,8 +70,8 @@ class TracedObject(Blocks):
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         born: returns the generation of each, likewise, (n,): of trees the least in which it can have been born.
         legend: what the colours stand for.
-        earlier: returns the object without the generations after one, as a growth that is told by light
-            (`gpu_nim.render.colourings.told_by_light`); the blocks then have the generations of their earliest cells. Only of
+        earlier: returns the object without the generations after one, as a growth whose newest cells glow
+            (`gpu_nim.render.colourings.glow_by_age`); the blocks then have the generations of their earliest cells. Only of
             objects that are made to be shown so.
         removed: the cells that a cut removes, or None.
     """
@@ -215,7 +215,7 @@ def generation_palette(look: Look, births: NDArray[np.integer], *, growing: bool
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
     palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), look.drawn_theme)
-    return told_by_light(palette, np.arange(len(births)), len(births) - 1, look.drawn_theme) if growing else palette
+    return glow_by_age(palette, np.arange(len(births)), len(births) - 1, look.drawn_theme) if growing else palette
 
 
 # Sets packed into bricks
@@ -432,7 +432,7 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
     order = np.argsort(scene.number_of(keys))
 
     def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
-        table = told_by_light(shown, blocks.generations, last, look.drawn_theme) if growing else shown
+        table = glow_by_age(shown, blocks.generations, last, look.drawn_theme) if growing else shown
         return lambda numbers: table[order[numbers]], legend
 
     obj = _Packing(

@@ -83,10 +83,10 @@ VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
 INSIDE = "inside"
 
 #: Exact coordinates, in cells: an eye can stand between two cells of an object of 2^60, which doubles would not hold.
-Place = tuple[Fraction, Fraction, Fraction]
+Position = tuple[Fraction, Fraction, Fraction]
 
 
-def parse_place(name: str, text: str) -> Place:
+def parse_position(name: str, text: str) -> Position:
     """Return the place that a text names: three coordinates in cells, separated by commas.
 
     Args:
@@ -96,7 +96,7 @@ def parse_place(name: str, text: str) -> Place:
     Raises:
         UsageError: it names none.
 
-    >>> parse_place("eye", "2^40+1, 5/2, 7")
+    >>> parse_position("eye", "2^40+1, 5/2, 7")
     (Fraction(1099511627777, 1), Fraction(5, 2), Fraction(7, 1))
     """
     try:
@@ -253,7 +253,7 @@ class Camera:
     basis: NDArray[np.float64]
     scale: float
     parallel: bool
-    place: Place | None = None
+    place: Position | None = None
 
     def project(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the eye."""

@@ -30,7 +30,7 @@ _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed object's thinnest parts should have
 _PLATE = 2.0  # millimetres: the thickness of a stand
 
-#: The measure of a print that is asked for by default and the largest one, in millimetres.
+#: The measure of a print by default and the largest one, in millimetres.
 PRINT_SIZE, _MAX_PRINT = 100.0, 10_000
 
 

@@ -31,7 +31,7 @@ _TURNED = (56.0, 0.0)
 #: The line that the object is turned about: to the right, up and toward the eye.
 _LINE = (0.35, 1.0, 0.0)
 
-_FINE = 3  # pixels a point, by which polygons are told to be in sight
+_FINE = 3  # pixels a point, by which it is found which polygons are in sight
 _WIDTH, _HEIGHT, _CLEAR = 720, 460, 44.0  # points: of the picture, and of the space around the object
 
 

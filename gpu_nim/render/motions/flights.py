@@ -24,7 +24,7 @@ from gpu_nim.render.source import CELLS_LIMIT, NimSource, TreeSource, read_sourc
 from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.trees import Tree, blocks_of_tree
-from gpu_nim.render.views import NO_MARGINS, Camera, Place, View, basis_of, fit, from_angles
+from gpu_nim.render.views import NO_MARGINS, Camera, Position, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
@@ -84,7 +84,7 @@ _FACE = "1 to 8 corners, all of one face: of 0 (0, 0, 0), 1 (1, 1, 0), 2 (1, 0, 
 _WORD = ParameterType("corners", _FACE, _corners)
 
 
-def fixed_point(word: str) -> Place:
+def fixed_point(word: str) -> Position:
     """Return the point that the map of a word of corners keeps, in units of the set's size.
 
     >>> fixed_point("1"), fixed_point("12")
@@ -97,7 +97,7 @@ def fixed_point(word: str) -> Place:
     return a, b, c
 
 
-def rounds(look: Look, point: Place, octaves: int) -> CellColours:
+def rounds(look: Look, point: Position, octaves: int) -> CellColours:
     """Return colours by the logarithm of the distance from a point, up the map and down again in each round of some octaves."""
     middle = np.array([int(part) for part in point])[:, None]
 
@@ -109,7 +109,7 @@ def rounds(look: Look, point: Place, octaves: int) -> CellColours:
     return colours
 
 
-class IntoPlane:
+class ZoomInPlane:
     """The zoom from all of a tree of the plane into its seed, which stays where it is in the picture."""
 
     def __init__(self, movie: Movie, tree: Tree) -> None:
@@ -131,7 +131,7 @@ class IntoPlane:
         return Renderer(blocks, look, "numpy").frame(camera, on_step=on_step)
 
 
-class IntoSpace:
+class ZoomInSpace:
     """The zoom from all of a tree of space to the cell that is seen in the middle of the picture."""
 
     def __init__(self, movie: Movie, tree: Tree) -> None:
@@ -145,7 +145,7 @@ class IntoSpace:
         if not len(hit.met):
             raise UsageError(f"a zoom movie needs a cell in the middle of the picture, and there {movie.source} is empty")
         a, b, c = (Fraction(int(x)) + Fraction(1, 2) for x in hit.cells[:, 0])
-        self._point: Place = a, b, c
+        self._point: Position = a, b, c
         self._drawn = Renderer(replace(obj, colours=rounds(look, self._point, _OCTAVES)), look, "trace")
 
     def frame(self, part: float, on_step: OnStep) -> Frame:
@@ -184,14 +184,14 @@ class Zoom(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._into: IntoPlane | IntoSpace | None = None
+        self._into: ZoomInPlane | ZoomInSpace | None = None
         if isinstance(self.source, TreeSource):
-            self._into = (IntoPlane if self.source.tree.scene.dimension == 2 else IntoSpace)(movie, self.source.tree)
+            self._into = (ZoomInPlane if self.source.tree.scene.dimension == 2 else ZoomInSpace)(movie, self.source.tree)
             return
         word = movie.values["into"]
         self.octaves = len(word)
         a, b, c = fixed_point(word)
-        self.point: Place = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
+        self.point: Position = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
         left_out = np.array(_CORNERS[min(set(_CORNERS) - set(word))], float)
         normal = 0.5 - left_out  # from the corner across, through the middle, out of the face
         along = np.cross(normal, (0.0, 0.0, 1.0))

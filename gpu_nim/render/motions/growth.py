@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import told_by_light
+from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import Frame, Renderer
@@ -145,7 +145,7 @@ def grown_caption(obj: Blocks, generation: int) -> str:
 
 
 @MOTIONS.add
-class GrowthInTime(Motion):
+class GrowthMotion(Motion):
     """The object grows, generation by generation, and the camera moves back."""
 
     name = "growth"
@@ -164,5 +164,5 @@ class GrowthInTime(Motion):
         words = grown_caption(self._whole, generation)
         part, base = cut_open(self._whole.until(generation), self.look, self.pullback.toward), None
         if self.engine != "trace":
-            base = told_by_light(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
+            base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
         return Renderer(part, self.look, self.engine, base, self._longest).frame(camera, words, on_step=on_step)

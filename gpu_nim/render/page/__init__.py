@@ -28,7 +28,7 @@ from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.page.trees import tree_page
-from gpu_nim.render.shading import COOL, WARM, Lamps
+from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, read_source
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
@@ -152,11 +152,11 @@ def play_page(
     match = match_of(game, position, parameters, misere=misere)
     source = read_source(match.source)
     scene = nim_scene(source, look) or grid_scene(blocks_of(source), look)
-    wishes = {"misere": misere, "hints": hints, "second": second}
-    options = {**parameters, **{name: value for name, value in wishes.items() if value}}
+    flags = {"misere": misere, "hints": hints, "second": second}
+    options = {**parameters, **{name: value for name, value in flags.items() if value}}
     made = call("page.play_page", game, match.start, look=look, **options)
     frame = match.corners(np.array(scene.data.get("low", [0, 0, 0]))).tolist()
-    return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **wishes})
+    return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **flags})
 
 
 def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
@@ -194,7 +194,7 @@ def _light(theme: Theme) -> dict[str, object]:
 
 def _lamps() -> dict[str, list[float]]:
     """Return the directions to the lamps of a camera whose axes are those of the world."""
-    lamps = Lamps.of(np.eye(3))
+    lamps = ThreePointLighting.of(np.eye(3))
     return {name: getattr(lamps, name).tolist() for name in ("key", "fill", "rim")}
 
 
