@@ -17,7 +17,7 @@ from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, veri
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.render import add_body, blocks_of, embed, render, to_pyvista
+from gpu_nim.render import add_mesh, blocks_of, embed, render, to_pyvista
 from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import require_opengl
 from gpu_nim.render.page import colour_bytes, page
@@ -138,7 +138,7 @@ def test_cells_in_the_plane_are_drawn_in_axes():
     assert corners == [tuple(cell) for cell in growth[1:3].tolist()]
     assert len({*map(tuple, tiles.get_facecolors().tolist())}) == 2
     assert ax.get_xlim()[0] < -2
-    with pytest.raises(UsageError, match="axes take cells in the plane, and nim:3 is a body"):
+    with pytest.raises(UsageError, match="axes take cells in the plane, and nim:3 is an object"):
         grow("nim", 3).plot(ax=ax)
     with pytest.raises(UsageError, match="legend would have no effect: a plot in axes takes"):
         growth.plot(ax=ax, legend=True)
@@ -199,7 +199,7 @@ def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
 
     look = Look(theme="paper", colour="branch", generations=(2, 6), cut="corner")
     plotter = Plotter()
-    assert add_body(plotter, "edge:7", look, opacity=0.5) == "an actor"
+    assert add_mesh(plotter, "edge:7", look, opacity=0.5) == "an actor"
     grid, options = plotter.added
     assert options == {"scalars": "colour", "rgb": True, "opacity": 0.5}
     for given, colours in (
@@ -207,7 +207,7 @@ def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
         ({"cmap": "plasma"}, {"scalars": "generation"}),
         ({"scalars": "colour", "rgb": True}, {}),
     ):
-        add_body(plotter, "edge:7", **given)
+        add_mesh(plotter, "edge:7", **given)
         assert plotter.added[1] == {**given, **colours}
     assert {*grid.cell_data["generation"].tolist()} <= {2, 3, 4, 5}
     blocks = blocks_of("edge:7", colour="branch")

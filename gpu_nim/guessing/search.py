@@ -16,7 +16,7 @@ from gpu_nim.guessing.recurrences import MODULI, Recurrence, find_modular_recurr
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.arguments import Whole, integer, integers, items
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import html_table
+from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import Registry
 
 _SIMPLER = 4  # times fewer numbers, with which a law takes the place of another

@@ -9,4 +9,4 @@ from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
 from gpu_nim.jobs.terms import find_terms as find_terms
 from gpu_nim.jobs.verification import FileResult as FileResult
 from gpu_nim.jobs.verification import Verification as Verification
-from gpu_nim.model.presentation import Plan as Plan
+from gpu_nim.model.notebook_repr import Plan as Plan

@@ -30,7 +30,7 @@ from gpu_nim.model.arguments import Apart, Whole, argument, check_together, give
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.presentation import Plan
+from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
 from gpu_nim.oeis.catalogue import resolve

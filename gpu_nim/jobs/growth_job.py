@@ -24,7 +24,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.arguments import Apart, Needs, argument, check_together, given_fields, integer, shown
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
-from gpu_nim.model.presentation import Plan
+from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.work import OnStep, place, unreported

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
-from gpu_nim.render.metadata import savefig_metadata
+from gpu_nim.render.metadata import save_image, savefig_metadata
 from gpu_nim.render.themes import Colour, Theme, bytes_of
-from gpu_nim.render.words import Setting, font_of, text_width
+from gpu_nim.render.words import TextLayout, font_of, text_width
 from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Drawing:
             _HALO * size,
         )
 
-    def set(self, setting: Setting) -> None:
+    def set(self, setting: TextLayout) -> None:
         """Write text in lines."""
         for line, baseline in zip(setting.lines, setting.baselines, strict=True):
             self.words(line, (setting.left, baseline), setting.size)
@@ -172,8 +172,11 @@ class Drawing:
             self.figure.savefig(document, format=suffix[1:], dpi=72, metadata=savefig_metadata(suffix, made_by(self.call)))
         return document.getvalue()
 
-    def save(self, path: Path) -> None:
-        """Write the drawing as .pdf or .svg, atomically."""
+    def save(self, path: Path, resolution: tuple[int, int] = (1920, 1080)) -> None:
+        """Write the drawing, atomically, as .pdf or .svg, or else as a picture of that resolution."""
+        if path.suffix.lower() not in SUFFIXES:
+            save_image(self.image(*resolution), path, made_by(self.call))
+            return
         document = self.document(path.suffix.lower())
         with atomic_write(path) as scratch:
             scratch.write_bytes(document)

@@ -13,13 +13,13 @@ hold a P-position of generation up to n are the P-positions of generation up to 
 A text is parsed once, by `read_source`, to one of the kinds of `ParsedSource`, which decides how it is drawn.
 
 A picture whose cells would be merged is traced instead, cell by cell, if its style can be, its colours are generation or rank, and
-no engine is requested (`gpu_nim.render.image.is_traced`). nim, and games of one inequality with Nim's P-positions, are then drawn
-by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth are
-counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
+no engine is requested (`gpu_nim.render.image.choose_engine`). nim, and games of one inequality with Nim's P-positions, are then
+drawn by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth
+are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
-Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
+Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
 
 from abc import ABC, abstractmethod
@@ -92,7 +92,7 @@ class ParsedSource(ABC):
         """Return its cells as blocks: see `blocks_of`."""
 
     def has_many_cells(self) -> bool:
-        """Return whether it is a body in space of more cells than are drawn as blocks, which can be traced cell by cell.
+        """Return whether it is an object in space of more cells than are drawn as blocks, which can be traced cell by cell.
 
         Those of a growth whose box holds more are counted, up to the limit.
 
@@ -308,7 +308,7 @@ def read_source(source: Source) -> ParsedSource:
             f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
         )
     if name == "figure":
-        raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
+        raise UsageError(f"source must be an object, got {source!r}: a figure is drawn by gpunim render alone")
     known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
     raise UsageError(
         f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
@@ -450,12 +450,10 @@ def _require_few(source: str, births: list[int]) -> None:
 
 
 def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: "Rule | None") -> Blocks:
-    """Add the names of the automaton and the coordinates, the steps from parents, and what a colouring reads to a growth."""
-    blocks = replace(blocks, automaton=automaton)
+    """Add the automaton, its rule, the names of the coordinates, and what a colouring reads to a growth."""
+    blocks = replace(blocks, automaton=automaton, rule=rule)
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
         blocks = replace(blocks, coordinates=PILES[: rule.dimension])
-    if rule is not None and rule.exactly_one and rule.touches is None:
-        blocks = replace(blocks, steps=rule.offsets)
     name, of_growth = colouring.name, colouring.of_growth
     if of_growth is None:
         return blocks

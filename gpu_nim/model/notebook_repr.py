@@ -1,6 +1,6 @@
-"""Results that show themselves in notebooks, and as datasets of xarray."""
+"""Results that show themselves in notebooks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Literal
@@ -8,8 +8,30 @@ from typing import Any, ClassVar, Literal
 _ROWS = 60  # of a list, in a notebook
 
 
-class Presentable:
-    """A result that can be drawn, and that shows itself in a notebook.
+class NotebookRepr:
+    """A result that a notebook shows as a table of its `summary`, in which a list of dicts has a row for each of the first."""
+
+    def _repr_html_(self) -> str:
+        rows: list[Sequence[object]] = []
+        facts: dict[str, Any] = self.summary()  # type: ignore[attr-defined]  # of each result, with a docstring of its own
+        for key, value in facts.items():
+            if isinstance(value, dict):
+                rows += value.items()
+                continue
+            name = key.replace("_", " ")
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                rows += [
+                    (name, *value[0]),
+                    *(("", *each.values()) for each in value[:_ROWS]),
+                    *[("", "...")] * (len(value) > _ROWS),
+                ]
+            elif value is not None:
+                rows.append((name, value))
+        return html_table(rows)
+
+
+class Plottable(NotebookRepr):
+    """A result that can be drawn, and that a notebook shows as a table with a picture.
 
     It knows nothing of pictures: `gpu_nim` names the module that draws, which is imported when the first result is shown. This is
     the `presenter`, which has functions of these names: `gpu_nim.render.notebook`.
@@ -58,28 +80,6 @@ class Presentable:
         return import_module(self.presenter).to_pyvista(self, kind)
 
 
-class Summarised:
-    """A result that a notebook shows as a table of its `summary`, in which a list of dicts has a row for each of the first."""
-
-    def _repr_html_(self) -> str:
-        told: list[Sequence[object]] = []
-        facts: dict[str, Any] = self.summary()  # type: ignore[attr-defined]  # of each result, with a docstring of its own
-        for key, value in facts.items():
-            if isinstance(value, dict):
-                told += value.items()
-                continue
-            name = key.replace("_", " ")
-            if isinstance(value, list) and value and isinstance(value[0], dict):
-                told += [
-                    (name, *value[0]),
-                    *(("", *each.values()) for each in value[:_ROWS]),
-                    *[("", "...")] * (len(value) > _ROWS),
-                ]
-            elif value is not None:
-                told.append((name, value))
-        return html_table(told)
-
-
 def html_table(rows: Iterable[Sequence[object]]) -> str:
     """Return rows as a table in HTML, each with a heading and what belongs to it.
 
@@ -96,41 +96,8 @@ def html_table(rows: Iterable[Sequence[object]]) -> str:
     return f"<table>{''.join(map(row, rows))}</table>"
 
 
-def axis_names(dimension: int) -> tuple[str, ...]:
-    """Return the names of the coordinates of a cell: x, y and z, or x0, x1, ... where there are more than three.
-
-    >>> axis_names(2), axis_names(4)
-    (('x', 'y'), ('x0', 'x1', 'x2', 'x3'))
-    """
-    return tuple("xyz"[:dimension]) if dimension < 4 else tuple(f"x{axis}" for axis in range(dimension))
-
-
-def dataset(
-    variables: Mapping[str, tuple[Sequence[str], Any]],
-    coordinates: Mapping[str, tuple[Sequence[str], Any]],
-    attributes: Mapping[str, Any],
-) -> Any:
-    """Return an `xarray.Dataset`.
-
-    Args:
-        variables: (dimensions, array) by name.
-        coordinates: likewise, of the labels.
-        attributes: what the dataset says of itself.
-
-    Raises:
-        MissingDependency: xarray is not installed.
-    """
-    try:
-        import xarray
-    except ImportError as error:
-        from gpu_nim.model.errors import missing  # here, since `gpu_nim` imports this module
-
-        raise missing("a dataset needs xarray", "xarray") from error
-    return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
-
-
 @dataclass(frozen=True)
-class Plan(Summarised):
+class Plan(NotebookRepr):
     """What long work is planned to take; as a text, in words.
 
     Attributes:

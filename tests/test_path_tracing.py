@@ -11,27 +11,27 @@ import pytest
 
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import unreported
-from gpu_nim.render import cinema
-from gpu_nim.render.cinema import BOUNCES, SAMPLES, Cinema, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
+from gpu_nim.render import path_tracing
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import Turntable
-from gpu_nim.render.shading import Lamps
+from gpu_nim.render.path_tracing import BOUNCES, SAMPLES, PathTraced, Sampler, _Stage, cosine_hemisphere, grid, unit, z_order
+from gpu_nim.render.shading import ThreePointLighting
 from gpu_nim.render.themes import to_linear
-from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import from_angles
 from tests.helpers import gpunim
 
-SMALL = {"resolution": (32, 24), "quality": "cinema"}
+SMALL = {"resolution": (32, 24), "quality": "pathtraced"}
 
 
 def stage_of(source, **options):
     look = Look(**{**SMALL, **options})
-    body = traced_body(source, look)
-    camera = aim(body, look)
-    drawing = Cinema(body, look)
+    obj = traced_object(source, look)
+    camera = aim(obj, look)
+    drawing = PathTraced(obj, look)
     return drawing, _Stage(drawing, camera), camera
 
 
@@ -70,7 +70,7 @@ def carried(stage, cells, colours, places, directions, random):
         normals = np.zeros_like(places)
         normals[np.arange(len(axis)), axis] = -np.sign(directions[np.arange(len(axis)), axis])
         weight[alive] *= colours[cube]
-        radius, turn = cinema._SUN * np.sqrt(random.random(len(axis))), 2 * np.pi * random.random(len(axis))
+        radius, turn = path_tracing._SUN * np.sqrt(random.random(len(axis))), 2 * np.pi * random.random(len(axis))
         sun = stage._sun + sun_axes[0] * (radius * np.cos(turn))[:, None] + sun_axes[1] * (radius * np.sin(turn))[:, None]
         sun /= np.linalg.norm(sun, axis=1)[:, None]
         facing = (normals * sun).sum(axis=1)
@@ -86,15 +86,15 @@ def carried(stage, cells, colours, places, directions, random):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("source", "theme"), [("nim:1", "dark"), ("nim:3", "paper")])
 def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, source, theme):
-    monkeypatch.setattr(cinema, "_BEVEL", 1e-9)  # sharp edges
-    monkeypatch.setattr(cinema, "_WIDE", 0.0)  # no cubes are merged
+    monkeypatch.setattr(path_tracing, "_BEVEL", 1e-9)  # sharp edges
+    monkeypatch.setattr(path_tracing, "_WIDE", 0.0)  # no cubes are merged
     drawing, stage, _ = stage_of(source, theme=theme, resolution=(24, 24))
     pixels = np.arange(24 * 24)
     total, count = np.zeros((len(pixels), 3)), np.zeros(len(pixels))
     random = np.random.default_rng(1)
     last = int(source.partition(":")[2])
     cells = np.array([(a, b, a ^ b) for a in range(last + 1) for b in range(last + 1)])
-    colours = to_linear(drawing.body.colours(cells.T, np.zeros(len(cells), np.int8)))
+    colours = to_linear(drawing.obj.colours(cells.T, np.zeros(len(cells), np.int8)))
     expected = np.zeros((len(pixels), 3))
     for sample in range(SAMPLES):
         rays = stage._primary(pixels, sample)
@@ -108,7 +108,7 @@ def test_the_light_of_cells_is_that_of_random_paths_between_cubes(monkeypatch, s
     seen = count > 0
     assert seen.sum() > 60
     assert (expected[~seen] == 0).all()
-    # Noise of thousands of paths; each channel, and the lit and the dark half of the body, for itself.
+    # Noise of thousands of paths; each channel, and the lit and the dark half of the object, for itself.
     bright = seen & (expected.sum(axis=1) > np.median(expected[seen].sum(axis=1)))
     for part in (bright, seen & ~bright):
         assert total[part].sum(axis=0) == pytest.approx(expected[part].sum(axis=0), rel=0.03)
@@ -162,7 +162,7 @@ def test_a_parallel_view_and_one_from_below_have_no_floor():
     assert stage._floor is stage_of("nim:7", view="30,-20")[1]._floor is None
 
 
-@pytest.mark.parametrize("view", ["hero", "-40,35", "120,5", "30,80"])
+@pytest.mark.parametrize("view", ["three-quarter", "-40,35", "120,5", "30,80"])
 def test_the_shadow_of_every_cell_is_in_the_picture(view):
     cells = np.array([(a, b, a ^ b) for a in range(4) for b in range(4)])
     corners = (cells[:, None] + np.indices((2, 2, 2)).reshape(3, 8).T).reshape(-1, 3)
@@ -178,7 +178,7 @@ def test_the_shadow_of_a_body_that_turns_stays_in_the_picture():
     turntable = Turntable(Movie("nim:3", frames=8, look=Look(**SMALL)))
     corners = 4 * np.indices((2, 2, 2)).reshape(3, 8).T
     for camera in map(turntable.camera, range(8)):
-        sun = Lamps.of(camera.basis).key
+        sun = ThreePointLighting.of(camera.basis).key
         x, y, _ = camera.on_picture(corners - sun / sun[2] * corners[:, 2:], 32, 24).T
         assert ((x > 0) & (x < 32) & (y > 0) & (y < 24)).all()
 
@@ -212,8 +212,8 @@ def test_edges_are_round_where_they_are_seen_to_be():
     across = np.array([np.delete(place[:, k], axis[k]) for k in range(len(axis))])
     distance = np.minimum(across, 1 - across).min(axis=1)  # to the nearest edge
     cosine = (points.normals * points.sides).sum(axis=0)
-    assert cosine[distance > cinema._BEVEL] == pytest.approx(1)
-    assert (cosine[distance < 0.5 * cinema._BEVEL] < 0.99).all()
+    assert cosine[distance > path_tracing._BEVEL] == pytest.approx(1)
+    assert (cosine[distance < 0.5 * path_tracing._BEVEL] < 0.99).all()
     # Outwards, over the nearest edge, by up to 45 degrees for one edge.
     outwards = np.array([np.delete(points.normals[:, k], axis[k]) for k in range(len(axis))])
     assert (outwards * np.sign(across - 0.5) >= -1e-12).all()
@@ -274,7 +274,7 @@ def test_a_transparent_picture_keeps_the_shadow():
 
 @pytest.fixture
 def few_samples(monkeypatch):
-    monkeypatch.setattr(cinema, "SAMPLES", 3)
+    monkeypatch.setattr(path_tracing, "SAMPLES", 3)
 
 
 @pytest.mark.nightly
@@ -289,9 +289,9 @@ def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypa
 
 @pytest.mark.usefixtures("few_samples")
 def test_a_picture_in_bands_is_the_whole_one(monkeypatch):
-    options = {"resolution": (20, 150), "quality": "cinema"}
+    options = {"resolution": (20, 150), "quality": "pathtraced"}
     whole = render("nim:7", **options).image.tobytes()
-    monkeypatch.setattr(cinema, "BAND", 20 * 37)
+    monkeypatch.setattr(path_tracing, "BAND", 20 * 37)
     assert render("nim:7", **options).image.tobytes() == whole
 
 
@@ -342,7 +342,7 @@ def test_ctrl_c_in_a_terminal_keeps_the_samples_and_progress_has_the_time_left(t
 
     ours, theirs = pty.openpty()
     out = tmp_path / "a.png"
-    command = gpunim("render", "nim:31", "--quality", "cinema", "--resolution", "320x180", "-o", out)
+    command = gpunim("render", "nim:31", "--quality", "pathtraced", "--resolution", "320x180", "-o", out)
     with Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"}, process_group=0
     ) as process:

@@ -20,7 +20,7 @@ from gpu_nim.model.tracing import LARGEST, MISS, START, Doubles, Hits, Rays, sur
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.denoise import BAND, REACH, denoised, luminance, noise_of
 from gpu_nim.render.raster import background, unmultiplied
-from gpu_nim.render.shading import COOL, WARM, Lamps, has_floor, tone_map
+from gpu_nim.render.shading import COOL, WARM, ThreePointLighting, has_floor, tone_map
 from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.trace import Linear, Traced, cubes_hit, eye_of, primary_rays
 from gpu_nim.render.views import Camera
@@ -34,10 +34,10 @@ _SUN = 0.035  # the radius of the sun at distance 1
 _BEVEL = 0.12  # the part of a side that is round, at each edge
 _SEEN_ROUND = 4.0  # pixels: the side of a cube from which on its edges are seen to be round
 _WIDE = 0.02  # the spread of rays of bounced light, for which finer cells make no difference
-_FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the body
-_BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the body: rays from it enter the body from outside
-_POOL = 0.13  # brightening of the floor near the body, as a fraction of the distance to white
-_POOL_REACH = 0.8  # in diagonals of the body
+_FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the object
+_BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the object: rays from it enter the object from outside
+_POOL = 0.13  # brightening of the floor near the object, as a fraction of the distance to white
+_POOL_REACH = 0.8  # in diagonals of the object
 _GLOSS, _GLOSSY = 0.05, 0.004  # the roughness of the floor, and the spread of rays that it reflects
 _STRAIGHT = 0.08  # the part of light that the floor reflects straight up (Schlick 1994)
 _SKY_PLACES = 4096  # directions over which the sky's light on an open floor is summed
@@ -138,8 +138,8 @@ def unit(vectors: Doubles) -> Doubles:
     return np.asarray(vectors / np.sqrt((vectors * vectors).sum(axis=0)))
 
 
-class Cinema(Traced):
-    """A body ready to be path traced from any number of cameras.
+class PathTraced(Traced):
+    """An object ready to be path traced from any number of cameras.
 
     The last picture has `samples` a pixel: `SAMPLES`, or fewer where it was interrupted.
     """
@@ -203,12 +203,12 @@ class _Points:
 
 @dataclass(frozen=True)
 class _Floor:
-    """A level plane that the body stands on, of the background's colour, which shadows darken.
+    """A level plane that the object stands on, of the background's colour, which shadows darken.
 
     Attributes:
-        height: the least height of a cell of the body.
-        middle: the place on it below the middle of the body, from the eye.
-        diagonal: the body's diagonal.
+        height: the least height of a cell of the object.
+        middle: the place on it below the middle of the object, from the eye.
+        diagonal: the object's diagonal.
         reach: how far from the middle paths light it.
     """
 
@@ -219,17 +219,17 @@ class _Floor:
 
 
 class _Stage:
-    """A body, a camera, and the light about them."""
+    """An object, a camera, and the light about them."""
 
-    def __init__(self, drawing: Cinema, camera: Camera) -> None:
+    def __init__(self, drawing: PathTraced, camera: Camera) -> None:
         look, theme = drawing.look, drawing.theme
         self._camera, self._eye, self._look = camera, eye_of(camera), look
-        self._tracer, self._body = drawing.tracer, drawing.body
+        self._tracer, self._object = drawing.tracer, drawing.obj
         self._sampler = Sampler(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
-        lamps = Lamps.of(camera.basis)
+        lamps = ThreePointLighting.of(camera.basis)
         self._sun, self._rim = lamps.key, lamps.rim
         self._sun_axes = tangents(self._sun[:, None])
-        low, high = (part.astype(np.float64) for part in self._body.bounds())
+        low, high = (part.astype(np.float64) for part in self._object.bounds())
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)
         self._key, self._ambient = WARM * np.float32(theme.key), COOL * np.float32(theme.ambient)
         self._floor = None
@@ -338,7 +338,7 @@ class _Stage:
         return light
 
     def _colours(self, hits: Hits, which: Any) -> Linear:
-        return to_linear(self._body.colours(hits.cells[:, which], hits.levels[which]))
+        return to_linear(self._object.colours(hits.cells[:, which], hits.levels[which]))
 
     def _points(self, rays: Rays, hits: Hits, which: NDArray[np.intp], pixels: Ints) -> _Points:
         """Return the places where rays meet cells, whose edges are round where they are seen to be."""
@@ -346,7 +346,7 @@ class _Stage:
         directions, distances, levels = rays.directions[:, which], hits.distances[which], hits.levels[which]
         sides = np.zeros((3, len(which)))
         sides[axis, each] = -np.sign(directions[axis, each])
-        low, width = cubes_hit(self._body, hits, which)
+        low, width = cubes_hit(self._object, hits, which)
         at = (rays.fractions[:, which] + directions * distances - (low - rays.cells[:, which])) / width
         tilt = np.clip((at - 1) / _BEVEL + 1, 0, 1) ** 2 - np.clip(1 - at / _BEVEL, 0, 1) ** 2
         tilt[axis, each] = 0

@@ -1,4 +1,4 @@
-"""Bodies for the tracer: a scene, the colours of its cells, and coarse blocks that frame it.
+"""Objects for the tracer: a scene, the colours of its cells, and coarse blocks that frame it.
 
 Three-pile Nim and the games with its P-positions (`defined_scenes`) are traced from their definition, at any size up to 2^60. Any
 other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
@@ -21,7 +21,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, legend_of, told_by_light
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, glow_by_age, legend_of
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
 from gpu_nim.render.geometry import (
     PILES,
@@ -53,16 +53,16 @@ BY_GENERATION = (None, "rank", "generation")
 
 _LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
 _NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
-#: The most cubes that are to hold a body, about.
+#: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
 
-#: Cubes of one side that hold a body: their corners (M, 3), the side, and the generations of their earliest cells, (M,).
+#: Cubes of one side that hold an object: their corners (M, 3), the side, and the generations of their earliest cells, (M,).
 Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TracedBody(Blocks):
-    """A body to be traced, as coarse blocks that hold its cells: they frame it, may need int64, and are not drawn.
+class TracedObject(Blocks):
+    """An object to be traced, as coarse blocks that hold its cells: they frame it, may need int64, and are not drawn.
 
     Args:
         scene: its cells.
@@ -70,9 +70,9 @@ class TracedBody(Blocks):
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         born: returns the generation of each, likewise, (n,): of trees the least in which it can have been born.
         legend: what the colours stand for.
-        earlier: returns the body without the generations after one, as a growth that is told by light
-            (`gpu_nim.render.colourings.told_by_light`); the blocks then have the generations of their earliest cells. Only of
-            bodies that are made to be shown so.
+        earlier: returns the object without the generations after one, as a growth whose newest cells glow
+            (`gpu_nim.render.colourings.glow_by_age`); the blocks then have the generations of their earliest cells. Only of
+            objects that are made to be shown so.
         removed: the cells that a cut removes, or None.
     """
 
@@ -81,7 +81,7 @@ class TracedBody(Blocks):
     colours: CellColours
     born: Generations
     legend: Legend
-    earlier: "Callable[[int], TracedBody] | None" = None
+    earlier: "Callable[[int], TracedObject] | None" = None
     removed: Box | None = None
 
     @property
@@ -89,27 +89,27 @@ class TracedBody(Blocks):
         """The first and the last generation."""
         return self.ends
 
-    def until(self, generation: int) -> "TracedBody":
-        """Return the body without the generations after one."""
+    def until(self, generation: int) -> "TracedObject":
+        """Return the object without the generations after one."""
         assert self.earlier is not None
         return self.earlier(generation)
 
 
-def traced_body(source: Source, look: Look, on_step: OnStep = unreported, *, growing: bool = False) -> TracedBody:
-    """Return a source as a body to be traced.
+def traced_object(source: Source, look: Look, on_step: OnStep = unreported, *, growing: bool = False) -> TracedObject:
+    """Return a source as an object to be traced.
 
     Args:
         source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
         look: its colours and generations.
         on_step: called for progress, as the source is grown.
-        growing: whether its earlier generations are to be shown, too (`TracedBody.until`).
+        growing: whether its earlier generations are to be shown, too (`TracedObject.until`).
 
     Raises:
         UsageError: the source is unknown or flat, or has not what its colours need.
         InsufficientMemoryError: it does not fit in memory.
 
     >>> from gpu_nim.render.look import Look
-    >>> traced_body("nim:2^40", Look()).population
+    >>> traced_object("nim:2^40", Look()).population
     1208925819614629174706179
     """
     found = read_source(source)
@@ -137,25 +137,25 @@ def _too_many(look: Look, name: str, cells: int) -> UsageError:
     return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
 
 
-def opened(body: TracedBody, what: str, toward: NDArray[np.float64]) -> TracedBody:
-    """Return a body without the part that a cut removes, before an eye in that direction."""
-    (first, stop), corner = body.bounds(), np.array(body.scene.corner)
-    box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(body.scene.shape)))
-    away, side = removed(box, what, toward), int(body.sizes.max())
+def opened(obj: TracedObject, what: str, toward: NDArray[np.float64]) -> TracedObject:
+    """Return an object without the part that a cut removes, before an eye in that direction."""
+    (first, stop), corner = obj.bounds(), np.array(obj.scene.corner)
+    box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(obj.scene.shape)))
+    away, side = removed(box, what, toward), int(obj.sizes.max())
 
     def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Between cubes as large as the blocks: a layer of cells of a body of 2^40 + 1 is seen as isolated pixels."""
+        """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
         return np.asarray((ends - corner + side // 2) // side * side + corner)
 
     low = np.where(away.first > box.first, even(away.first), box.first)
     high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-    return replace(cut(body, what, toward), removed=Box(low, high))
+    return replace(cut(obj, what, toward), removed=Box(low, high))
 
 
 # Sets given by their definition
 
 
-def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
+def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
     last = scene.last
     first, stop = look.generations or (0, last + 1)
     scene = replace(scene, first=first, last=min(stop - 1, last))
@@ -167,14 +167,14 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedBody:
     def count(generation: int) -> int:
         return population(replace(scene, last=generation))
 
-    def until(generation: int | None = None) -> TracedBody:
+    def until(generation: int | None = None) -> TracedObject:
         part = scene if generation is None else replace(scene, last=min(generation, scene.last))
         cubes, level = coarse_cells(part, _OUTLINE)
         colours, legend = _coloured(name, look, part, growing=generation is not None)
         held = cubes << level, 1 << level, generations_of(cubes) << level
         outline = _outline(name, coordinates, held, count(part.last), note=note, population_until=count)
         ends = scene.first, part.last
-        return TracedBody(**outline, scene=part, ends=ends, colours=colours, born=_nims, legend=legend, earlier=until)
+        return TracedObject(**outline, scene=part, ends=ends, colours=colours, born=_nims, legend=legend, earlier=until)
 
     return until()
 
@@ -211,11 +211,11 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
 
 
 def generation_palette(look: Look, births: NDArray[np.integer], *, growing: bool = False) -> Colours:
-    """Return the colour of each generation that has births, of a body or of a growth that goes on."""
+    """Return the colour of each generation that has births, of an object or of a growth that goes on."""
     born = np.flatnonzero(births)
     palette = np.zeros((len(births), 3), np.float32)
     palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), look.drawn_theme)
-    return told_by_light(palette, np.arange(len(births)), len(births) - 1, look.drawn_theme) if growing else palette
+    return glow_by_age(palette, np.arange(len(births)), len(births) - 1, look.drawn_theme) if growing else palette
 
 
 # Sets packed into bricks
@@ -241,7 +241,7 @@ def _cells_in(bricks: Ints, bits: Ints, shape: Triple) -> NDArray[np.int64]:
 
 
 class PackedGrowth:
-    """The cells of a packed body, in order of generation.
+    """The cells of a packed object, in order of generation.
 
     Args:
         whole: the scene of all of them.
@@ -322,7 +322,7 @@ class _Cells:
         return SPACE if min(self.low) < 0 else PILES
 
 
-def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
+def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedObject:
     """Pack a growth: its bits, and the generation of each cell of the fundamental domain."""
     corner, shape = _box(cells.low, cells.high)
     symmetry = Symmetry.NONE if growing else cells.symmetry  # what grows has keys of all cells, for each generation's scene
@@ -350,13 +350,13 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedBody:
         palette = generation_palette(look, births[: last + 1], growing=growing)
         return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
 
-    body = _Packing(name, cells.automaton, scene, births, generations, cells.coordinates, coloured, note)
-    return body.growing(np.concatenate(list(keys.values()))) if growing else body.whole()
+    obj = _Packing(name, cells.automaton, scene, births, generations, cells.coordinates, coloured, note)
+    return obj.growing(np.concatenate(list(keys.values()))) if growing else obj.whole()
 
 
 @dataclass(frozen=True)
 class _Packing:
-    """A packed body whose cells have generations and colours by their numbers in its scene, and by its last generation."""
+    """A packed object whose cells have generations and colours by their numbers in its scene, and by its last generation."""
 
     name: str
     automaton: str
@@ -367,20 +367,20 @@ class _Packing:
     coloured: Callable[[int], tuple[Callable[[Ints], Colours], Legend]]
     note: str
 
-    def whole(self) -> TracedBody:
-        return self._body(self.scene, len(self.births) - 1, cubes_of(self.scene))
+    def whole(self) -> TracedObject:
+        return self._object(self.scene, len(self.births) - 1, cubes_of(self.scene))
 
-    def growing(self, keys: NDArray[np.unsignedinteger]) -> TracedBody:
-        """Return the body with its earlier generations; the keys of its cells are in order of generation."""
+    def growing(self, keys: NDArray[np.unsignedinteger]) -> TracedObject:
+        """Return the object with its earlier generations; the keys of its cells are in order of generation."""
         growth = PackedGrowth(self.scene, keys, self.births)
 
-        def until(generation: int) -> TracedBody:
-            return replace(self._body(growth.scene(generation), generation, growth.cubes(generation)), earlier=until)
+        def until(generation: int) -> TracedObject:
+            return replace(self._object(growth.scene(generation), generation, growth.cubes(generation)), earlier=until)
 
         return until(len(self.births) - 1)
 
-    def _body(self, part: BrickScene, last: int, cubes: Cubes) -> TracedBody:
-        """Return the body of the cells to a generation, and the cubes that hold them."""
+    def _object(self, part: BrickScene, last: int, cubes: Cubes) -> TracedObject:
+        """Return the object of the cells to a generation, and the cubes that hold them."""
         of_numbers, legend = self.coloured(last)
 
         def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
@@ -391,10 +391,10 @@ class _Packing:
         facts = {"note": self.note, "population_until": count, "automaton": self.automaton}
         outline = _outline(self.name, self.coordinates, cubes, count(last), **facts)
         outline |= {"colours": lambda *cubes: of_numbers(numbers(*cubes)), "born": lambda *cubes: self.generations[numbers(*cubes)]}
-        return TracedBody(**outline, scene=part, ends=(int(born[0]), int(born[-1])), legend=legend)
+        return TracedObject(**outline, scene=part, ends=(int(born[0]), int(born[-1])), legend=legend)
 
 
-def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
+def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
     """Return a tree in colours by the largest coordinate of each cell, the least generation that it can have been born in."""
     scene = tree.scene
     outline = replace(blocks_of_tree(name, tree, MOST_BLOCKS, look.colour), note="")
@@ -411,14 +411,14 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedBody:
         return np.asarray(palette[born(cells, levels) >> bits])
 
     legend = Bar("largest coordinate", tuple(range(0, farthest + 1, 1 << bits)), palette)
-    return TracedBody(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
+    return TracedObject(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
 
 
-def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
+def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
     """Pack cells that have colours of their own."""
     if blocks.flat:
         what = "engine trace" if look.drawn_style.draws_flat else f"style {look.style_name}"
-        raise UsageError(f"{what} needs a body in space, and {blocks.name} is flat")
+        raise UsageError(f"{what} needs an object in space, and {blocks.name} is flat")
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
@@ -432,13 +432,13 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedBody:
     order = np.argsort(scene.number_of(keys))
 
     def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
-        table = told_by_light(shown, blocks.generations, last, look.drawn_theme) if growing else shown
+        table = glow_by_age(shown, blocks.generations, last, look.drawn_theme) if growing else shown
         return lambda numbers: table[order[numbers]], legend
 
-    body = _Packing(
+    obj = _Packing(
         blocks.name, blocks.automaton, scene, births, blocks.generations[order], blocks.coordinates, coloured, blocks.note
     )
-    return body.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else body.whole()
+    return obj.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else obj.whole()
 
 
 def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
