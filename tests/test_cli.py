@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from gpu_nim import __version__
 from gpu_nim.backends import availability
-from gpu_nim.bench.harness import Contender, Work, race
+from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.cli import main
 from gpu_nim.cli.output import step_progress
 from tests.helpers import ANSWERS, facts, gpunim, printed, refused, run
@@ -392,7 +392,7 @@ def test_steps_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     steps: list[tuple[str, int, int]] = []
     contenders = (Contender("sum", lambda: 2), Contender("product", lambda: 2))
-    race(Work("two", contenders), 2, on_step=lambda *step: steps.append(step))
+    compare(Work("two", contenders), 2, on_step=lambda *step: steps.append(step))
     assert steps == [("two", done, 6) for done in range(6)]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with step_progress() as step:
