@@ -24,7 +24,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from importlib import import_module
 from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -398,13 +397,6 @@ def _sequences(parts: Iterable[tuple[int, Column]]) -> Iterator[Columns]:
 def check_table(path: Path, **needs: bool) -> None:
     """Raise what `open_table` would raise for this path alone, to be called before long work; see `endings` for the needs."""
     check_output(path, "the file of a table", endings(**needs), TABLE.is_ours)
-    load_library(path)
-
-
-def load_library(path: Path) -> None:
-    """Import zarr for a .zarr file, before the work whose result it holds; ModuleNotFoundError where it is not installed."""
-    if path.suffix == ".zarr":
-        import_module("zarr")
 
 
 def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:
