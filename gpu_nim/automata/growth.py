@@ -19,7 +19,7 @@ from gpu_nim.model.arguments import Whole, integer, shown, vectors
 from gpu_nim.model.arrays import read_only
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, missing
-from gpu_nim.model.presentation import Presentable, axis_names, dataset, html_table
+from gpu_nim.model.presentation import Plottable, axis_names, dataset, html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Rule, Symmetry
 
@@ -113,7 +113,7 @@ def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
 
 
 @dataclass(eq=False, repr=False)
-class Growth(Presentable):
+class Growth(Plottable):
     """A finished growth: births and checksums of each generation, and the cells on demand.
 
     Attributes:

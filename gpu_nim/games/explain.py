@@ -12,7 +12,7 @@ from gpu_nim.games.laws import Law
 from gpu_nim.games.rulesets import MAX_MOVES, Below, Option
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Summarised
+from gpu_nim.model.presentation import NotebookRepr
 from gpu_nim.model.work import unreported
 
 #: The most moves from a position that are listed.
@@ -29,7 +29,7 @@ _IN_JSON = {
 
 
 @dataclass(frozen=True)
-class Explanation(Summarised):
+class Explanation(NotebookRepr):
     """One position of a game.
 
     Attributes:

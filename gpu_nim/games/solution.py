@@ -15,14 +15,14 @@ from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue, Ints, read_only
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Presentable, dataset
+from gpu_nim.model.presentation import Plottable, dataset
 
 #: Cells of the box that are processed at once.
 CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Presentable, ArrayValue):
+class Solution(Plottable, ArrayValue):
     """The solved positions 0 <= x <= limits of a game.
 
     Two solutions are equal if game and results are, on any backend. The arrays are read-only.

@@ -18,7 +18,7 @@ from gpu_nim.games.solution import Solution, least_of, least_vector
 from gpu_nim.model.arguments import Whole, integer, shown
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Summarised
+from gpu_nim.model.presentation import NotebookRepr
 from gpu_nim.model.work import OnStep, unreported
 
 #: What `solve` takes for a game.
@@ -174,7 +174,7 @@ _Members = Callable[[Ints], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
-class Comparison(Summarised):
+class Comparison(NotebookRepr):
     """The P-positions of two games with equally many coordinates, up to a size.
 
     Attributes:

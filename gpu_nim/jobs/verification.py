@@ -14,7 +14,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.model.arguments import Whole, argument
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Summarised
+from gpu_nim.model.presentation import NotebookRepr
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, duration, unreported
 from gpu_nim.oeis.b_files import compare
@@ -29,7 +29,7 @@ _FACTS = ("automaton", "generations", "population", "digest")
 
 
 @dataclass(frozen=True)
-class FileResult(Summarised):
+class FileResult(NotebookRepr):
     """The result of the check of a file.
 
     Attributes:

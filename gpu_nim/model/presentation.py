@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 _ROWS = 60  # of a list, in a notebook
 
 
-class Presentable:
+class Plottable:
     """A result that can be drawn, and that shows itself in a notebook.
 
     It knows nothing of pictures: `gpu_nim` names the module that draws, which is imported when the first result is shown. This is
@@ -58,7 +58,7 @@ class Presentable:
         return import_module(self.presenter).to_pyvista(self, kind)
 
 
-class Summarised:
+class NotebookRepr:
     """A result that a notebook shows as a table of its `summary`, in which a list of dicts has a row for each of the first."""
 
     def _repr_html_(self) -> str:
@@ -130,7 +130,7 @@ def dataset(
 
 
 @dataclass(frozen=True)
-class Plan(Summarised):
+class Plan(NotebookRepr):
     """What long work is planned to take; as a text, in words.
 
     Attributes:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, ParamSpec
 import numpy as np
 
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
-from gpu_nim.model.presentation import Summarised
+from gpu_nim.model.presentation import NotebookRepr
 from gpu_nim.model.registry import Registry
 
 #: The usual reach.
@@ -114,7 +114,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CheckResult(Summarised):
+class CheckResult(NotebookRepr):
     """The result of an exhaustive check.
 
     Attributes:

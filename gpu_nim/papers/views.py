@@ -13,14 +13,14 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.model.arguments import Whole, integer, items, shown
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
-from gpu_nim.model.presentation import Summarised, html_table
+from gpu_nim.model.presentation import NotebookRepr, html_table
 from gpu_nim.model.work import OnStep, unreported
 from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Paper, Printed, Reach, Verdict, find_papers, find_statements
 from gpu_nim.papers.growth_check import check_cells
 
 
 @dataclass(frozen=True)
-class StatementResult(Summarised):
+class StatementResult(NotebookRepr):
     """A statement, the result of its check, and the seconds that took.
 
     Attributes:
@@ -139,7 +139,7 @@ def verify(
 
 
 @dataclass(frozen=True)
-class ItemResult(Summarised):
+class ItemResult(NotebookRepr):
     """An item of a paper, with its comparisons and the results of its checks."""
 
     paper: str

@@ -13,7 +13,7 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.presentation import Summarised
+from gpu_nim.model.presentation import NotebookRepr
 from gpu_nim.model.work import OnStep, unreported
 
 _MAX_POSITIONS = 1 << 36  # a day's work
@@ -26,7 +26,7 @@ KindTable = dict[Kind, tuple[int, Position]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PositionGraph(ArrayValue, Summarised):
+class PositionGraph(ArrayValue, NotebookRepr):
     """P-positions by generation, and an edge from each parent to each child, of any game.
 
     Attributes:
