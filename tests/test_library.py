@@ -184,9 +184,7 @@ def test_saved_growths_and_solutions_are_datasets_of_named_dimensions(tmp_path) 
         assert found.p_positions.dims == ("position", "coordinate")
         assert np.array_equal(found.grundy.values, solution.grundy)
     for name, result in (("edge", growth), ("chocolate", solution)):
-        assert xarray.open_dataset(tmp_path / f"{name}.zarr", engine="gpunim").drop_attrs().equals(result.to_xarray().drop_attrs())
-    assert "cells" not in xarray.open_dataset(tmp_path / "edge.zarr", engine="gpunim", cells=False)
-    assert "births" not in xarray.open_dataset(tmp_path / "edge.zarr", engine="gpunim", drop_variables="births")
+        assert load(tmp_path / f"{name}.zarr").to_xarray().drop_attrs().equals(result.to_xarray().drop_attrs())
     # Files of earlier versions, whose dimensions have no names, are read as before.
     for path in tmp_path.rglob("zarr.json"):
         metadata = json.loads(path.read_text())

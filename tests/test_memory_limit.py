@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from gpu_nim.render.picture_memory import require_picture_memory
 
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
@@ -22,7 +23,6 @@ from gpu_nim.model.memory import VARIABLE, host_memory, limited
 from gpu_nim.render import picture_memory
 from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
-from gpu_nim.render.picture_memory import require_picture_memory
 from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import gpunim
 

@@ -89,10 +89,21 @@ def _edited(growth: Growth, path: Path, *, rechecked: bool = True, **changes: ob
             del attributes[key]
         else:
             attributes[key] = value
-    if rechecked and attributes.pop("seal", None):
+    if rechecked and attributes.pop("checksum", None):
         stored = {"cells": Declared(parts["cells"].dtype, parts["cells"].shape)}
-        attributes["seal"] = _checksum_of(attributes, parts["births"], parts["checksums"], stored)
+        attributes["checksum"] = _checksum_of(attributes, parts["births"], parts["checksums"], stored)
     np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
+
+
+def test_the_checksum_is_read_under_the_name_of_earlier_versions(tmp_path: Path) -> None:
+    growth = grow("nim", 7, backend="numpy")
+    save(growth, tmp_path / "nim.zarr")
+    metadata = tmp_path / "nim.zarr" / "zarr.json"
+    metadata.write_text(metadata.read_text().replace('"checksum"', '"seal"'))
+    assert load(tmp_path / "nim.zarr") == growth
+    metadata.write_text(metadata.read_text().replace('"verified": true', '"verified": false'))
+    with pytest.raises(FileError, match="do not agree with its checksum"):
+        load(tmp_path / "nim.zarr")
 
 
 MANY = [[x, y, z] for x in (-9, 9) for y in range(-16, 16) for z in range(-16, 16)]

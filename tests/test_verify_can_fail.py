@@ -104,7 +104,7 @@ def _spoiled(value: Any, way: int = 0) -> Any:
     if isinstance(value, types.GeneratorType):
         return iter(_spoiled([*value], way))
     if isinstance(value, list | tuple | set):
-        items = [*value] or ["planted"]
+        items = [*value] or ["mutant"]
         if way == 0 and isinstance(value, tuple) and isinstance(items[-1], int | Fraction | np.ndarray):
             way = 2
         others = items[::2] if isinstance(value, set) else items[::-1]
@@ -118,7 +118,7 @@ def _replace(patch: pytest.MonkeyPatch, function: Callable[..., Any], replaced: 
     assert isinstance(bare, types.FunctionType)
     whole = types.FunctionType(bare.__code__, bare.__globals__, bare.__name__, bare.__defaults__, bare.__closure__)
     whole.__kwdefaults__ = bare.__kwdefaults__
-    name = f"_planted_{bare.__qualname__.replace('.', '_')}"
+    name = f"_mutant_{bare.__qualname__.replace('.', '_')}"
     patch.setitem(bare.__globals__, name, replaced(whole))
     # As many free variables as before, or Python refuses the code.
     free = bare.__code__.co_freevars

@@ -147,19 +147,8 @@ class Column:
         return found
 
 
-def _check_kept(entry: type[Column]) -> None:
-    """Raise UsageError for an entry whose numbers would not be kept, or be those of another."""
-    if (entry.keep is Column.keep) != (entry.kept is None):
-        raise UsageError(f"column {entry.name!r} must have both keep and kept, or neither")
-    for other in COLUMNS.values():
-        if entry.kept is not None and other.kept == entry.kept and other.keep is not entry.keep:
-            raise UsageError(
-                f"column {entry.name!r} must keep under a name of its own, and {entry.kept!r} is that of {other.name!r}"
-            )
-
-
 #: The columns by their names, of which numbers are examples.
-COLUMNS = Registry[type[Column]]("column", check=_check_kept)
+COLUMNS = Registry[type[Column]]("column")
 
 
 @COLUMNS.add

@@ -32,7 +32,6 @@ from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
 from gpu_nim.storage.rle_files import read_pattern, rule_of_golly
-from gpu_nim.storage.tables import load_library
 
 EVERY = 100  # generations from one checkpoint to the next
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
@@ -188,8 +187,6 @@ class GrowthJob:
             return None
         found = growth_format(Path(self.out), parents=self.parents)
         found.check(Path(self.out), automaton.rule.dimension)
-        if found.cells:
-            load_library(Path("cells.zarr"))
         return found
 
     @property
