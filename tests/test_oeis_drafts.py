@@ -254,7 +254,7 @@ def test_sections_and_the_entries_that_they_look_like() -> None:
     assert edge[:35] == fcc[:35]
     assert (edge[35], fcc[35]) == (1165, 1157)
     cubic6 = grow("cubic6", 64, columns=["section z=0"], verify=False).table["section z=0"]
-    assert cubic6.tolist() == list(find("A147562").terms(1, 66))  # so that docs/howto/oeis-entry.md has no draft of it
+    assert cubic6.tolist() == list(find("A147562").terms(1, 66))  # so that docs/howto/oeis.md has no draft of it
 
 
 def test_terms_fill_three_lines() -> None:
