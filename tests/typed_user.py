@@ -51,10 +51,9 @@ def growths(folder: Path) -> None:
     assert assert_type(gpu_nim.load(folder / "nim.zarr", Growth), Growth) == growth
     own = Rule(dimension=2, offsets=((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1}), seeds=((0, 0),))
     assert gpu_nim.grow(own, 3).population == 21
-    job = jobs.GrowthJob("fcc", 8, out=folder / "edge.zarr", checkpoint=folder / "run", every=4)
-    assert_type(job.plan(), jobs.Plan)
-    assert_type(job.grow(), Growth)
-    assert_type(jobs.GrowthJob(generations=12, resume=folder / "run").grow(), Growth)
+    assert_type(jobs.plan_growth("fcc", 8), jobs.Plan)
+    assert_type(gpu_nim.grow("fcc", 8, out=folder / "edge.zarr", checkpoint=folder / "run", every=4), Growth)
+    assert_type(gpu_nim.grow(generations=12, resume=folder / "run"), Growth)
     assert_type(automata.CATALOGUE["edge"], automata.Automaton)
     assert_type(gpu_nim.verify(growth), papers.CheckResult)
     assert_type(gpu_nim.verify("nf-lemma-8", 4), list[papers.StatementResult])

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton
-from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, split
+from gpu_nim.automata.catalogue import Automaton, as_automaton
+from gpu_nim.automata.cell_sources import CellSource, Newborns, split
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth, Table
 from gpu_nim.automata.user_defined import describe
@@ -24,7 +24,6 @@ from gpu_nim.backends.selection import select
 from gpu_nim.model.arguments import Whole, argument, integer, shown
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
-from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
@@ -70,14 +69,14 @@ class Snapshot(ArrayValue):
 
 
 class GrowthProcess:
-    """A growth in progress: iterate over it for its batches, then call `growth`.
+    """A growth in progress, in memory alone: iterate over it for its batches, and call `growth`.
 
     Between batches, `snapshot` returns a state from which another process can resume, to the same digest.
 
     Args:
         automaton: a name of the catalogue, a `Rule` or an `Automaton`.
         generations: the last generation.
-        backend: the backend. On several ranks each makes the same process, and batches have all cells on rank 0 alone.
+        backend: the backend, or its name. On several ranks each makes the same process, and batches have all cells on rank 0 alone.
         cells: each batch has its newborns; they are not kept here, so that a file of any size can be written.
         verify: check births, and cells where there are any, against the theorem.
         columns: the columns of the growth's table.
@@ -96,10 +95,9 @@ class GrowthProcess:
         UsageError: an argument is wrong, or the snapshot is of another automaton or damaged.
         InsufficientMemoryError: the growth would not fit.
 
-    >>> from gpu_nim.backends.selection import select
-    >>> growing = GrowthProcess("edge", 100, select("numpy"), every=40)
+    >>> growing = GrowthProcess("edge", 100, "numpy", every=40)
     >>> snapshots = {growing.generation: growing.snapshot() for batch in growing}
-    >>> resumed = GrowthProcess("edge", 100, select("numpy"), resume=snapshots[40])
+    >>> resumed = GrowthProcess("edge", 100, "numpy", resume=snapshots[40])
     >>> resumed.generation, [batch.first for batch in resumed][0]
     (40, 41)
     >>> resumed.growth().digest == growing.growth().digest
@@ -110,7 +108,7 @@ class GrowthProcess:
         self,
         automaton: str | Automaton | Rule,
         generations: Whole,
-        backend: Backend,
+        backend: str | Backend,
         *,
         cells: bool = False,
         verify: bool = True,
@@ -119,7 +117,8 @@ class GrowthProcess:
         general: bool = False,
         resume: Snapshot | None = None,
     ) -> None:
-        self.ranks = backend.communicator
+        self._backend = select(backend)
+        self.ranks = self._backend.communicator
         self.automaton = as_automaton(automaton)
         repeats, most = self.automaton.repeats, _GENERATIONS_LIMIT
         self._way_on = f"; {argument('engine')} macro-cells jumps there" if repeats else ""  # in refusals
@@ -133,7 +132,6 @@ class GrowthProcess:
         self.verifies = verify and self.automaton.births_formula is not None
         self._cells = cells or self.recorder.needs_cells
         self.tested = -1
-        self._backend = backend
         self._every = every or generations + 1
         self._general = general
         self._births: list[NDArray[np.uint64]] = []
@@ -239,8 +237,7 @@ class GrowthProcess:
 
         None if that is not known before: the general engine takes memory as the growth does, and asks for it each time.
 
-        >>> from gpu_nim.backends.selection import select
-        >>> GrowthProcess("nim", 1024, select("numpy")).planned_memory()
+        >>> GrowthProcess("nim", 1024, "numpy").planned_memory()
         729880
         """
         try:
@@ -287,7 +284,9 @@ class GrowthProcess:
         )
 
     def growth(self, source: CellSource | None = None) -> Growth:
-        """Return the finished growth, whose cells are read from `source` or otherwise grown again on demand."""
+        """Grow to the end, and return the growth, whose cells are read from `source` or otherwise grown again on demand."""
+        for _ in self if self.generation < self.generations else ():
+            pass
         births = np.concatenate(self._births)
         alone = self._backend if self.ranks.size == 1 else self._backend.on_rank(ALONE)
         return Growth(
@@ -374,7 +373,7 @@ class RegrownCells:
         return partial(RegrownCells, general=self._general), (self._automaton, backend, self._last)
 
     def _newborns(self, last: int) -> Iterator[Newborns]:
-        growing = GrowthProcess(self._automaton, last, select(self._backend), cells=True, verify=False, general=self._general)
+        growing = GrowthProcess(self._automaton, last, self._backend, cells=True, verify=False, general=self._general)
         return chain.from_iterable(map(split, growing))
 
     def _continued(self, generation: int) -> Newborns:
@@ -405,63 +404,3 @@ def most_touched(rule: Rule, generation: int) -> int:
     steps = generation + 1  # a newborn of this generation touches those of the next
     points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
     return points * len(rule.seeds)
-
-
-def grow(
-    automaton: str | Automaton | Rule = AUTOMATON,
-    generations: Whole = GENERATIONS,
-    *,
-    backend: str | Backend = "auto",
-    cells: bool = False,
-    verify: bool = True,
-    columns: Sequence[str] = DEFAULT_COLUMNS,
-    general: bool = False,
-    on_batch: Callable[[Batch], None] | None = None,
-) -> Growth:
-    """Grow an automaton from its seeds and return the growth; `gpu_nim.jobs.GrowthJob` also writes files and checkpoints.
-
-    Args:
-        automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
-        generations: the last generation, 0 or more.
-        backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
-        cells: keep the newborns in memory; without it they are grown again on demand.
-        verify: check births, and cells if they are kept, against the theorem if there is one; see `Growth.verified`.
-        columns: the columns of `Growth.table` (see `gpu_nim.automata.columns`).
-        general: use the general engine, even where a faster one applies.
-        on_batch: called with each finished batch, for progress.
-
-    Raises:
-        UsageError: the automaton is unknown, or another argument wrong.
-        BackendError: the backend cannot run here.
-        InsufficientMemoryError: the growth would not fit; raised before anything is grown.
-
-    >>> grow("nim", 1024).population
-    1048579
-
-    An automaton of your own is a `Rule`: offsets, births, seeds, and where cells may live, a predicate over arrays of cells.  It
-    runs on every backend, has a digest, and is saved as any other.
-
-    >>> from gpu_nim.model.rule import Rule
-    >>> half_plane = Rule(
-    ...     dimension=2,
-    ...     offsets=((1, 0), (-1, 0), (0, 1), (0, -1)),
-    ...     births=frozenset({1}),
-    ...     seeds=((0, 0),),
-    ...     universe=lambda cells: cells[:, 1] >= 0,
-    ... )
-    >>> growth = grow(half_plane, 15, columns=["births", "section y=0"])
-    >>> growth.births.tolist()
-    [1, 3, 3, 7, 3, 7, 7, 19, 3, 7, 7, 19, 7, 19, 19, 55]
-    >>> growth.table["section y=0"].tolist()[-1], growth.verified
-    (31, None)
-    """
-    if on_batch is not None and not callable(on_batch):
-        raise UsageError(f"on_batch must be a function or None, got {shown(on_batch)}")
-    growing = GrowthProcess(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns, general=general)
-    kept = CellsInMemory(host_memory() // 2) if cells else None
-    for batch in growing:
-        if kept is not None:
-            kept.add(batch)
-        if on_batch is not None:
-            on_batch(batch)
-    return growing.growth(kept)
