@@ -32,13 +32,13 @@ def births(rule, last, ranks, *, directly=False):
 
     def work(communicator):
         communicator.device_buffers = directly
-        return backend.on_rank(communicator).automaton(rule, last).advance(last).births.tolist()
+        return backend.on_rank(communicator).engine(rule, last).make().advance(last).births.tolist()
 
     return on_ranks(ranks, work)[0]
 
 
 def expected(rule, last):
-    return NumpyBackend().automaton(rule, last).advance(last).births.tolist()
+    return NumpyBackend().engine(rule, last).make().advance(last).births.tolist()
 
 
 @pytest.mark.parametrize(("rule", "last"), [(EDGE, 60), (KNIGHT, 60)], ids=["edge", "knight"])
@@ -74,8 +74,8 @@ def test_ranks_divide_the_memory():
     parts = [DeviceBricks(EDGE, 256, rank, 4) for rank in range(4)]
     assert sum(part.count for part in parts) == DeviceBricks(EDGE, 256).count
     backend = CudaBackend(HostLauncher()).on_rank(SimpleNamespace(size=4, rank=0))
-    assert backend.growth_memory(EDGE, 256) == device_bytes(EDGE, 256, 4)
-    assert backend.growth_memory(EDGE, 256, general=True) is None
+    assert backend.engine(EDGE, 256).memory == device_bytes(EDGE, 256, 4)
+    assert CudaBackend(HostLauncher()).engine(EDGE, 256, general=True).memory is None
 
 
 def test_ranks_that_share_a_device_share_its_memory():

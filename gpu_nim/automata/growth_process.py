@@ -3,9 +3,9 @@
 import math
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from threading import Lock
 from typing import Any
@@ -19,8 +19,9 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth, Table
 from gpu_nim.automata.user_defined import describe
 from gpu_nim.backends.communicator import ALONE, gather_cells
-from gpu_nim.backends.interface import Backend, Batch, Engine, State
+from gpu_nim.backends.interface import Backend, Batch, Engine, EngineChoice, State
 from gpu_nim.backends.selection import select
+from gpu_nim.backends.shared.cells import Keys
 from gpu_nim.model.arguments import Whole, argument, integer, shown
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
@@ -102,6 +103,8 @@ class GrowthProcess:
     (40, 41)
     >>> resumed.growth().digest == growing.growth().digest
     True
+    >>> GrowthProcess("nim", 1024, "numpy").choice.memory
+    729880
     """
 
     def __init__(
@@ -191,32 +194,46 @@ class GrowthProcess:
                 busiest = max(busiest, int(batch.births.max()))
                 stride = min(stride, max(1, _BATCH // busiest))
 
+    @cached_property
+    def choice(self) -> EngineChoice:
+        """The engine that the backend has for it, with the bytes that it is planned to take."""
+        rule, last, backend = self.automaton.rule, self.generations, self._backend
+        if self.resumed is not None:
+            with _damage_refused():
+                return backend.engine(rule, last, self.resumed.state)
+        try:
+            choice = backend.engine(rule, last, general=self._general)
+            fits = choice.memory is None or choice.memory <= backend.free_memory()
+        except InsufficientMemoryError:
+            if not self._touched_fit:
+                raise
+            fits = False
+        return choice if fits or not self._touched_fit else backend.engine(rule, last, general=True)
+
+    @property
+    def _touched_fit(self) -> bool:
+        """Whether the general engine may grow what has no room for a table of bricks, since its offsets are long and few."""
+        rule, last, free = self.automaton.rule, self.generations, self._backend.free_memory()
+        with suppress(UsageError):  # its keys would not fit 63 bits
+            Keys(rule, last)
+            return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, last) <= free
+        return False
+
     def begin(self) -> Engine:
         """Make the engine, with the memory that it needs, if there is none yet, and return it."""
         if self._engine is not None:
             return self._engine
         began = time.perf_counter()
         try:
-            self._engine = self._made()
+            with _damage_refused() if self.resumed else nullcontext():
+                self._engine = self.choice.make()
         except InsufficientMemoryError as error:
             raise InsufficientMemoryError(f"{error}{self._way_on}") from error
+        del self.choice  # which has the state
+        if self.resumed is not None:
+            self.resumed = replace(self.resumed, state={})
         self._seconds += time.perf_counter() - began
         return self._engine
-
-    def _made(self) -> Engine:
-        rule, last, backend = self.automaton.rule, self.generations, self._backend
-        if self.resumed is not None:
-            with _damage_refused():
-                engine = backend.automaton(rule, last, self.resumed.state)
-            self.resumed = replace(self.resumed, state={})  # the engine has it
-            return engine
-        try:
-            return backend.automaton(rule, last, general=self._general)
-        except InsufficientMemoryError:
-            if self._touched_fit:
-                with suppress(UsageError):  # it has no other ranks
-                    return backend.automaton(rule, last, general=True)
-            raise
 
     def end(self) -> None:
         """Free the memory of the engine: it grows no further, and has no snapshots."""
@@ -225,28 +242,6 @@ class GrowthProcess:
     def _agreed(self, seconds: float) -> float:
         """The mean over all ranks, by which they choose batches alike."""
         return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
-
-    @property
-    def _touched_fit(self) -> bool:
-        """Whether the general engine may grow what has no room for a table of bricks, since its offsets are long and few."""
-        rule, free = self.automaton.rule, self._backend.free_memory()
-        return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, self.generations) <= free
-
-    def planned_memory(self) -> int | None:
-        """Return the bytes of the backend's memory that are planned for growing from the seeds.
-
-        None if that is not known before: the general engine takes memory as the growth does, and asks for it each time.
-
-        >>> GrowthProcess("nim", 1024, "numpy").planned_memory()
-        729880
-        """
-        try:
-            planned = self._backend.growth_memory(self.automaton.rule, self.generations, general=self._general)
-        except InsufficientMemoryError:
-            if not self._touched_fit:
-                raise
-            return None
-        return None if planned is not None and planned > self._backend.free_memory() and self._touched_fit else planned
 
     def _restore(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton

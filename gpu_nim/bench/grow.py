@@ -53,7 +53,7 @@ def general_engine(rule: Rule, generations: int) -> int:
     >>> general_engine(find("edge").rule, 15)
     826
     """
-    engine = NumpyBackend().automaton(replace(rule, symmetry=Symmetry.NONE), generations, general=True)
+    engine = NumpyBackend().engine(replace(rule, symmetry=Symmetry.NONE), generations, general=True).make()
     return sum(engine.advance(generations).births.tolist())
 
 

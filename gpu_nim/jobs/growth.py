@@ -24,7 +24,6 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
 from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, share
 from gpu_nim.backends.interface import Backend, Batch
-from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.arguments import Apart, Needs, Whole, argument, check_together, integer, shown
@@ -282,7 +281,7 @@ def _resume(
         **{**options, "cells": stores or options["cells"]},
     )
     lack = None
-    if isinstance(backend, NumpyBackend) and backend.lacks_numba(automaton.rule, growing.generations, general=options["general"]):
+    if growing.choice.lacks_numba:
         lack = missing("this growth takes a fraction of the time with numba", "numba")
         notes.append(str(lack))
     if ranks.size > 1 and backend.name == "cuda":
@@ -407,7 +406,7 @@ def plan_growth(
     if count > 1:
         chosen = chosen.on_rank(Planned(count))
     growing = GrowthProcess(automaton, generations, chosen, general=engine == "general")
-    name, memory = growing.automaton.name, growing.planned_memory()
+    name, memory = growing.automaton.name, growing.choice.memory
     Outputs(None if out is None else Path(out), parents).format(growing.automaton.rule)
     if count > 1 and memory is None:
         raise UsageError(NOT_ON_RANKS)

@@ -38,7 +38,6 @@ __all__ = ["ExactlyOneEngine", "device_bytes"]
 
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
 _THREADS = KERNELS["exactly_one_grow"].threads
-_MAX_BRICKS = 2**32 - 2
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 
 
@@ -73,14 +72,8 @@ class ExactlyOneEngine(BrickEngine):
         self._launch = launcher
         self._bricks = bricks = DeviceBricks(rule, last, self._ranks.rank, self._ranks.size)
         work = f"a growth to generation {last} on {launcher.device}"
-        if bricks.longest > 1 << FIELD:
-            raise InsufficientMemoryError(
-                f"{work} spans {bricks.longest:,} bricks along an axis, more than the {1 << FIELD:,} that a list of bricks can name"
-            )
         free = free_share(self._ranks, launcher.identity, launcher.free_memory())
         require_memory(bricks.device_bytes, free, work)
-        if bricks.held > _MAX_BRICKS:
-            raise InsufficientMemoryError(f"{work} has {bricks.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
         xp = launcher.xp
         self._capacity = capacity = bricks.capacity(free)
         with device_memory_errors(work):

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.byte_table import ByteTable
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
@@ -62,11 +62,6 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
         return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
     except InsufficientMemoryError:  # the engine says so, or another one grows it
         return False
-
-
-def compiled(rule: Rule, last: int, threads: int = 1) -> bool:
-    """Return whether compiled loops grow it: there are threads for them, and numba."""
-    return threads > 0 and fits() and gains_by_loops(rule, last)
 
 
 def planned_newborns(bricks: Bricks) -> int:
