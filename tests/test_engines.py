@@ -14,7 +14,7 @@ from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.numpy import NumpyBackend, byte_table, exactly_one, general
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
@@ -59,7 +59,7 @@ def cut(part: int | None) -> Iterator[None]:
     """Inside, engines cut their work and what they save into such small parts, and tables begin small."""
     with pytest.MonkeyPatch.context() as patch:
         if part is not None:
-            patch.setattr(byte_table, "_BLOCK", part)
+            patch.setattr(exactly_one, "_BLOCK", part)
             patch.setattr(general, "_DENSE_BYTES", 0)
             patch.setattr(cuda_exactly_one.ExactlyOneEngine, "saved", part)
             patch.setattr(cuda_general, "_FIRST_BITS", 1)
