@@ -26,9 +26,9 @@ from gpu_nim.backends.cuda.brick_exchange import BrickExchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
-from gpu_nim.backends.interface import Section, State
+from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
-from gpu_nim.backends.shared.engines import BrickEngine, Grown
+from gpu_nim.backends.shared.engines import BrickEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import require_memory
@@ -133,7 +133,9 @@ class ExactlyOneEngine(BrickEngine):
         # One warp per brick: a small growth never has work for the whole device.
         self._grid = self._grow.blocks(bricks.count * 32)
 
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, and wait for the device at the end."""
+        self._check(to, section)
         first = self.generation + 1
         axes, level, share = (0, 0, 1) if section is None else self._bricks.section(*section)
         grown: list[Cells] = []
@@ -151,7 +153,7 @@ class ExactlyOneEngine(BrickEngine):
                     grown.append(self._cells())
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
         reports[:, 2] //= np.uint64(share)
-        return reports, grown
+        return self._summed(reports, grown if cells else None, section)
 
     def _run(self, generations: int, axes: int, level: int) -> None:
         """Queue this number of generations."""
@@ -205,7 +207,7 @@ class ExactlyOneEngine(BrickEngine):
             )
 
     def _seeded(self, section: Section | None, share: int) -> NDArray[np.uint64]:
-        """What is reported of the rank's own seeds, without a wait for the device; `_batch` divides by the share of a section."""
+        """What is reported of the rank's own seeds, without a wait for the device; `advance` divides by the share of a section."""
         rule, own = self.rule, self._bricks.cells(self._own(self._seeds()))
         in_section = 0 if section is None else int(rule.symmetry.section_size(own, *section).sum()) * share
         sizes = rule.symmetry.orbit_size(own)

@@ -20,9 +20,9 @@ installed.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Section, State
+from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
-from gpu_nim.backends.shared.engines import NIM, Grown, GrowthEngine
+from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells
@@ -80,7 +80,9 @@ class NimEngine(GrowthEngine):
         if state is not None:
             self._restore(state)
 
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, a step a generation."""
+        self._check(to, section)
         reports = np.zeros((to - self.generation, 3), np.uint64)
         grown: list[Cells] = []
         for report in reports:
@@ -90,7 +92,7 @@ class NimEngine(GrowthEngine):
                 report[2] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
             if cells:
                 grown.extend(newborns)
-        return reports, grown
+        return self._summed(reports, grown if cells else None, section)
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""
