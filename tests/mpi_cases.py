@@ -22,7 +22,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.communicator import share
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.growth import Run
 from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.model.errors import FileError, RankFailed
 from gpu_nim.model.work import Outcome, place
@@ -131,7 +131,7 @@ def whole(automaton: str, generations: int) -> Growth:
 @case
 def columns_are_of_the_whole_growth(ranks: MpiCommunicator, folder: Path) -> None:
     columns = ("births", "section z=0", "p-positions", "delay 1", "boxes 2", "dimension", "density")
-    growth = GrowthJob("edge", 20, backend=NumpyBackend(ranks), columns=columns).grow()
+    growth = grow("edge", 20, backend=NumpyBackend(ranks), columns=columns)
     if ranks.rank == 0:
         assert growth.table == grow("edge", 20, backend=NUMPY, columns=columns).table
 
@@ -163,10 +163,13 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
         if ranks.rank == 0:
             damage(folder / name / f"checkpoint-0000000030-rank-{ranks.size - 1}.npz")
         share(ranks, 0)
-        with GrowthJob(backend=NumpyBackend(ranks), resume=folder / name).open() as job:
-            assert job.growing.generation == 20, name
-            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in job.passed_over[0]
-            assert job.grow().digest == whole("edge", 40).digest
+
+        def check(run: Run) -> None:
+            assert run.growing.generation == 20
+            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in run.checkpoints.passed_over[0]
+
+        resumed = grow(backend=NumpyBackend(ranks), resume=folder / name, on_begin=check)
+        assert resumed.digest == whole("edge", 40).digest, name
 
 
 @case
@@ -179,10 +182,9 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         outcome = Outcome(0)
         try:
-            job = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place)
             if ranks.rank == failing:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
-            job.grow()
+            grow(generations=60, backend=NumpyBackend(ranks), resume=place)
         except FileError as error:
             outcome = Outcome(1, str(error))
         except RankFailed:
@@ -200,7 +202,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         assert "can still be resumed" in sentence
         assert not list(place.glob(".gpunim-*[0-9a-f]"))
         share(ranks, 0)
-        resumed = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place).grow()
+        resumed = grow(generations=60, backend=NumpyBackend(ranks), resume=place)
         assert resumed.digest == whole("edge", 60).digest
 
 

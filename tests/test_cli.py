@@ -29,10 +29,10 @@ from tests.helpers import ANSWERS, facts, gpunim, refused, run
 def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     """Have every growth end with an error."""
 
-    def grow(*_: object) -> None:
+    def write(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.jobs.growth_job.OpenGrowth.grow", grow)
+    monkeypatch.setattr("gpu_nim.jobs.growth._write", write)
 
 
 def test_version() -> None:

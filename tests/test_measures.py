@@ -121,7 +121,7 @@ def test_density_is_that_of_the_box_of_three_branches() -> None:
 def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
     names = ("births", "section z=0", "p-positions", "delay 1", "boxes 4", "dimension")
     growing = GrowthProcess("edge", 30, NumpyBackend(), columns=names)
-    engine = NumpyBackend().automaton(EDGE, 30)
+    engine = NumpyBackend().engine(EDGE, 30).make()
     batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
     for batch in batches:
         growing.recorder.add(batch)

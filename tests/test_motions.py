@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.jobs.growth import grow
 from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look

@@ -13,7 +13,6 @@ import pytest
 
 from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.storage.arrays import Declared
@@ -42,7 +41,7 @@ def test_what_is_saved_is_loaded(growth: Growth, tmp_path: Path, name: str) -> N
 
 @pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
 def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: str) -> None:
-    GrowthJob("nim", 100, backend=NumpyBackend(), out=tmp_path / name).grow()
+    grow("nim", 100, backend=NumpyBackend(), out=tmp_path / name)
     if name == "a.csv":
         lines = (tmp_path / name).read_text().splitlines()
         assert lines[:4] == ["generation,births,population", "0,1,1", "1,3,4", "2,3,7"]

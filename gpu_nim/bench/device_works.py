@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import tree
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
@@ -100,7 +100,7 @@ def works(cuda: Backend, xp: Any) -> Iterator[Work]:
 
 def _growth(cuda: Backend, name: str, generations: int, aimed: str = "", peers: tuple[Contender, ...] = ()) -> Work:
     def ours() -> int:
-        return grow(name, generations, backend=cuda, verify=False).population
+        return GrowthProcess(name, generations, cuda, verify=False).growth().population
 
     def floor(births: int) -> Floor:
         return nim_floor(generations, births) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)

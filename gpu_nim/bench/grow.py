@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Work
@@ -118,7 +118,7 @@ _PEERS = {"python set": python_set, "scipy convolve": convolve}
 
 
 def _grown(name: str, generations: int, backend: Backend) -> int:
-    return grow(name, generations, backend=backend).population
+    return GrowthProcess(name, generations, backend).growth().population
 
 
 def _compiled(name: str, generations: int, threads: int) -> int:

@@ -13,7 +13,7 @@ from functools import cache
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.oeis.catalogue import entries, resolve
 from gpu_nim.oeis.entry import OeisEntry
@@ -78,7 +78,7 @@ def _of_growths() -> Iterator[Known]:
     """What the columns of automata give; each is grown once for all its first terms."""
     for automaton in _without_formula():
         columns = (*DEFAULT_COLUMNS, *(entry.column for entry in automaton.oeis))
-        table = grow(automaton, _HEAD, columns=columns, backend="numpy", verify=False).table
+        table = GrowthProcess(automaton, _HEAD, "numpy", columns=columns, verify=False).growth().table
         for oeis in automaton.oeis:
             head = [value for _, value in oeis.terms(table[oeis.column].tolist())]
             yield _entry(entries()[oeis.number], _MAX_GROWN, head[:_HEAD])
@@ -90,7 +90,9 @@ def _of_growths() -> Iterator[Known]:
 
 def _column(automaton: Automaton, column: str, head: list[int]) -> Known:
     def compute(count: int) -> list[int]:
-        values: list[int] = grow(automaton, count - 1, columns=[column], backend="numpy", verify=False).table[column].tolist()
+        values: list[int] = (
+            GrowthProcess(automaton, count - 1, "numpy", columns=[column], verify=False).growth().table[column].tolist()
+        )
         return values
 
     summary = f"{column} of the automaton {automaton.name}, by generation"

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,28 +77,6 @@ class DeviceArray(Protocol):
     def __dlpack__(self, *, stream: Any = None) -> Any: ...
 
 
-class _Options(TypedDict, total=False):
-    piles: Whole | None
-    records: Whole | None
-    method: Method
-    backend: str | Backend
-    scheduler: str | None
-    workers: Whole | None
-    on_step: OnStep
-
-
-@overload  # NumPy's arrays have __index__, for those of one element
-def count(sequence: str, n: Several, **options: Unpack[_Options]) -> Values: ...  # type: ignore[overload-overlap]
-@overload
-def count(sequence: str, n: Whole, **options: Unpack[_Options]) -> int: ...
-@overload
-def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_Options]) -> DeviceArray: ...
-@overload
-def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Options]) -> Reduced: ...
-@overload
-def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Options]) -> dict[str, Reduced]: ...
-@overload
-def count(sequence: str, n: range, *, device: Literal[False] = False, **options: Unpack[_Options]) -> Values: ...
 def count(
     sequence: str,
     n: Whole | range | Several,
@@ -164,28 +142,48 @@ def count(
     >>> count("D", range(10**18, 10**18 + 2), piles=4, backend="numpy", device=True).shape  # two limbs each
     (2, 2)
     """
-    make = partial(
-        CountJob,
-        sequence,
-        piles=piles,
-        reduce=reduce,
-        records=records,
-        method=method,
-        backend=backend,
-        device=device,
-        scheduler=scheduler,
-        workers=workers,
-    )
+    options: dict[str, Any] = {
+        "piles": piles,
+        "reduce": reduce,
+        "records": records,
+        "method": method,
+        "backend": backend,
+        "device": device,
+        "scheduler": scheduler,
+        "workers": workers,
+    }
+    if isinstance(n, range):
+        return count_range(sequence, n, on_step=on_step, **options)
     if isinstance(n, list | tuple | np.ndarray):
-        return _at_each(make, np.array(n, object), on_step)
-    job = make(n)
-    if job.is_index:
-        return job.value(on_step)
+        return _at_each(partial(CountJob, sequence, **options), np.array(n, object), on_step)
+    return count_at(sequence, n, on_step=on_step, **options)
+
+
+def count_at(sequence: str, n: Whole, *, on_step: OnStep = unreported, **options: Any) -> int:
+    """Return the value at an index, as `count` does, which has the same arguments.
+
+    >>> count_at("D", 10**18 + 12345, piles=3)
+    205891132094649
+    """
+    return CountJob(sequence, integer("n", n), **options).value(on_step)
+
+
+def count_range(
+    sequence: str, n: range, *, on_step: OnStep = unreported, **options: Any
+) -> Values | DeviceArray | Reduced | dict[str, Reduced]:
+    """Return the values over a range of indices, or reductions of it, as `count` does, which has the same arguments.
+
+    >>> count_range("D", range(10**12), piles=3, reduce="max")
+    4052555153018976267
+    """
+    if not isinstance(n, range):
+        raise UsageError(f"{argument('n')} must be a range of indices, got {shown(n)}")
+    job = CountJob(sequence, n, **options)
     with job.open():
-        if reduce is not None:
+        if job.reduce is not None:
             results = {str(result.reduction): result.value for result in job.reductions(on_step)}
-            return results.popitem()[1] if isinstance(reduce, str) else results
-        return job.device_values() if device else job.values(on_step)
+            return results.popitem()[1] if isinstance(job.reduce, str) else results
+        return job.device_values() if job.device else job.values(on_step)
 
 
 def _at_each(make: Callable[..., CountJob], indices: NDArray[np.object_], on_step: OnStep) -> Values:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.law import COUNTED, GROWN
 from gpu_nim.guessing.search import KINDS, Guess, search
@@ -111,7 +111,7 @@ def find_terms(source: str, *, piles: Whole | None = None, column: str | None = 
 def _grown(name: str, column: str, most: int) -> TermList:
     if not is_whole(column):
         raise UsageError(f"{argument('column')} must have integers, got {column}")
-    values = grow(name, most - 1, columns=[column]).table[column].tolist()
+    values = GrowthProcess(name, most - 1, "auto", columns=[column]).growth().table[column].tolist()
     return TermList(f"{column} of the automaton {name}", 0, tuple(values))
 
 

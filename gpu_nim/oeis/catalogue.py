@@ -19,7 +19,7 @@ import numpy as np
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.catalogue import Automaton, GrowthEntry
 from gpu_nim.automata.formulas import ulam_warburton_births
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
@@ -110,7 +110,7 @@ def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | No
         return
     last = max(0, (max(start, _FIRST_GENERATIONS) if stop is None else stop - 1) - column.shift)
     while True:
-        values = grow(automaton, last, columns=[column.column], verify=False).table[column.column]
+        values = GrowthProcess(automaton, last, "auto", columns=[column.column], verify=False).growth().table[column.column]
         for n, term in column.terms(values.tolist()):
             if start <= n and (stop is None or n < stop):
                 yield term

@@ -12,7 +12,6 @@ from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.automata.cell_sources import is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.papers.catalogue import CheckResult
 
@@ -132,7 +131,7 @@ def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) 
     assert growth.rule is not None
     while last >= 0:
         try:
-            for batch in GrowthProcess(growth.rule, last, select("auto"), verify=False):
+            for batch in GrowthProcess(growth.rule, last, "auto", verify=False):
                 there = slice(batch.first, batch.first + len(batch.births))
                 wrong = (batch.births != growth.births[there]) | (batch.checksums != growth.checksums[there])
                 for index in np.flatnonzero(wrong).tolist():

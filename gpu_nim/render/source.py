@@ -38,7 +38,6 @@ from gpu_nim.automata.catalogue import Automaton, Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.selection import select
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Inequalities
@@ -187,7 +186,7 @@ class GrowthSource(ParsedSource):
 
     def growth(self) -> GrowthProcess:
         """Return its growth, for its cells, before it begins."""
-        return GrowthProcess(self.automaton.name, self.generation, select("numpy"), cells=True, verify=False)
+        return GrowthProcess(self.automaton.name, self.generation, "numpy", cells=True, verify=False)
 
     def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
         _require_generation(self.automaton, self.generation, self.name)

@@ -400,7 +400,7 @@ def within_memory(name: str, generations: int) -> bool:
     import cupy
 
     process = partial(GrowthProcess, name, generations, select("cuda"), columns=columns_of(name))
-    pool, planned = cupy.get_default_memory_pool(), process().planned_memory()
+    pool, planned = cupy.get_default_memory_pool(), process().choice.memory
     assert planned is not None
     pool.free_all_blocks()
     with pool_limited(planned):

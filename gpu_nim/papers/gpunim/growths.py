@@ -9,7 +9,6 @@ import numpy as np
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.automata.cell_sources import split
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.selection import select
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers import by_definition
 from gpu_nim.papers.catalogue import Cases, Entry, Reach
@@ -26,7 +25,7 @@ def growths(upto: int) -> Cases:
         stated = _literally(automaton, upto)
         generations = len(stated) - 1
         for general in (False, True):
-            growing = GrowthProcess(automaton, generations, select("numpy"), cells=True, verify=False, general=general)
+            growing = GrowthProcess(automaton, generations, "numpy", cells=True, verify=False, general=general)
             found = [[*map(tuple, cells.tolist())] for batch in growing for _, cells in split(batch)]
             yield f"{automaton.name} to generation {generations}", found, stated
 
@@ -57,7 +56,7 @@ def theorems(upto: int) -> Cases:
 def _literally(automaton: Automaton, upto: int) -> list[list[Cell]]:
     """The newborns of the generations, up to `upto`, by which no more than a few cells are born."""
     population = last = 0
-    for batch in GrowthProcess(automaton, min(upto, 24), select("numpy"), verify=False, every=1):
+    for batch in GrowthProcess(automaton, min(upto, 24), "numpy", verify=False, every=1):
         population += sum(batch.births.tolist())
         if population > _LITERAL_CELLS and batch.first > 1:
             break

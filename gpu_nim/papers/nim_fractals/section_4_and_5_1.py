@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import find_family
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index
@@ -141,7 +141,7 @@ formulas("Section 5.1, recursion of A_3", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(
 )
 def three_branches(upto: int) -> Cases:
     """A130665, A_3(n), also counts the cells in three branches of the Ulam-Warburton automaton after generation n."""
-    found = np.cumsum(grow("ulam-warburton-3", 14, backend="numpy", verify=False).births)
+    found = np.cumsum(GrowthProcess("ulam-warburton-3", 14, "numpy", verify=False).growth().births)
     terms = (1, 4, 7, 16, 19, 28, 37, 64, 67, 76, 85, 112, 121, 148, 175)
     yield Printed("the cells of `ulam-warburton-3` after generations 0 to 14", found, terms)
     yield index_scope((3,), upto)

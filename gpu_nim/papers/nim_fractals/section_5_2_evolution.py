@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.ancestry import parents
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.neighbourhoods import not_south, steps
 from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.heaps import HeapGame, Heaps, OctalCode
@@ -119,9 +119,9 @@ def children_evolve(upto: int) -> Cases:
     is the P-positions of total 2n.
     """
     three = (1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81, 3, 9)
-    yield Printed("the births of `nim`, by its rule", grow("nim", 17, backend="numpy", verify=False).births, three)
+    yield Printed("the births of `nim`, by its rule", GrowthProcess("nim", 17, "numpy", verify=False).growth().births, three)
     four = (1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85)
-    yield Printed("the births of `nim-4`, by its rule", grow("nim-4", 12, backend="numpy", verify=False).births, four)
+    yield Printed("the births of `nim-4`, by its rule", GrowthProcess("nim-4", 12, "numpy", verify=False).growth().births, four)
     yield f"generations up to {upto} for k = 2, 3, up to {upto // 2} for k = 4"
     for k in (2, 3, 4):
         last = upto if k < 4 else upto // 2
@@ -201,7 +201,7 @@ def without_south() -> Cases:
 
     def births(outside: Callable[[NDArray[np.integer]], NDArray[np.bool_]], generations: int) -> NDArray[np.uint64]:
         rule = Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=outside)
-        return grow(rule, generations, backend="numpy").births
+        return GrowthProcess(rule, generations, "numpy").growth().births
 
     yield Printed("births of generations 0 to 2 if these cells are forbidden", births(_south_as_printed, 2), (1, 3, 3), (1, 3, 5))
     right = (1, 3, 3, 9, 3, 9, 9, 27)
@@ -213,7 +213,7 @@ def figure_1() -> Cases:
     """The Ulam-Warburton automaton without its south branch after 6 generations, each cell joined to its parent; the starting cell
     is in the bottom center.
     """
-    cells = grow("ulam-warburton-3", 6, backend="numpy", cells=True).cells()
+    cells = GrowthProcess("ulam-warburton-3", 6, "numpy").growth().cells()
     yield Printed("the number of cells, A_3(6)", len(cells), 37)
     yield Printed("the lowest y in the middle column, x = 0", cells[cells[:, 0] == 0, 1].min(), 0)
 
@@ -250,7 +250,7 @@ def theorem_25(generations: int) -> Cases:
     above = np.zeros_like(walked)  # the cell of each position's parent
     above[graph.edges[:, 1]] = walked[graph.edges[:, 0]]
     before: NDArray[np.integer] = above[:1]
-    for n, born in grow(automaton.name, generations, backend="numpy", verify=False):
+    for n, born in GrowthProcess(automaton.name, generations, "numpy", verify=False).growth():
         here = graph.generation == n
         touching = before[parents(automaton.rule, before, born)] if n else before
         yield f"the number of positions in generation {n}", int(here.sum()), len(born)
@@ -309,7 +309,7 @@ def worked_walk() -> Cases:
 @Entry(NF, "Figure 2", command="gpunim render figure:NF2 -o NF2.svg", figure="NF2")
 def figure_2() -> Cases:
     """The evolution of Nim after 6 generations in space."""
-    yield Printed("the number of positions, A_3(6)", grow("nim", 6, backend="numpy", verify=False).population, 37)
+    yield Printed("the number of positions, A_3(6)", GrowthProcess("nim", 6, "numpy", verify=False).growth().population, 37)
 
 
 @Entry(
