@@ -6,7 +6,7 @@ import pytest
 
 from gpu_nim.games import explain as room
 from gpu_nim.games.explain import explain
-from gpu_nim.papers.inequality_conditions.section_3_and_4 import EXAMPLE_3_4
+from gpu_nim.papers.inequality_conditions import EXAMPLE_3_4
 
 
 @pytest.mark.parametrize(

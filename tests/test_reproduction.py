@@ -14,10 +14,20 @@ import pytest
 from gpu_nim.cli import main
 from gpu_nim.games.inequality import chocolate
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.papers import Entry, ItemResult, Paper, Printed, Verdict, catalogue, find_papers, find_statements, statements
+from gpu_nim.papers import (
+    Entry,
+    ItemResult,
+    Paper,
+    Printed,
+    Verdict,
+    catalogue,
+    find_papers,
+    find_statements,
+    inequality_conditions,
+    statements,
+)
 from gpu_nim.papers.catalogue import ENTRIES, PAPERS, Cases
-from gpu_nim.papers.inequality_conditions import section_3_and_4
-from gpu_nim.papers.nim_fractals import section_2_and_3
+from gpu_nim.papers.nim_fractals import sections_2_to_5_1
 from gpu_nim.papers.views import reproduce
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.report import FACTS, PAGE, page, save_report
@@ -100,7 +110,7 @@ def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) 
     def spoilt(number: str) -> OeisEntry:
         return OeisEntry(number, "", 0, lambda start, stop, _: iter([7] * (stop - start)))
 
-    monkeypatch.setattr(section_2_and_3, "find", spoilt)
+    monkeypatch.setattr(sections_2_to_5_1, "find", spoilt)
     changed = [each for _, item in ITEMS if item.kind == "sequence" for each in item.printed()]
     assert len(changed) == 16
     assert {each.verdict for each in changed} == {Verdict.DISAGREEMENT}
@@ -113,7 +123,7 @@ def test_a_wrong_nim_sum_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_chocolate_is_no_gasket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(section_3_and_4, "chocolate", lambda a: chocolate(4))
+    monkeypatch.setattr(inequality_conditions, "chocolate", lambda a: chocolate(4))
     assert [each.verdict for each in ENTRIES["v-graph-4.3"].printed()] == [Verdict.DISAGREEMENT]
 
 
@@ -185,7 +195,7 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
 
 
 def test_a_check_that_fails_is_status_1(made_up: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.papers.inequality_conditions.section_2.p_positions", lambda piles, largest: [])
+    monkeypatch.setattr("gpu_nim.papers.inequality_conditions.p_positions", lambda piles, largest: [])
     Entry(made_up, "Theorem 3", "False.", also=("v-remark-2.2",))
 
     @Entry(made_up, "Theorem 4", "0 can be divided by.", command="gpunim nim 1")

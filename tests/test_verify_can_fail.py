@@ -35,7 +35,7 @@ from gpu_nim.games import breaking, game_graph, heaps, inequality, laws, solvers
 from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, run_checks, statements
 from gpu_nim.papers.catalogue import ENTRIES
-from gpu_nim.papers.nim_fractals import section_5_5_more_piles
+from gpu_nim.papers.nim_fractals import sections_5_2_to_5_6
 from tests.threads import one_at_a_time
 
 pytestmark = pytest.mark.nightly
@@ -44,8 +44,8 @@ pytestmark = pytest.mark.nightly
 ROOMS = (closed_forms, formulas, positions, arrays, walk)
 ROOMS += (heaps, breaking, laws)
 MORE = (
-    section_5_5_more_piles.weights,
-    section_5_5_more_piles.by_recursion,
+    sections_5_2_to_5_6.weights,
+    sections_5_2_to_5_6.by_recursion,
     by_definition.a_by_digits,
     by_definition.d_by_digits,
     DigitFamily.value,
