@@ -23,10 +23,9 @@ from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
-from gpu_nim.guessing.known import known_sequences
+from gpu_nim.guessing.known import find_known, known_sequences
 from gpu_nim.guessing.law import needed_confirmations
 from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
-from gpu_nim.guessing.matches import find_known
 from gpu_nim.guessing.recurrences import find_modular_recurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS

@@ -84,7 +84,7 @@ class Regular(Law):
         """The dimension r of the matrices."""
         return len(self.basis)
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The relations of the kernel, initial values and matrices; f(n) is the first entry of M_d1 ... M_dl times the initial
         vector, d1 the lowest digit of n. The relation with the fewest equations beyond its coefficients confirms the law.
         """
