@@ -115,7 +115,7 @@ def _games() -> Iterator[Described]:
             game.summary,
             ("Source", plain(game.source)),
             ("Parameters", "; ".join(parameters)),
-            ("Sizes", f"up to {game.greatest_size:,}; {game.default_size} by default"),
+            ("Size", f"{game.default_size} by default"),
             ("Command", _command(f"gpunim solve {game.name}{required}")),
         )
 

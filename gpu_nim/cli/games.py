@@ -33,7 +33,6 @@ def games(as_json: bool) -> None:
                     "grundy": "with --grundy" if game.on_backends else "always",
                     "backends": ["numpy", "cuda"] if game.on_backends else ["numpy"],
                     "default_size": game.default_size,
-                    "greatest_size": game.greatest_size,
                 }
                 for game in CATALOGUE.values()
             }

@@ -15,9 +15,9 @@ from gpu_nim.games.entries import INTEGERS, RATIONAL, GameEntry, Parameter, inte
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
-from gpu_nim.games.laws import WYTHOFF, chocolate_beside_nim
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
+from gpu_nim.games.theorems import WYTHOFF, chocolate_beside_nim
 from gpu_nim.model.arguments import argument, arguments_written, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
@@ -109,7 +109,7 @@ _GAMES: tuple[GameEntry, ...] = (
         name="wythoff",
         summary="Wythoff's game: from one of two piles, or equally many from both",
         source="Wythoff, A modification of the game of Nim, Nieuw Archief voor Wiskunde 7 (1907)",
-        rules=lambda: Vectors(Wythoff, ("x", "y"), law=WYTHOFF),
+        rules=lambda: Vectors(Wythoff, ("x", "y"), theorem=WYTHOFF),
     ),
     GameEntry(
         name="kayles",

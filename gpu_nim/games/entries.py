@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from gpu_nim.games.game_graph import MAX_SIZE
-from gpu_nim.games.laws import BesideNim
 from gpu_nim.games.rulesets import Ruleset
+from gpu_nim.games.theorems import BesideNim
 from gpu_nim.model.arguments import argument, parse_integer, parse_rational, shown
 from gpu_nim.model.errors import UsageError
 
@@ -142,7 +141,6 @@ class GameEntry:
         parameters: its parameters.
         default_size: the size that is solved by default.
         drawn_size: the size that is drawn by default.
-        greatest_size: the largest size that can be solved.
         literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
         literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
         beside_nim: `beside_nim(**values)` returns the theorem that compares its P-positions with Nim's; None for no such theorem.
@@ -155,7 +153,6 @@ class GameEntry:
     parameters: tuple[Parameter, ...] = ()
     default_size: int = 63
     drawn_size: int = 127
-    greatest_size: int = MAX_SIZE
     literal_size: int = 7
     literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
     beside_nim: Callable[..., BesideNim] | None = None

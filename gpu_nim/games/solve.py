@@ -83,20 +83,20 @@ def solve(
     if until_difference:
         return _until_difference(size, partial(solve, game, grundy=grundy, backend=backend, on_step=on_step, **parameters))
     check_backend(backend)
-    name, greatest, rules = _stated(game, parameters)
+    name, rules = _stated(game, parameters)
     if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {name or shown(game)}, which runs on the host alone, got cuda")
-    return rules.solve(name, integer("size", size, 0, greatest), grundy=grundy, backend=backend, on_step=on_step)
+    return rules.solve(name, integer("size", size, 0, MAX_SIZE), grundy=grundy, backend=backend, on_step=on_step)
 
 
-def _stated(game: Solvable, parameters: dict[str, Any]) -> tuple[str, int, Ruleset]:
-    """The name of a game, nothing outside the catalogue, the largest size that can be solved, and its rules."""
+def _stated(game: Solvable, parameters: dict[str, Any]) -> tuple[str, Ruleset]:
+    """The name of a game, "" outside the catalogue, and its rules."""
     if isinstance(game, InequalityGame | Ruleset):
         if parameters:
             raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
-        return "", MAX_SIZE, Inequalities(game) if isinstance(game, InequalityGame) else game
+        return "", Inequalities(game) if isinstance(game, InequalityGame) else game
     entry, _, rules = ruled(game, parameters)
-    return entry.name, entry.greatest_size, rules
+    return entry.name, rules
 
 
 def _until_difference(size: Whole, found_at: Callable[[int], _Found]) -> _Found:
@@ -251,7 +251,7 @@ def compare(
 
 def _solved(game: Solvable, values: dict[str, Any], size: int, backend: str | Backend) -> tuple[Solution, _Members]:
     """The solution of a game, and a function that says which vectors are positions of it up to its limits."""
-    solution, (_, _, rules) = solve(game, size, backend=backend, **values), _stated(game, values)
+    solution, (_, rules) = solve(game, size, backend=backend, **values), _stated(game, values)
 
     def members(vectors: Ints) -> NDArray[np.bool_]:
         inside = np.asarray((vectors <= np.array(solution.limits)).all(axis=1))

@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 
 from gpu_nim.games.inequality import Vector, bar, chocolate
-from gpu_nim.games.laws import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
+from gpu_nim.games.theorems import chocolate_equals_nim, chocolate_first_difference, is_wythoff_pair
 from gpu_nim.papers.by_definition import p_positions
 from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 

@@ -178,21 +178,21 @@ def _of_heaps(rule: heaps.HeapRule, largest: int) -> list[int]:
     return [value for _, value in by_definition.grundy(positions, HeapGame(rule, largest).options)]
 
 
-@Entry(GPUNIM, "gpunim-laws", reach=Reach())
-def laws(upto: int) -> Cases:
+@Entry(GPUNIM, "gpunim-game-theorems", reach=Reach())
+def game_theorems(upto: int) -> Cases:
     """Theorems that explain large positions agree with the literal game"""
     yield f"positions up to {min(upto, _EXPLAINED)} of each game that has a theorem"
     for entry in GAMES.values():
         for texts in entry.literal_parameters:
             rules = entry.rules(**entry.read(texts))
-            law = rules.law
-            if law is None:
+            theorem = rules.theorem
+            if theorem is None:
                 continue
-            size = min(upto, _EXPLAINED, entry.greatest_size)
+            size = min(upto, _EXPLAINED)
             for position, value in _positions_by_definition(rules, size):
-                yield f"whether {position} of {entry.name} is P", law.is_p(position), value == 0
-                if law.grundy is not None:
-                    yield f"the Grundy value of {position} of {entry.name}", law.grundy(position), value
+                yield f"whether {position} of {entry.name} is P", theorem.is_p(position), value == 0
+                if theorem.grundy is not None:
+                    yield f"the Grundy value of {position} of {entry.name}", theorem.grundy(position), value
 
 
 def _positions_by_definition(rules: Ruleset, size: int) -> Iterator[tuple[Cell, int]]:

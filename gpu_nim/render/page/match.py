@@ -65,7 +65,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     entry = find(game)
     check_parameters(entry, parameters)
     rules = entry.rules(**entry.values(parameters))
-    law = rules.law
+    law = rules.theorem
     played = _played(entry.name, rules)
     start = rules.position(integers("position", position))
     nim = isinstance(played, InequalityGame) and not played.inequalities
