@@ -59,7 +59,18 @@ def test_inequalities_are_a_game_as_the_one_of_that_name():
         ("5/2 y <= x + z", "chocolate", {"a": "5/2"}),
     ):
         one, other = explain(text, (4, 1, 3)), explain(entry, (4, 1, 3), **parameters)
-        facts = ("is_p", "grundy", "moves", "step", "longest", "birthday", "parents", "below", "by", "statement")
+        facts = (
+            "is_p",
+            "grundy",
+            "moves",
+            "step",
+            "longest_optimal_play",
+            "longest_play",
+            "parents",
+            "positions_below",
+            "theorem",
+            "statement",
+        )
         assert [getattr(one, fact) for fact in facts] == [getattr(other, fact) for fact in facts]
         assert one.parameters == {"where": text}
 
