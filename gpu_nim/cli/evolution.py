@@ -12,7 +12,7 @@ from gpu_nim.cli.games import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, say, step_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import integer_type
-from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table, require_graph
+from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
 
@@ -90,7 +90,6 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
 
     with step_progress() as step:
         if out is not None:
-            require_graph(piles, generations)
             save_graph(evolution_graph(piles, generations, on_step=step), out, step)
         table = kind_table(piles, generations, on_step=step)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]

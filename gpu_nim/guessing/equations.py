@@ -6,8 +6,6 @@ coefficients of the polynomials of degree up to d are (r + 1)(d + 1) unknowns of
 a term other than 0 hold for any coefficients, and are not counted.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

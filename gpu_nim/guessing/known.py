@@ -5,8 +5,6 @@ They are the OEIS entries of `gpu_nim.oeis`, the families of `gpu_nim.counting` 
 automata without a formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

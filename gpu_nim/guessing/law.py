@@ -3,8 +3,6 @@
 f(0) is the first term throughout, whatever its index where the terms come from.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence

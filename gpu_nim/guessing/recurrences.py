@@ -7,8 +7,6 @@ below L + R.  So a recurrence of order L that N terms obey is the only one of or
 The least L is found as the first column of the Hankel matrix f(i + j) that depends on those before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

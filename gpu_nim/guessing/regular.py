@@ -20,8 +20,6 @@ So N >= k^(r+R-1) terms single out a guess of rank r among all sequences of rank
 suffice in general: the sequence that is 1 at n = 2^(s-2) and 0 elsewhere has rank s, and its first 2^(s-2) terms are 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,7 +51,7 @@ class KernelSequence(NamedTuple):
         """Its terms, of the terms of f."""
         return list(terms[self.shift :: base**self.level])
 
-    def longer(self, base: int) -> list[KernelSequence]:
+    def longer(self, base: int) -> list["KernelSequence"]:
         """Those of the words that are a digit and this word."""
         step = base**self.level
         return [KernelSequence(self.level + 1, digit * step + self.shift) for digit in range(base)]

@@ -1,7 +1,5 @@
 """Guess laws of a sequence from its terms, and say what was tested, what confirms it and what is proved."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ other is a function that yields its terms: of n, by solving a game, of a table r
 new entry is one line of `_ENTRIES`; those of automata are listed in the automaton's entry, those of families in their `numbers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count

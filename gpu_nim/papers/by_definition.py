@@ -4,8 +4,6 @@ paths.
 The checks compare the program's results with these. `a_by_digits` is a second method beside the closed forms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, reduce
 from itertools import combinations, groupby, product

@@ -3,8 +3,6 @@
 A new entry is one `Entry` in any module of this package, which decorates the function that yields what it compares.
 """
 
-from __future__ import annotations
-
 import inspect
 import pkgutil
 import re
@@ -168,7 +166,7 @@ class Paper:
         return f"[{self.label}] {self.title}" if self.label else self.title
 
     @property
-    def items(self) -> list[Entry]:
+    def items(self) -> list["Entry"]:
         """The entries, in its order."""
         load()
         own = [entry for entry in ENTRIES.values() if entry.paper is self]

@@ -2,8 +2,6 @@
 Nakamura and Miyadera on bars of chocolate and of Wythoff on his game.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

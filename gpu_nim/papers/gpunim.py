@@ -3,8 +3,6 @@
 The other modules compare what the papers print with exhaustive enumeration; faults in the program's own formulas would escape them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -320,14 +318,6 @@ def positions(upto: int) -> Cases:
         table = np.array(everything)
         is_p = np.array([position in known for position in everything])
         yield f"which of all {k} piles up to {largest} are P", arrays.are_p_positions(table).tolist(), is_p.tolist()
-        takes = arrays.winning_takes(table)
-        stated = [
-            [next((pile - left for left in range(pile) if (*p[:i], left, *p[i + 1 :]) in known), 0) for i, pile in enumerate(p)]
-            for p in everything
-        ]
-        yield f"what wins from all {k} piles up to {largest}", takes.tolist(), stated
-        born = p_positions(k, largest)
-        yield f"the generations of {k} piles", arrays.generations(born).tolist(), (born.sum(axis=1) // 2).tolist()
 
 
 @Entry(GPUNIM, "gpunim-relatives", reach=Reach(12, 40, 3))

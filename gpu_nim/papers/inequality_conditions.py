@@ -3,8 +3,6 @@
 The games are solved, and the statements are evaluated independently, on every position up to a size.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from itertools import product

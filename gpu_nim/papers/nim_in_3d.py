@@ -1,7 +1,5 @@
 """[B]: Khovanova's note on the two rules that grow the P-positions of three piles in three dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 

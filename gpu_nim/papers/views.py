@@ -2,8 +2,6 @@
 what gpunim computes, and a verdict follows.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

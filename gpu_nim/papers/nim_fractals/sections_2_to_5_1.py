@@ -3,8 +3,6 @@
 Formulas and recursions are computed as they are printed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Parents and children are checked on every P-position up to a generation or a lar
 rules of the lemmas.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
