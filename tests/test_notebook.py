@@ -67,7 +67,7 @@ def test_a_solved_game_is_a_table_with_its_picture():
         (verify("nf-lemma-8", 8), ["statement result *", "nf-lemma-8 holds *"]),
         (verify("nf-lemma-8", 8)[0], ["name nf-lemma-8", "holds True"]),
         (verify(grow("nim", 3)), ["holds True", "scope 16 cells of generations 0 to 3"]),
-        (next(reproduce(["nim-in-3d"], 2)), ["checks name summary *", "verdict slip"]),
+        (next(reproduce(["nim-in-3d"], 2)), ["checks name summary *", "verdict erratum"]),
         (games.evolution_graph(3, 2), ["piles 3", "positions 7", "edges 6", "births [[]1, 3, 3[]]"]),
         (game_evolution("wythoff", 7), ["game wythoff", "generations generation *"]),
         (explain("nim", (1, 2, 4)), ["outcome N", "moves move leaves *", " * (1, 2, 3) P 0"]),

@@ -95,13 +95,13 @@ def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Di
     return NimDialogue(numbers) if game == "nim" and not misere and not texts else Dialogue(game, numbers, misere, values)
 
 
-def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **wishes: bool) -> None:
+def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **options: bool) -> None:
     from gpu_nim.render.look import Look
     from gpu_nim.render.page import play_page
     from gpu_nim.storage.atomic import atomic_write, check_writable
 
-    game, numbers, values = _position(words, wishes["misere"], texts)
-    made = partial(play_page, game, numbers, look=Look(theme=theme), **wishes, **values)
+    game, numbers, values = _position(words, options["misere"], texts)
+    made = partial(play_page, game, numbers, look=Look(theme=theme), **options, **values)
     if out is None:
         made().show(click.echo)
         return

@@ -21,7 +21,7 @@ def _arguments() -> list[click.Parameter]:
 
 _EXAMPLES = {
     "gpunim position chocolate 7 3 4 --a 3": "Explain a position of 3y <= x + z.",
-    "gpunim position '2v <= u + w' 3 2 2": "Explain a position of a game of your own.",
+    "gpunim position '2v <= u + w' 3 2 2": "Explain a position of a user-defined game.",
     "gpunim position kayles 4 4": "Explain two heaps of Kayles.",
     "gpunim position octal 9 10 --code 0.3F": "Explain two heaps of Kenyon's game, by its code.",
     "gpunim position nim 3 4 5 --misere": "Explain a position where whoever makes the last move loses.",

@@ -49,7 +49,7 @@ _EXAMPLES = {
     "gpunim solve chocolate --a 3 --against chocolate:a=4 --size 31": "Compare two games.",
     "gpunim solve octal --code 0.07 --size 100": "Find the Grundy values of Dawson's Kayles.",
     "gpunim solve wythoff --size 63 --out wythoff.csv": "Write positions to a file.",
-    "gpunim solve '2y <= x + z' --size 20": "Solve a game of your own.",
+    "gpunim solve '2y <= x + z' --size 20": "Solve a user-defined game.",
 }
 
 
@@ -65,8 +65,8 @@ def solve(game: str, against: str | None, out: Path | None, as_json: bool, **opt
 
     `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
 
-    A game of your own is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate at
-    the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
+    A user-defined game is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate
+    on the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
     """
     name, values, scanned = read_scan(game, taken(options))
     if options["size"] is None:

@@ -72,7 +72,7 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
     GameEntry(
         name="inequalities",
-        summary="a game of your own, as inequalities",
+        summary="a user-defined game, as inequalities",
         source="[V]",
         rules=lambda where: Inequalities(parse_game(where)),
         parameters=(

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 from gpu_nim.games.catalogue import chosen
 from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
-from gpu_nim.games.rulesets import MAX_MOVES, Below, Option
+from gpu_nim.games.rulesets import MAX_MOVES, Option, Reachable
 from gpu_nim.games.theorems import Theorem
 from gpu_nim.model.arguments import integers, shown
 from gpu_nim.model.errors import UsageError
@@ -35,7 +35,7 @@ class Explanation(Summarised):
         longest_optimal_play: its number of moves.
         longest_play: its number of moves, the birthday of the position.
         parents: of a P-position, the positions that a longest optimal play reaches after two moves, sorted.
-        positions_below: the number of positions that plays from here reach, if all were solved; where not, step,
+        positions_below: the number of positions reachable from it, if all were solved; if not, step,
             longest_optimal_play, longest_play and parents are None.
         theorem: the theorem that gives the outcome, or None.
         statement: the name of that theorem in `gpunim verify`.
@@ -85,8 +85,8 @@ class Explanation(Summarised):
 def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> Explanation:
     """Explain one position of a game.
 
-    All that plays from the position can reach is solved by the definitions, up to 200,000 moves. Beyond, the outcome is that
-    of a theorem where one is known, else of `gpu_nim.solve` up to the position's size.
+    All positions reachable from it are solved by definition, up to 200,000 moves. Beyond that the outcome is by a theorem, if one
+    is known, else by `gpu_nim.solve` up to the position's size.
 
     Args:
         game: a name of `gpu_nim.games.catalogue.CATALOGUE`, or inequalities as a text, such as "3y <= x + z".
@@ -95,7 +95,7 @@ def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = Fals
         parameters: the parameters of the game, such as a=3 of chocolate; the number of piles is that of the position's.
 
     Raises:
-        UsageError: the game is unknown, a parameter wrong, the numbers no position of the game, or there is too much to look at.
+        UsageError: the game is unknown, a parameter wrong, the numbers no position of the game, or too many are reachable.
         InsufficientMemoryError: the position is too large to be solved.
 
     >>> kayles = explain("kayles", [4, 4])
@@ -114,7 +114,7 @@ def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = Fals
 
 
 class Analysis:
-    """What is known of the positions that plays of a game reach from one position; see `explain`.
+    """The positions reachable from one position of a game, with outcomes and Grundy values; see `explain`.
 
     Args:
         game: as for `explain`.
@@ -124,7 +124,7 @@ class Analysis:
 
     Attributes:
         start: the position.
-        theorem: the theorem that tells P-positions, or None.
+        theorem: the theorem that gives P-positions, or None.
 
     >>> play = Analysis("kayles", [3, 5])
     >>> play.best(play.start)
@@ -142,13 +142,13 @@ class Analysis:
         self.rules = entry.rules(**self._values)
         self.start = self.rules.position(numbers)
         self.theorem = None if misere else self.rules.theorem
-        below = Below(self.rules, self.start, MAX_MOVES)
-        self._evolution: Evolution[Vector] | None = evolve(below, misere=misere) if below.complete else None
+        reachable = Reachable(self.rules, self.start, MAX_MOVES)
+        self._evolution: Evolution[Vector] | None = evolve(reachable, misere=misere) if reachable.complete else None
         if self._evolution is None and self.theorem is None:
             self.theorem = self._solution(numbers)
 
     def is_p(self, position: Vector) -> bool:
-        """Whether a position, among those that plays reach, is a P-position."""
+        """Whether a reachable position is a P-position."""
         if self._evolution is not None:
             return bool(self._evolution.is_p[self._evolution.index(position)])
         assert self.theorem is not None
@@ -177,7 +177,7 @@ class Analysis:
         return listed
 
     def best(self, position: Vector) -> Option | None:
-        """The move of a perfect player: one that wins if there is one, along the longest optimal play where that is known.
+        """An optimal move: one that wins if there is one, along the longest optimal play if known.
 
         None where there is no move.
         """
@@ -189,7 +189,7 @@ class Analysis:
         return max(candidates, key=lambda option: evolution.longest[evolution.index(option.leaves)])
 
     def explain(self, position: Vector) -> Explanation:
-        """All that is known of a position that plays reach."""
+        """The explanation of a reachable position."""
         evolution, is_p = self._evolution, self.is_p(position)
         at = None if evolution is None else evolution.index(position)
         return Explanation(
@@ -213,7 +213,7 @@ class Analysis:
         )
 
     def _solution(self, numbers: Vector) -> Theorem:
-        """The Grundy values of a solution up to the position, for positions with too much below them."""
+        """The Grundy values of a solution up to the position, if too many positions are reachable."""
         if self._misere or self.start != numbers:  # a solution has no positions after a pass
             play = "in misere play" if self._misere else f"of {self._game.name}"
             raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {shown(self.start)}")

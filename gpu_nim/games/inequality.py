@@ -35,7 +35,7 @@ Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float
 
 _LARGEST = 2**62
-_OF_YOUR_OWN = "inequalities"  # the name of a game that is read from a text
+_USER_DEFINED = "inequalities"  # the name of a game that is read from a text
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,13 @@ class InequalityGame:
         return f"<InequalityGame {self.describe()}>"
 
     def describe(self) -> str:
-        """The name and the inequalities, of a game of your own with its free piles, in the notation of `parse_game`.
+        """The name and the inequalities, of a user-defined game with its free piles, in the notation of `parse_game`.
 
         >>> parse_game("x; y").describe(), parse_game("x; 2y <= z").describe(), nim(2).describe()
         ('inequalities, x; y', 'inequalities, x; 2y <= z', 'nim')
         """
         bound = {j for each in self.inequalities for j, factor in enumerate(each.coefficients) if factor or j == each.target}
-        free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == _OF_YOUR_OWN else []
+        free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == _USER_DEFINED else []
         return ", ".join(filter(None, (self.name, "; ".join([*free, *self.formulas()]))))
 
     def formulas(self) -> list[str]:
@@ -325,7 +325,7 @@ def parse_game(text: str) -> InequalityGame:
         Inequality(order.index(goal), tuple(terms.get(n, Fraction(0)) for n in order), terms.get("", Fraction(0)))
         for goal, terms in read
     ]
-    return InequalityGame(_OF_YOUR_OWN, tuple(order), tuple(inequalities))
+    return InequalityGame(_USER_DEFINED, tuple(order), tuple(inequalities))
 
 
 def sheared(points: NDArray[Any]) -> NDArray[Any]:

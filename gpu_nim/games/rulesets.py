@@ -29,7 +29,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep
 
-#: The most moves that are listed to find what plays from a position can reach.
+#: The most moves listed to find the positions reachable from one.
 MAX_MOVES = 200_000
 
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
@@ -43,8 +43,8 @@ class Option:
     Attributes:
         move: the move in words.
         leaves: the position that it leaves.
-        is_p: whether that is a P-position, so that the move wins; None where it was not asked.
-        grundy: its Grundy value; None where it was not found.
+        is_p: whether that is a P-position, so that the move wins; None if not computed.
+        grundy: its Grundy value; None if not computed.
     """
 
     move: str
@@ -63,7 +63,7 @@ class Ruleset(ABC):
 
     Attributes:
         coordinates: the names of the coordinates of a position that is solved.
-        theorem: the theorem that tells its P-positions; None where none is known.
+        theorem: the theorem that gives its P-positions; None if none is known.
         on_backends: whether a backend solves it, for outcomes or for Grundy values; other games are solved on the host alone, which
             finds Grundy values always.
     """
@@ -232,7 +232,7 @@ class Vectors(Ruleset):
         rules: `rules(largest)` is the game with entries up to `largest`.
         coordinates: the names of the coordinates.
         beyond: entries of a position after the named ones, as they are where the game begins, and in the positions that are solved.
-        theorem: the theorem that tells its P-positions.
+        theorem: the theorem that gives its P-positions.
         title: its name in solutions; by default the entry's.
 
     >>> from gpu_nim.games.lines import Wythoff
@@ -340,8 +340,8 @@ class Heaps(Ruleset):
         return replace(_of_grundy(values, f"{name} {self.rule.describe()}".strip(), HEAP, size, seconds), period=period)
 
 
-class Below:
-    """A game from one position on, as a `Game` for `gpu_nim.games.game_graph.evolve`: what plays from it can reach.
+class Reachable:
+    """The positions reachable from one position, as a `Game` for `gpu_nim.games.game_graph.evolve`.
 
     Args:
         rules: the moves.
@@ -349,10 +349,10 @@ class Below:
         most: the most moves that are listed.
 
     Attributes:
-        complete: whether all was listed; where not, some options are not among the positions.
+        complete: whether all moves were listed; if not, some options are not among the positions.
 
     >>> from gpu_nim.games.inequality import chocolate
-    >>> list(Below(Inequalities(chocolate(3)), (1, 0, 1)).positions())
+    >>> list(Reachable(Inequalities(chocolate(3)), (1, 0, 1)).positions())
     [(1, 0, 1), (0, 0, 1), (1, 0, 0), (0, 0, 0)]
     """
 
@@ -371,7 +371,7 @@ class Below:
         self.complete = moves <= most
 
     def positions(self) -> Iterator[Vector]:
-        """Every position that can be reached, this one first."""
+        """Every reachable position, this one first."""
         return iter(self._options)
 
     def options(self, position: Vector) -> list[Vector]:

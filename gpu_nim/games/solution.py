@@ -159,7 +159,7 @@ class Solution(Presentable, ArrayValue):
         ('P exactly if the nim-sum is 0', 'no, first at (1,1)')
         """
 
-        def told(difference: Vector | None) -> str:
+        def answer(difference: Vector | None) -> str:
             return "yes" if difference is None else f"no, first at ({','.join(map(str, difference))})"
 
         labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
@@ -170,11 +170,11 @@ class Solution(Presentable, ArrayValue):
             ("up to", ", ".join(f"{name} = {limit}" for name, limit in zip(self.coordinates, self.limits, strict=True))),
             ("positions", f"{self.positions:,}"),
             ("P-positions", f"{len(self.p_positions):,}"),
-            (labels[0], told(self.first_difference)),
+            (labels[0], answer(self.first_difference)),
         ]
         if self.grundy is not None:
             rows.append(("largest Grundy value", str(self.largest_grundy)))
-            rows.append((labels[1], told(self.first_grundy_difference)))
+            rows.append((labels[1], answer(self.first_grundy_difference)))
         if self.coordinates == HEAP:
             seen = f"; to {self.size} it is {self.apparent_period}" if self.apparent_period else ""
             none = f"none proved by the values to {self.size}{seen}"

@@ -42,7 +42,7 @@ def solve(
 
     Args:
         game: a name of `gpu_nim.games.catalogue.CATALOGUE` (`gpunim games` lists them), inequalities as a text (see
-            `gpu_nim.games.inequality.parse_game`), an inequality game, or rules of your own: `Vectors` of any game whose positions
+            `gpu_nim.games.inequality.parse_game`), an inequality game, or user-defined rules: `Vectors` of any game whose positions
             are vectors, or `Heaps` of a rule for single heaps.
         size: the largest value of the coordinates that have no bound of their own.
         grundy: whether to find Grundy values as well as outcomes; games without inequalities always have them.
@@ -151,7 +151,7 @@ def scan(
 
 
 def expected_points(game: str, size: int, largest: int = 0, **parameters: Any) -> float:
-    """Return about how many positions of Grundy value up to `largest` a game has up to a size, long before it is solved.
+    """Estimate the number of positions of Grundy value up to `largest` that a game has up to a size, without solving it.
 
     Their number is taken to increase by the same power of the size as it does up to a size of 127 or less.
 

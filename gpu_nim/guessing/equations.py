@@ -87,7 +87,7 @@ class Equation(Law):
 
     @property
     def determined(self) -> bool:
-        """Whether the equation determines each term from those before it, but for a few first ones."""
+        """Whether the equation determines each term from those before it, except for the first few."""
         return True
 
 

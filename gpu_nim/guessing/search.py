@@ -244,7 +244,7 @@ def _implied(found: list[Law]) -> Answer | None:
 
 
 def _answer(question: Question, tested: str, laws: Sequence[Law | None]) -> Answer:
-    """What was found: the laws, apart those that too few terms confirm."""
+    """The laws found; those that too few terms confirm are weak."""
     answer = Answer(tested)
     for law in filter(None, laws):
         (answer.laws if question.accepts(law) else answer.weak).append(law)

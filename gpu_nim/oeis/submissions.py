@@ -168,7 +168,7 @@ class Submission:
         """Return the last index of the b-file.
 
         Args:
-            upto: the one that is asked for; None for the default.
+            upto: the requested one; None for the default.
 
         Raises:
             UsageError: it is below the offset, or gpunim does not compute the sequence.

@@ -1,4 +1,4 @@
-"""Questions that the papers leave open, as far as gpunim answers them (docs/open-problems tells them in full), and the theorems of
+"""Questions that the papers leave open, as far as gpunim answers them (docs/open-problems has the details), and the theorems of
 Nakamura and Miyadera on bars of chocolate and of Wythoff on his game.
 """
 

@@ -51,7 +51,7 @@ def drawn_piles() -> Cases:
 
 @Entry(V, "Definition 2.2", command=f"{_AS_NIM}6")
 def bitter() -> Cases:
-    """The bitter chocolate: players break off pieces along the grooves, and who leaves the bitter part wins."""
+    """The bitter chocolate: players break off pieces along the grooves, and whoever leaves the bitter part wins."""
     yield Printed("the first P-position of the chocolate", solve("x; y; z", 6).p_positions[0], (0, 0, 0))
 
 
@@ -81,7 +81,7 @@ def sums() -> Cases:
     """The nim-sum of 52, 21 and 58 is 24. Subtracting 8 from 52 makes it 0, and so does subtracting 7 from 21, which leaves
     {52,14,58}.
 
-    Slip: It prints 21 for 22: the digits that it lists, 010110, are those of 22, with which both nim-sums are right. 52, 21 and
+    Erratum: It prints 21 for 22: the digits that it lists, 010110, are those of 22, with which both nim-sums are right. 52, 21 and
     58 have nim-sum 27, and 44, 21 and 58 have 3; to 14 one subtracts 8 from 22.
     """
     for *piles, printed, right in (
@@ -98,7 +98,7 @@ def sums() -> Cases:
 def digits_of_24() -> Cases:
     """The binary digits of 52, 21, 58 and of their nim-sum, 24.
 
-    Slip: The column headed 21 holds the digits of 22.
+    Erratum: The column headed 21 holds the digits of 22.
     """
     printed = "101 111 001 110 011 000"
     yield Printed("the digits of 52, 21, 58, from 2^5 to 2^0", binary_rows(52, 21, 58), printed, "101 111 001 110 001 010")
@@ -110,7 +110,7 @@ def digits_of_24() -> Cases:
 def digits_of_0() -> Cases:
     """The binary digits of 44, 21, 58, of nim-sum 0.
 
-    Slip: The column headed 21 holds the digits of 22.
+    Erratum: The column headed 21 holds the digits of 22.
     """
     printed = "101 011 101 110 011 000"
     yield Printed("the digits of 44, 21, 58, from 2^5 to 2^0", binary_rows(44, 21, 58), printed, "101 011 101 110 001 010")
@@ -159,7 +159,7 @@ def _winning_options(*position: int) -> list[Vector]:
     return sorted({option for _, _, option in game.moves(position)} & lost)
 
 
-def _apart(found: set[Vector], stated: set[Vector]) -> list[Vector]:
+def _first_difference(found: set[Vector], stated: set[Vector]) -> list[Vector]:
     """What is in just one of two sets, the first by total."""
     return sorted(found ^ stated, key=lambda vector: (sum(vector), vector))[:1]
 
@@ -206,7 +206,7 @@ def theorem_3_1(size: int) -> Cases:
     y = x ^ z
     # x XOR z is at most x + z, so these are positions.
     expected.update(map(tuple, np.stack([x + 1, y, z + 1], axis=1)[y > 0].tolist()))
-    yield "what is wrong", _apart({*map(tuple, solution.p_positions.tolist())}, expected), []
+    yield "what is wrong", _first_difference({*map(tuple, solution.p_positions.tolist())}, expected), []
 
 
 @Entry(V, "Example 3.3", command="gpunim solve chocolate --a 3 --size 31")
@@ -219,7 +219,7 @@ def chocolate_3() -> Cases:
 def drawn_chocolate_3() -> Cases:
     """The chocolate 3y <= x + z, represented with {4,6,2}.
 
-    Slip: {4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2. Example 3.3 also says
+    Erratum: {4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2. Example 3.3 also says
     Graph 3.2 where it means this one.
     """
     yield Printed("whether {4,6,2} is a position", chocolate(3).is_position((4, 6, 2)), True, False)
@@ -244,7 +244,7 @@ def example_3_4(upto: int) -> Cases:
 def third_option() -> Cases:
     """To show that {7,3,4} is a position, it is proved that "3v <= v + z".
 
-    Slip: 3v <= u + z is meant, and proved: 3v = 9, u + z = 11 and v + z = 7. (3.6) interchanges the digits d of u and e of v,
+    Erratum: 3v <= u + z is meant, and proved: 3v = 9, u + z = 11 and v + z = 7. (3.6) interchanges the digits d of u and e of v,
     which are the same here.
     """
     yield Printed("whether 3v <= v + z, or 2v <= z, for v = 3, z = 4", parse_game("2v <= z").is_position((3, 4)), True, False)
@@ -327,7 +327,7 @@ def _constructed(position: Vector) -> Vector:
 def lowered_y() -> Cases:
     """Where y is lowered to v, the lower digits of v are those of x plus those of y, modulo 2.
 
-    Slip: d_i = a_i + b_i should be a_i + c_i, as in Example 3.4 [1]: by the rule as printed {4,2,5} goes to {4,0,5}, of nim-sum
+    Erratum: d_i = a_i + b_i should be a_i + c_i, as in Example 3.4 [1]: by the rule as printed {4,2,5} goes to {4,0,5}, of nim-sum
     1.
     """
     found = [option for option in _winning_options(4, 2, 5) if option[::2] == (4, 5)]
@@ -338,7 +338,7 @@ def lowered_y() -> Cases:
 def lowered_x() -> Cases:
     """Where x is lowered to u, u is the sum of d_i 2^i for i = 0 to n - 1.
 
-    Slip: The sum must go to n, since d_n = 1: Example 3.4 [2] has u = 54, and 22 without 2^5. In [2.1] the digits that are 1
+    Erratum: The sum must go to n, since d_n = 1: Example 3.4 [2] has u = 54, and 22 without 2^5. In [2.1] the digits that are 1
     are those of v, e, not d. The proof leaves out x, y or z = 0, which have no logarithm; the theorem holds for them.
     """
     found = [u for u, *rest in _winning_options(61, 23, 33) if rest == [23, 33]]
@@ -356,7 +356,7 @@ def theorem_3_3(size: int) -> Cases:
     """P ⊕ q ⊕ r = 0 and q = floor((p+r)/3) hold, for p, q, r that are not all 0, if and only if p = 2^n + m, q = 2^n - 1 and
     r = 2^(n+1) - m - 1 with 0 <= m < 2^n.
 
-    Slip: It does not except (0,0,0), which has the first property and not the second; it is the only exception. The proof takes
+    Erratum: It does not except (0,0,0), which has the first property and not the second; it is the only exception. The proof takes
     the logarithm of p, and writes d for a in (3.27) and (3.28).
     """
     every = ((p, (p + r) // 3, r) for p in range(64) for r in range(64))
@@ -366,7 +366,7 @@ def theorem_3_3(size: int) -> Cases:
     p, r = (axis.ravel() for axis in np.indices((size + 1, size + 1)))
     q = (p + r) // 3
     found = np.stack([p, q, r], axis=1)[p ^ q ^ r == 0].tolist()
-    yield "what is wrong", _apart({*map(tuple, found)}, _of_theorem_3_3(size) | {(0, 0, 0)}), []
+    yield "what is wrong", _first_difference({*map(tuple, found)}, _of_theorem_3_3(size) | {(0, 0, 0)}), []
 
 
 @Entry(V, "Graph 3.10", also=("v-theorem-3.3",))
@@ -395,7 +395,7 @@ def theorem_3_4(upto: int) -> Cases:
 def moves_in_z() -> Cases:
     """With x >= z assumed, a move that lowers two numbers lowers x and y, and leads to {p,q,z}: "therefore {p,q,r} is in B".
 
-    Slip: Where x >= z is assumed, moves in z are another case than moves in x: {6,3,5} has the option {6,2,0}. The same
+    Erratum: Where x >= z is assumed, moves in z are another case than moves in x: {6,3,5} has the option {6,2,0}. The same
     argument applies to them, and the theorem holds. {p,q,r} should be {p,q,z}. {0,0,0}, where Theorem 3.3 fails, is not
     excepted, but no other position of A has z = 0.
     """

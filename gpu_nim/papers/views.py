@@ -109,7 +109,7 @@ def verify(
             minute.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
             minutes if `thorough`.
-        thorough: check each statement to a reach of its own, at least a hundred times as many cases as its source shows where that
+        thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
             takes minutes: about ten minutes in all.
 
     Returns:
@@ -161,7 +161,7 @@ class ItemResult(Summarised):
             "kind": item.kind,
             "statement": item.summary,
             "verdict": str(self.verdict),
-            "slip": item.slip or None,
+            "erratum": item.erratum or None,
             "comparisons": [{**vars(each), "verdict": str(each.verdict)} for each in self.compared],
             "checks": [{key: value for key, value in each.summary().items() if key in _OF_CHECKS} for each in self.checked],
             "command": item.shown_by,
@@ -187,7 +187,7 @@ def reproduce(
 
     >>> results = reproduce(["nim-in-3d"], upto=4)
     >>> [(result.item.number, str(result.verdict)) for result in results][:2]
-    [('Parents', 'slip'), ('Neighbours', 'agreement')]
+    [('Parents', 'erratum'), ('Neighbours', 'agreement')]
     """
     if upto < 1:
         raise UsageError(f"upto must be at least 1, got {upto}")

@@ -217,7 +217,7 @@ def sandwich(upto: int) -> Cases:
 def below_the_total() -> Cases:
     """Every position with no pile above 2n/k must have a total of less than 2n.
 
-    Slip: The total is at most 2n, not less: (3,3) has no pile above 3 = 2·3/2 and the total 6. The corollary needs no more.
+    Erratum: The total is at most 2n, not less: (3,3) has no pile above 3 = 2·3/2 and the total 6. The corollary needs no more.
     """
     below = all(sum(piles) < 6 for piles in p_positions(2, 3).tolist())
     yield Printed("whether all P-positions of two piles of at most 3 have totals below 2·3", below, True, False)
@@ -286,7 +286,7 @@ def split(n: int) -> tuple[int, int]:
 def b_and_c(upto: int) -> Cases:
     """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1
 
-    Slip: It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it
+    Erratum: It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it
     so.
     """
     found = [len(nim.binary_columns([n])[1]) for n in range(1, 9)]
@@ -339,7 +339,7 @@ def large_piles() -> Cases:
     """The first three piles, not less than 2^b, uniquely define a P-position in which all piles are not less than 2^b; there are
     2^(3b) of these.
 
-    Slip: "Not less than 2^b" must read less than 2^b, both times: 4, 8 and 12 are not less than 4, and leave a fourth pile of
+    Erratum: "Not less than 2^b" must read less than 2^b, both times: 4, 8 and 12 are not less than 4, and leave a fourth pile of
     0.
     """
     yield Printed("whether the fourth pile beside 4, 8 and 12 is not less than 4", nim.nim_sum((4, 8, 12)) >= 4, True, False)

@@ -146,7 +146,7 @@ def children_evolve(upto: int) -> Cases:
 def birthdays() -> Cases:
     """A P-position of generation n is born on day n, in the sense of combinatorial game theory.
 
-    Slip: A position is born one day after the last of its options, so a heap of n on day n and a position with 2n counters on
+    Erratum: A position is born one day after the last of its options, so a heap of n on day n and a position with 2n counters on
     day 2n: the longest play from (0,1,1) has two moves.
     """
     evolution = evolve(Nim(3, 3))
@@ -180,7 +180,7 @@ def standard_algorithm() -> Cases:
 def lemma_24(largest: int) -> Cases:
     """The P-positions of Nim that the standard algorithm finds at step i are born in generation i.
 
-    Slip: It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the
+    Erratum: It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the
     longest. Two rows of 4 in Kayles are found at step 3 and are of generation 4.
     """
     for heap, code, about in ((4, "0.77", "two rows of 4 in Kayles"), (7, "0.137", "two heaps of 7 in the octal game 0.137")):
@@ -205,7 +205,7 @@ def _south_as_printed(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
 def without_south() -> Cases:
     """The Ulam-Warburton automaton without its south branch: cells with y < 0 and y < -|x| are never born.
 
-    Slip: "y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.
+    Erratum: "y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.
     """
 
     def births(outside: Callable[[NDArray[np.integer]], NDArray[np.bool_]], generations: int) -> NDArray[np.uint64]:
@@ -276,7 +276,7 @@ def _pairs(cells: NDArray[np.integer], others: NDArray[np.integer]) -> set[tuple
 def directions() -> Cases:
     """(0,1,1) is identified with (-1,0) and west, (1,0,1) with (0,1) and east, (1,1,0) with (1,0) and north.
 
-    Slip: "(0,1) and East" and "(1,0) and North" are interchanged: (0,1) lies north of (0,0), and (1,0) east.
+    Erratum: "(0,1) and East" and "(1,0) and North" are interchanged: (0,1) lies north of (0,0), and (1,0) east.
     """
     yield Printed(
         "cells and directions of (0,1,1), (1,0,1), (1,1,0)",
@@ -297,7 +297,7 @@ def _turn(pair: Sequence[int], then: Sequence[int]) -> str:
 def turns() -> Cases:
     """Left turns lead from (0,1,1) to (1,1,0), to (1,0,1), and back to (0,1,1); right turns are the reverse.
 
-    Slip: The list and the worked example of (14,11,5) are mirror images of each other. Either map is a bijection; gpunim
+    Erratum: The list and the worked example of (14,11,5) are mirror images of each other. Either map is a bijection; gpunim
     follows the example, so left and right in the list are interchanged.
     """
     left = [_turn(*pair) for pair in ((_WEST, _EAST), (_EAST, _NORTH), (_NORTH, _WEST))]
@@ -332,7 +332,7 @@ def parents_of_four_piles(generations: int) -> Cases:
     """With four piles a P-position has 1, 2 or 6 parents, by how many of its piles have equally many zeros at their ends: one
     pair, two pairs or all of them; and 1, 2 or 6 children.
 
-    Slip: It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and
+    Erratum: It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and
     Table 1: (0,0,1,1) has one parent.
     """
     yield Printed("whether (0,0,0,0) has 1, 2 or 6 parents", _kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False)
@@ -351,7 +351,7 @@ def table_1(generations: int) -> Cases:
 
     Through generation 9 all nine occur. See `TABLE_1` for the error.
 
-    Slip: (0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of zeros.
+    Erratum: (0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of zeros.
     (2,3,6,7) is the first position with two parents and one child.
     """
     yield Printed(
