@@ -6,6 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.lines import Nim
 from gpu_nim.games.nim import arrays, positions
 
 HUGE = st.lists(st.integers(0, 2**200), min_size=1, max_size=6)
@@ -29,6 +31,21 @@ def test_as_many_winning_moves_as_ones_in_the_leftmost_odd_column(piles):
     else:
         assert moves == []
     assert all(positions.is_p_position(move.leaves) and move.take > 0 for move in moves)
+
+
+def test_moves_and_replies_are_those_of_the_game_graph():
+    evolution = evolve(Nim(3, 6))
+    for position in evolution.positions[1:]:
+        winning = [leaves for leaves in evolution.options(position) if evolution.is_p[evolution.index(leaves)]]
+        assert sorted(move.leaves for move in positions.winning_moves(position)) == sorted(winning)
+        reply = positions.reply(position)
+        assert reply.leaves in (winning or evolution.options(position))
+        assert evolution.longest[evolution.index(reply.leaves)] == evolution.longest[evolution.index(position)] - 1
+        for pile, held in enumerate(position):
+            if held:
+                move = positions.take(position, pile, 1)
+                expected = [] if move.leaves in winning else winning
+                assert [better.leaves for better in positions.missed(position, move)] == sorted(expected)
 
 
 @given(p_positions(2**150))
