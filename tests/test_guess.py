@@ -322,8 +322,8 @@ def test_a_sequence_of_long_work_is_compared_with_the_terms_that_are_kept():
 @pytest.mark.nightly
 def test_every_known_sequence_finds_itself_by_its_first_terms():
     for known in known_sequences():
-        if known.offset == 0 and len(set(known.head)) > 3:
-            assert f"f(n) = {known.name}(n)" in [match.formula for match in find_known(known.head)]
+        if known.entry.offset == 0 and len(set(known.head)) > 3:
+            assert f"f(n) = {known.entry.name}(n)" in [match.formula for match in find_known(known.head)]
 
 
 # What gives nothing

@@ -35,7 +35,8 @@ def test_as_many_winning_moves_as_ones_in_the_leftmost_odd_column(piles):
 
 def test_moves_and_replies_are_those_of_the_game_graph():
     evolution = evolve(Nim(3, 6))
-    for position in evolution.positions[1:]:
+    for position, born in zip(evolution.positions[1:], evolution.generation[1:].tolist(), strict=True):
+        assert positions.generation(position) == (None if born < 0 else born)
         winning = [leaves for leaves in evolution.options(position) if evolution.is_p[evolution.index(leaves)]]
         assert sorted(move.leaves for move in positions.winning_moves(position)) == sorted(winning)
         reply = positions.reply(position)
@@ -59,6 +60,9 @@ def test_relatives_are_all_p_positions_two_counters_away(piles):
             if min(other) >= 0 and positions.is_p_position(other):
                 expected.append((tuple(other), (i, j)))
         assert [(relative.position, relative.piles) for relative in relatives] == expected
+        for relative in relatives:
+            ends = f"1{'0' * relative.trailing}" if change < 0 else f"0{'1' * relative.trailing}"
+            assert all(f"0{piles[pile]:b}".endswith(ends) for pile in relative.piles)
 
 
 @given(st.lists(p_positions(piles=4), min_size=1, max_size=8))

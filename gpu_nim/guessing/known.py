@@ -18,6 +18,7 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth_process import grow
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.law import Law, combination, shifted
+from gpu_nim.model.work import OnStep
 from gpu_nim.oeis.catalogue import entries, resolve
 from gpu_nim.oeis.entry import OeisEntry
 
@@ -26,25 +27,22 @@ _HEAD = 24  # terms by which a sequence is first compared
 _MAX_GROWN, _MAX_COUNTED = 128, 1 << 20  # terms that are computed for a comparison
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """A sequence that gpunim can compute.
 
     Args:
-        name: as it is written.
-        summary: what it counts.
-        offset: the index of its first term.
+        entry: the entry, whose name is how it is written.
         head: its first terms.
-        compute: returns as many first terms.
-        most: how many are computed at most.
+        most: how many terms are computed at most.
     """
 
-    name: str
-    summary: str
-    offset: int
-    head: tuple[int, ...]
-    compute: Callable[[int], list[int]]
+    entry: OeisEntry
+    head: Sequence[int]
     most: int
+
+    def compute(self, count: int) -> list[int]:
+        """Return the first terms, at most `most`."""
+        return list(self.entry.terms(self.entry.offset, self.entry.offset + min(count, self.most)))
 
 
 @cache
@@ -64,13 +62,9 @@ def _of_formulas() -> Iterator[Known]:
                 yield _entry(resolve(name, piles), _MAX_COUNTED)
 
 
-def _entry(entry: OeisEntry, most: int, head: Sequence[int] | None = None) -> Known:
-    def compute(count: int) -> list[int]:
-        return list(entry.terms(entry.offset, entry.offset + count))
-
-    most = most if entry.quick is None else min(most, entry.quick)
-    first = compute(min(_HEAD, most)) if head is None else head
-    return Known(entry.name, entry.summary, entry.offset, tuple(first), compute, most)
+def _entry(entry: OeisEntry, most: int) -> Known:
+    known = Known(entry, (), most if entry.quick is None else min(most, entry.quick))
+    return known._replace(head=known.compute(_HEAD))
 
 
 def _without_formula() -> list[Automaton]:
@@ -84,20 +78,21 @@ def _of_growths() -> Iterator[Known]:
         table = grow(automaton, _HEAD, columns=columns, backend="numpy", verify=False).table
         for oeis in automaton.oeis:
             head = [value for _, value in oeis.terms(table[oeis.column].tolist())]
-            yield _entry(entries()[oeis.number], _MAX_GROWN, head[:_HEAD])
+            yield Known(entries()[oeis.number], head[:_HEAD], _MAX_GROWN)
         covered = {entry.column for entry in automaton.oeis if entry.divisor == 1 and not entry.differences}
         for column in DEFAULT_COLUMNS:
             if column not in covered:
-                yield _column(automaton, column, table[column].tolist()[:_HEAD])
+                yield Known(_column(automaton, column), table[column].tolist()[:_HEAD], _MAX_GROWN)
 
 
-def _column(automaton: Automaton, column: str, head: list[int]) -> Known:
-    def compute(count: int) -> list[int]:
-        values: list[int] = grow(automaton, count - 1, columns=[column], backend="numpy", verify=False).table[column].tolist()
-        return values
+def _column(automaton: Automaton, column: str) -> OeisEntry:
+    def terms(start: int, stop: int | None, _: OnStep) -> Iterator[int]:
+        assert stop is not None
+        values = grow(automaton, stop - 1, columns=[column], backend="numpy", verify=False).table[column]
+        return iter(values[start:].tolist())
 
     summary = f"{column} of the automaton {automaton.name}, by generation"
-    return Known(f"{column} of {automaton.name}", summary, 0, tuple(head), compute, _MAX_GROWN)
+    return OeisEntry(f"{column} of {automaton.name}", summary, 0, terms)
 
 
 _SHIFTS = (0, 1, -1, 2, -2, 3, -3)
@@ -199,13 +194,13 @@ def _match(relation: _Relation, changed: Sequence[int], lost: int, known: Known)
     constants = relation.free + lost
     for shift in _SHIFTS:
         if _line(relation.free, constants, *_aligned(changed, known.head, shift)) is not None:
-            values = known.compute(min(len(changed) + max(shift, 0), known.most))
+            values = known.compute(len(changed) + max(shift, 0))
             f, g = _aligned(changed, values, shift)
             line = _line(relation.free, constants, f, g)
             if line is not None:
                 formula = relation.formula.format(combination([(line[0], _at(known, shift)), (line[1], "")]))
                 where = f" for n >= {-shift}" if shift < 0 else ""
-                return Match(known.name, known.summary, formula + where, constants, len(f) + lost, len(changed) + lost)
+                return Match(known.entry.name, known.entry.summary, formula + where, constants, len(f) + lost, len(changed) + lost)
     return None
 
 
@@ -233,4 +228,4 @@ def _aligned(terms: Sequence[int], values: Sequence[int], shift: int) -> tuple[S
 
 def _at(known: Known, shift: int) -> str:
     """The known sequence at n + shift, where n counts from its first term."""
-    return shifted(shift + known.offset, name=known.name)
+    return shifted(shift + known.entry.offset, name=known.entry.name)
