@@ -71,7 +71,6 @@ def test_a_solved_game_is_a_table_with_its_picture():
         (games.evolution_graph(3, 2), ["piles 3", "positions 7", "edges 6", "births [[]1, 3, 3[]]"]),
         (game_evolution("wythoff", 7), ["game wythoff", "generations generation *"]),
         (explain("nim", (1, 2, 4)), ["outcome N", "moves move leaves *", " * (1, 2, 3) P 0"]),
-        (games.compare("chocolate", "nim", 3), ["equal True"]),
         (jobs.GrowthJob("edge", 64, backend="numpy").plan(), ["automaton edge", "memory *"]),
     ],
     ids=lambda each: type(each).__name__,

@@ -18,7 +18,7 @@ from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordi
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
 from gpu_nim.games.theorems import WYTHOFF, chocolate_beside_nim
-from gpu_nim.model.arguments import argument, arguments_written, shown
+from gpu_nim.model.arguments import argument, shown
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
@@ -26,7 +26,6 @@ from gpu_nim.model.registry import Registry
 RESERVED = frozenset(
     {
         "game",
-        "against",
         "size",
         "grundy",
         "until_difference",
@@ -280,22 +279,6 @@ def read_scan(game: object, options: Mapping[str, str | None]) -> tuple[str, dic
         raise UsageError(f"{argument(name)} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
     values = {name: found if name in scanned else found[0] for name, found in several.items()}
     return entry.name, entry.values(values), scanned[0] if scanned else None
-
-
-def read_source(text: str) -> tuple[str, dict[str, Any]]:
-    """A game with parameters, written NAME or NAME:PARAMETER=VALUE,...: its name and the values; inequalities as they stand.
-
-    >>> read_source("chocolate:a=5/2"), read_source("subtraction:take=1,3,4")
-    (('chocolate', {'a': Fraction(5, 2)}), ('subtraction', {'take': (1, 3, 4)}))
-    >>> read_source("2y <= x + z")
-    ('2y <= x + z', {})
-    """
-    if is_inequalities(text):
-        return text, {}
-    name, _, arguments = text.partition(":")
-    entry = find(name)
-    with arguments_written({each: each for each in parameter_owners()}):  # they are no options
-        return name, entry.read(written_texts(text, name, arguments, entry.parameters))
 
 
 def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A solved game: its P-positions and Grundy values, and how they compare with Nim."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
@@ -97,7 +97,7 @@ class Solution(Presentable, ArrayValue):
         """
         self._grundy()
         parts = (vectors[values != np.bitwise_xor.reduce(vectors, axis=1)] for vectors, values in self.in_parts())
-        return least_of(map(least_vector, parts))
+        return min(filter(None, map(least_vector, parts)), key=lambda vector: (sum(vector), vector), default=None)
 
     def points(self, largest: int = 0) -> tuple[Ints, Ints]:
         """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
@@ -230,15 +230,6 @@ def first_difference(left: Ints, right: Ints, limits: Vector) -> Vector | None:
     shape = tuple(limit + 1 for limit in limits)
     a, b = (np.asarray(np.ravel_multi_index(tuple(vectors.T), shape), dtype=np.int64) for vectors in (left, right))
     return least_vector(np.stack(np.unravel_index(np.setxor1d(a, b, assume_unique=True), shape), axis=1))
-
-
-def least_of(vectors: Iterable[Vector | None]) -> Vector | None:
-    """The first of the vectors, by total and then lexicographically; None where there is none.
-
-    >>> least_of([(0, 5), None, (1, 1)])
-    (1, 1)
-    """
-    return min((vector for vector in vectors if vector is not None), key=lambda vector: (sum(vector), vector), default=None)
 
 
 def least_vector(vectors: Ints) -> Vector | None:
