@@ -11,7 +11,7 @@ A new game is a `GameEntry`: its name, its parameters, and a function of these t
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gpu_nim.games.entries import INTEGERS, RATIONAL, GameEntry, Parameter, integer_type, text_type
+from gpu_nim.games.entries import INTEGERS, RATIONAL, GameEntry, Parameter, ParameterType, integer_type
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
@@ -75,7 +75,12 @@ _GAMES: tuple[GameEntry, ...] = (
         source="[V]",
         rules=lambda where: Inequalities(parse_game(where)),
         parameters=(
-            Parameter("where", text_type("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),
+            Parameter(
+                "where",
+                ParameterType("text", "inequalities such as 'y <= x + z/2'", str),
+                None,
+                "such as 'y <= x + z/2; w <= 3y + 1'",
+            ),
         ),
         literal_size=3,
         literal_parameters=tuple(
@@ -124,7 +129,7 @@ _GAMES: tuple[GameEntry, ...] = (
         parameters=(
             Parameter(
                 "code",
-                text_type("an octal or hexadecimal code such as 0.77 or 0.3F"),
+                ParameterType("text", "an octal or hexadecimal code such as 0.77 or 0.3F", str),
                 "0.77",
                 "the code; digits to 7, or to F where three heaps are left",
             ),

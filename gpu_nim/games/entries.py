@@ -55,15 +55,6 @@ def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
     return ParameterType("integer", without if most is None else f"an integer from {least} to {most}", read)
 
 
-def text_type(expected: str) -> ParameterType:
-    """Return the type of texts that the ruleset reads.
-
-    Args:
-        expected: what they must be, as in "code must be ...".
-    """
-    return ParameterType("text", expected, str)
-
-
 RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", _positive, ranges=True)
 INTEGERS = ParameterType("integers", "integers such as 1,2,3", lambda text: tuple(map(parse_integer, text.split(","))))
 
