@@ -12,7 +12,6 @@ from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, step_progress
 from gpu_nim.games.catalogue import CATALOGUE, read_scan
 from gpu_nim.games.entries import GameEntry
-from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import scan
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.registry import one_of
@@ -101,12 +100,8 @@ def _solve(game: str, options: dict[str, Any], out: Path | None, as_json: bool) 
     if as_json:
         emit_json(solution.summary() | solution.period_facts())
     else:
-        _print(solution, out)
-
-
-def _print(solution: Solution, out: Path | None) -> None:
-    rows = [*solution.rows(), ("seconds", f"{solution.seconds:.3f}")]
-    print_table(rows + ([("saved", str(out))] if out is not None else []))
+        saved = [] if out is None else [("saved", str(out))]
+        print_table([*solution.rows(), ("seconds", f"{solution.seconds:.3f}"), *saved])
 
 
 _SCANNED = {

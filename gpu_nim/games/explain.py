@@ -220,8 +220,5 @@ class Analysis:
         size = max(numbers)
         table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", on_step=unreported).grundy
         assert table is not None
-
-        def grundy(position: Vector) -> int:
-            return int(table[position])
-
-        return Theorem(f"solving it up to {size}", None, lambda position: grundy(position) == 0, grundy)
+        source = f"solving it up to {size}"
+        return Theorem(source, None, lambda position: bool(table[position] == 0), lambda position: int(table[position]))

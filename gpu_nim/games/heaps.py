@@ -308,9 +308,6 @@ class HeapGame:
     rule: HeapRule
     largest: int
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
-
     def positions(self) -> Iterator[Heaps]:
         """Every position: the partitions of 0 to `largest`."""
         stack: list[tuple[Heaps, int, int]] = [((), 1, self.largest)]

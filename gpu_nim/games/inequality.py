@@ -266,7 +266,7 @@ def chocolate(a: Rational) -> InequalityGame:
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
     """
-    return _named("chocolate", f"{_positive('a', a)} y <= x + z")
+    return replace(parse_game(f"{_positive('a', a)} y <= x + z"), name="chocolate")
 
 
 def bar(k: Rational) -> InequalityGame:
@@ -277,7 +277,7 @@ def bar(k: Rational) -> InequalityGame:
     >>> bar(2).formulas()
     ['2y <= z']
     """
-    return _named("bar", f"x; {_positive('k', k)} y <= z")
+    return replace(parse_game(f"x; {_positive('k', k)} y <= z"), name="bar")
 
 
 def six_coordinate_chocolate() -> InequalityGame:
@@ -287,11 +287,7 @@ def six_coordinate_chocolate() -> InequalityGame:
     True
     """
     text = "x1 <= x2 + x6; x2 <= x1 + x3 + 1; x3 <= x2 + x4; x4 <= x3 + x5 + 1; x5 <= x4 + x6; x6 <= x1 + x5 + 1"
-    return _named("chocolate6", text)
-
-
-def _named(name: str, text: str) -> InequalityGame:
-    return replace(parse_game(text), name=name)
+    return replace(parse_game(text), name="chocolate6")
 
 
 def parse_game(text: str) -> InequalityGame:

@@ -151,21 +151,13 @@ class _Relation(NamedTuple):
     changed: Callable[[Sequence[int]], Sequence[int]] = tuple
 
 
-def _differences(terms: Sequence[int]) -> Sequence[int]:
-    return [y - x for x, y in pairwise(terms)]
-
-
-def _sums(terms: Sequence[int]) -> Sequence[int]:
-    return [*accumulate(terms)]
-
-
 #: The simplest first.
 _RELATIONS = (
     _Relation("f(n) = {}", 0),
     _Relation("f(n) = {}", 1),
     _Relation("f(n) = {}", 2),
-    _Relation("f(n+1) - f(n) = {}", 1, _differences),
-    _Relation("f(0) + ... + f(n) = {}", 1, _sums),
+    _Relation("f(n+1) - f(n) = {}", 1, lambda terms: [y - x for x, y in pairwise(terms)]),
+    _Relation("f(0) + ... + f(n) = {}", 1, lambda terms: [*accumulate(terms)]),
 )
 
 

@@ -143,7 +143,11 @@ class Regular(Law):
         if not self.rank:
             return 0
         state = [Fraction(value) for _, value in self._initial]
-        for digit in _digits(n, self.base):
+        digits = []
+        while n:
+            n, digit = divmod(n, self.base)
+            digits.append(digit)
+        for digit in reversed(digits):
             state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[digit]]
         return int(state[0]) if state[0].denominator == 1 else state[0]
 
@@ -234,12 +238,3 @@ def _difference(basis: Sequence[Sequence[int]], sequence: Sequence[int], coeffic
         if each:
             rest -= flint().fmpz_poly(list(values[: len(sequence)])) * int(each * scale)
     return rest
-
-
-def _digits(n: int, base: int) -> list[int]:
-    """The digits of n, the highest first; none of 0."""
-    found = []
-    while n:
-        n, digit = divmod(n, base)
-        found.append(digit)
-    return found[::-1]

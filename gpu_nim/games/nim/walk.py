@@ -180,9 +180,6 @@ def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
     def relatives(found: Iterable[positions.Relative], rule: str) -> list[dict[str, Any]]:
         return [{"position": each.position, "piles": [p + 1 for p in each.piles], rule: each.trailing} for each in found]
 
-    def described(leg: Leg) -> dict[str, Any]:
-        return {"piles": [p + 1 for p in leg.piles], "direction": leg.direction, "steps": leg.steps, "to": leg.to}
-
     moves = positions.winning_moves(position)
     return {
         "position": position,
@@ -193,5 +190,5 @@ def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
         "parents": relatives(positions.parents(position) if is_p else (), "trailing_zeros"),
         "children": relatives(positions.children(position) if is_p else (), "trailing_ones"),
         "cell": None if legs is None else legs[-1].to if legs else (0, 0),
-        "walk": None if legs is None else list(map(described, legs)),
+        "walk": None if legs is None else [{**vars(leg), "piles": [p + 1 for p in leg.piles]} for leg in legs],
     }
