@@ -33,7 +33,7 @@ def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, launcher: Host
     """The checks, on small growths."""
     backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
     monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
-    for where in ("automata.growth_process", "jobs.growth", "games.solvers"):
+    for where in ("automata.growth_process", "jobs.growth", "games.rulesets"):
         monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name, threads=None: backends.get(name, name))
     sizes = {
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),

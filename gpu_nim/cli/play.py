@@ -72,7 +72,9 @@ def play(
     if web or out:
         _on_page(words, texts, out, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
         return
-    dialogue = _dialogue(words, misere, texts)
+    game, numbers, values = _position(words, misere, texts)
+    is_nim = game == "nim" and not misere and not texts
+    dialogue = NimDialogue(numbers) if is_nim else Dialogue(game, numbers, misere, values)
     if dialogue.is_over():
         raise UsageError(f"position must have a move, got {dialogue.position()}")
     click.echo(dialogue.help)
@@ -90,18 +92,13 @@ def play(
     click.echo(dialogue.ending(yours))
 
 
-def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Dialogue:
-    game, numbers, values = _position(words, misere, texts)
-    return NimDialogue(numbers) if game == "nim" and not misere and not texts else Dialogue(game, numbers, misere, values)
-
-
-def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **flags: bool) -> None:
+def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **options: bool) -> None:
     from gpu_nim.render.look import Look
     from gpu_nim.render.page import play_page
     from gpu_nim.storage.atomic import atomic_write, check_writable
 
-    game, numbers, values = _position(words, flags["misere"], texts)
-    made = partial(play_page, game, numbers, look=Look(theme=theme), **flags, **values)
+    game, numbers, values = _position(words, options["misere"], texts)
+    made = partial(play_page, game, numbers, look=Look(theme=theme), **options, **values)
     if out is None:
         made().show(click.echo)
         return

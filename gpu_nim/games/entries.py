@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from gpu_nim.games.game_graph import MAX_SIZE
-from gpu_nim.games.laws import BesideNim
 from gpu_nim.games.rulesets import Ruleset
+from gpu_nim.games.theorems import BesideNim
 from gpu_nim.model.arguments import argument, parse_integer, parse_rational, shown
 from gpu_nim.model.errors import UsageError
 
@@ -54,15 +53,6 @@ def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
 
     without = f"an integer of at least {least}" if least else "a whole number"
     return ParameterType("integer", without if most is None else f"an integer from {least} to {most}", read)
-
-
-def text_type(expected: str) -> ParameterType:
-    """Return the type of texts that the ruleset reads.
-
-    Args:
-        expected: what they must be, as in "code must be ...".
-    """
-    return ParameterType("text", expected, str)
 
 
 RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", _positive, ranges=True)
@@ -142,7 +132,6 @@ class GameEntry:
         parameters: its parameters.
         default_size: the size that is solved by default.
         drawn_size: the size that is drawn by default.
-        greatest_size: the largest size that can be solved.
         literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
         literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
         beside_nim: `beside_nim(**values)` returns the theorem that compares its P-positions with Nim's; None for no such theorem.
@@ -155,7 +144,6 @@ class GameEntry:
     parameters: tuple[Parameter, ...] = ()
     default_size: int = 63
     drawn_size: int = 127
-    greatest_size: int = MAX_SIZE
     literal_size: int = 7
     literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
     beside_nim: Callable[..., BesideNim] | None = None

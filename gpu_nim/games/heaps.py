@@ -28,7 +28,7 @@ _PLAIN = 256  # heaps without sparse space, from which its mask is chosen
 
 
 class HeapRule(ABC):
-    """The moves from a heap of n counters. A rule of your own needs `options` and `proof_length`.
+    """The moves from a heap of n counters. User-defined rules implement `options` and `proof_length`.
 
     >>> class TakeOneOrHalve(HeapRule):
     ...     def options(self, heap):
@@ -49,7 +49,7 @@ class HeapRule(ABC):
         """How many values must have a period, from `preperiod` on, to prove it for all values."""
 
     def describe(self) -> str:
-        """The rule's parameters in words."""
+        """The parameters of the rule as text."""
         return ""
 
     def extended(self, known: Ints, count: int) -> Ints:
@@ -61,7 +61,7 @@ class HeapRule(ABC):
         return np.array(values, dtype=np.int64)
 
     def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
-        """Whether the values, which repeat so from `preperiod` on with a saltus above 0, prove it for all heaps."""
+        """Whether values with this arithmetic period from `preperiod` on, of a saltus above 0, prove it for all heaps."""
         return False
 
 
@@ -307,9 +307,6 @@ class HeapGame:
 
     rule: HeapRule
     largest: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     def positions(self) -> Iterator[Heaps]:
         """Every position: the partitions of 0 to `largest`."""

@@ -35,7 +35,7 @@ Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float
 
 _LARGEST = 2**62
-_OF_YOUR_OWN = "inequalities"  # the name of a game that is read from a text
+_USER_DEFINED = "inequalities"  # the name of a game that is read from a text
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,13 @@ class InequalityGame:
         return f"<InequalityGame {self.describe()}>"
 
     def describe(self) -> str:
-        """The name and the inequalities, of a game of your own with its free piles, in the notation of `parse_game`.
+        """The name and the inequalities, of a user-defined game with its free piles, in the notation of `parse_game`.
 
         >>> parse_game("x; y").describe(), parse_game("x; 2y <= z").describe(), nim(2).describe()
         ('inequalities, x; y', 'inequalities, x; 2y <= z', 'nim')
         """
         bound = {j for each in self.inequalities for j, factor in enumerate(each.coefficients) if factor or j == each.target}
-        free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == _OF_YOUR_OWN else []
+        free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == _USER_DEFINED else []
         return ", ".join(filter(None, (self.name, "; ".join([*free, *self.formulas()]))))
 
     def formulas(self) -> list[str]:
@@ -266,7 +266,7 @@ def chocolate(a: Rational) -> InequalityGame:
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
     """
-    return _named("chocolate", f"{_positive('a', a)} y <= x + z")
+    return replace(parse_game(f"{_positive('a', a)} y <= x + z"), name="chocolate")
 
 
 def bar(k: Rational) -> InequalityGame:
@@ -277,7 +277,7 @@ def bar(k: Rational) -> InequalityGame:
     >>> bar(2).formulas()
     ['2y <= z']
     """
-    return _named("bar", f"x; {_positive('k', k)} y <= z")
+    return replace(parse_game(f"x; {_positive('k', k)} y <= z"), name="bar")
 
 
 def six_coordinate_chocolate() -> InequalityGame:
@@ -287,11 +287,7 @@ def six_coordinate_chocolate() -> InequalityGame:
     True
     """
     text = "x1 <= x2 + x6; x2 <= x1 + x3 + 1; x3 <= x2 + x4; x4 <= x3 + x5 + 1; x5 <= x4 + x6; x6 <= x1 + x5 + 1"
-    return _named("chocolate6", text)
-
-
-def _named(name: str, text: str) -> InequalityGame:
-    return replace(parse_game(text), name=name)
+    return replace(parse_game(text), name="chocolate6")
 
 
 def parse_game(text: str) -> InequalityGame:
@@ -325,7 +321,7 @@ def parse_game(text: str) -> InequalityGame:
         Inequality(order.index(goal), tuple(terms.get(n, Fraction(0)) for n in order), terms.get("", Fraction(0)))
         for goal, terms in read
     ]
-    return InequalityGame(_OF_YOUR_OWN, tuple(order), tuple(inequalities))
+    return InequalityGame(_USER_DEFINED, tuple(order), tuple(inequalities))
 
 
 def sheared(points: NDArray[Any]) -> NDArray[Any]:

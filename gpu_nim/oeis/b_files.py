@@ -1,7 +1,5 @@
 """b-files, the OEIS's own format: one `n a(n)` a line, comments after #, blank lines allowed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

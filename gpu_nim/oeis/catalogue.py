@@ -6,8 +6,6 @@ other is a function that yields its terms: of n, by solving a game, of a table r
 new entry is one line of `_ENTRIES`; those of automata are listed in the automaton's entry, those of families in their `numbers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -119,17 +117,20 @@ def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | No
         start, last = last + column.shift + 1, 2 * last + 1
 
 
-def from_function(function: Callable[[int], int]) -> Terms:
-    """Return the terms of a sequence that is a function of n.
+def function_entry(number: str, summary: str, offset: int, function: Callable[[int], int]) -> OeisEntry:
+    """Return the entry of a sequence that is a function of n.
 
     Args:
+        number: as for `OeisEntry`.
+        summary: as for `OeisEntry`.
+        offset: as for `OeisEntry`.
         function: gives a(n).
     """
 
     def terms(start: int, stop: int | None, _: OnStep) -> Iterator[int]:
         return map(function, count(start) if stop is None else range(start, stop))
 
-    return terms
+    return OeisEntry(number, summary, offset, terms)
 
 
 def unordered_by_total(start: int, stop: int | None, _: OnStep = unreported) -> Iterator[int]:
@@ -181,15 +182,6 @@ def _in_blocks(family: Family, shift: int) -> Terms:
     return terms
 
 
-def _function(number: str, summary: str, offset: int, function: Callable[[int], int]) -> OeisEntry:
-    return OeisEntry(number, summary, offset, from_function(function))
-
-
-def _ulam_warburton(n: int) -> int:
-    """The births of generation n - 1 of the Ulam-Warburton automaton."""
-    return ulam_warburton_births(n - 1)
-
-
 def _diagonal(n: int) -> int:
     if n > _MAX_DIAGONAL:
         raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MAX_DIAGONAL}, got {shown(n)}")
@@ -209,7 +201,7 @@ def _table(name: str, family: type[Family]) -> OeisEntry:
         piles = index - length * (length - 1) // 2
         return family(piles).value(length - piles)
 
-    return _function(name, f"{family.summary.format(piles='k')}, by antidiagonals, k >= 1", 1, term)
+    return function_entry(name, f"{family.summary.format(piles='k')}, by antidiagonals, k >= 1", 1, term)
 
 
 def _largest(game: str, size: int, coordinates: Sequence[int], on_step: OnStep, **parameters: Any) -> list[int]:
@@ -252,16 +244,18 @@ def _six_directions(start: int, stop: int | None, on_step: OnStep) -> Iterator[i
 
 _ENTRIES = (
     _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=1),
-    _function("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
+    function_entry("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
     OeisEntry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
-    _function("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
+    function_entry("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
               lambda n: 1 + 4 * ((UpToTotal(3).value(n - 1) - 1) // 3) if n else 0),
-    _function("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1, _ulam_warburton),
-    _function("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2, lambda n: _ulam_warburton(n) // 4),
-    _function("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (UpToTotal(3).value(n + 1) - 1) // 3),
-    _function("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
+    function_entry("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,
+              lambda n: ulam_warburton_births(n - 1)),
+    function_entry("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2,
+              lambda n: ulam_warburton_births(n - 1) // 4),
+    function_entry("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (UpToTotal(3).value(n + 1) - 1) // 3),
+    function_entry("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
               _distinct_triples),
-    _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
+    function_entry("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
     _table("nim-by-total-table", ByTotal),
     _table("nim-up-to-maximum-table", UpToMaximum),
     *map(_chocolate, (2, 4, 5, 6, 7, 8)),  # for a = 3 they are counted by A256249(n) + 1

@@ -5,8 +5,6 @@ A draft has the words, and is a file of `gpu_nim/oeis/drafts`; its terms are tho
 programs and the check of each claim.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """An entry of the OEIS, or one that it lacks, as the catalogue holds it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The distance of a cell is the number of steps to it from the seed, max(|x|, |y|,
 earlier generation.  The delay of a birth is its generation less the distance.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """[B]: Khovanova's note on the two rules that grow the P-positions of three piles in three dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 
@@ -60,7 +58,7 @@ def parents() -> Cases:
     """If (a,b,c) is a P-position of Nim, then exactly one of (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1) is a P-position and its
     parent.
 
-    Slip: It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.
+    Erratum: It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.
     """
     yield Printed("the number of parents of (0,0,0)", len(nim.parents([0, 0, 0])), 1, 0)
 
@@ -116,7 +114,7 @@ def first_theorem(upto: int) -> Cases:
 def two_adic_values() -> Cases:
     """The 2-adic values of a, b and c are the smallest powers of 2 that divide them.
 
-    Slip: They are the largest powers of 2 that divide them; the smallest is always 1.
+    Erratum: They are the largest powers of 2 that divide them; the smallest is always 1.
     """
     yield Printed("the 2-adic value of 12, as a power of 2", 2 ** nim.trailing_zeros(12), 1, 4)
 
@@ -126,7 +124,7 @@ def proof_of_the_first_theorem(upto: int) -> Cases:
     """Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and
     (a-1,b,c-1) and (a,b-1,c-1) are not; an N-position one above a P-position is so twice.
 
-    Slip: It prints "(a,b-1,a-1)" for (a,b-1,c-1): at (1,5,4) that is (1,4,3), not (1,4,0).
+    Erratum: It prints "(a,b-1,a-1)" for (a,b-1,c-1): at (1,5,4) that is (1,4,3), not (1,4,0).
     """
     yield Printed(
         "the three cells that the rule of `nim` reads at (1,5,4)",

@@ -38,7 +38,7 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
-from gpu_nim.games.laws import chocolate_first_difference
+from gpu_nim.games.theorems import chocolate_first_difference
 from gpu_nim.model.digest import checksum, digest
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays, TreeScene

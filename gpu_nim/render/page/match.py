@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.lines import LineGame, unit_lines
-from gpu_nim.games.rulesets import MAX_MOVES, Below, Inequalities, Ruleset, Vectors
+from gpu_nim.games.rulesets import MAX_MOVES, Inequalities, Reachable, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arguments import integers, shown
@@ -65,7 +65,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     entry = find(game)
     check_parameters(entry, parameters)
     rules = entry.rules(**entry.values(parameters))
-    law = rules.law
+    law = rules.theorem
     played = _played(entry.name, rules)
     start = rules.position(integers("position", position))
     nim = isinstance(played, InequalityGame) and not played.inequalities
@@ -80,7 +80,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
         moves: dict[str, Any] = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
     else:
         size, limits = _size(played, start)
-        if misere and not Below(rules, start).complete:
+        if misere and not Reachable(rules, start).complete:
             raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {shown(start)}")
         source = solve(entry.name, size, **parameters)
         title = source.game.replace("<=", "≤")

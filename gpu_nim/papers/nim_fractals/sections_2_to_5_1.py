@@ -1,6 +1,7 @@
-"""[NF] sections 2 and 3: positions, and what the counts by maximum and by total have to do with each other."""
+"""[NF] sections 2 to 4, and 5.1 on D_3 and A_3: positions, and the counts by maximum and by total.
 
-from __future__ import annotations
+Formulas and recursions are computed as they are printed.
+"""
 
 import re
 from collections import Counter
@@ -10,10 +11,12 @@ from math import comb
 
 import numpy as np
 
+from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import find_family
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.oeis.catalogue import entries, find
-from gpu_nim.papers.by_definition import ENUMERATED, counts, index_scope, max_index, max_pile, p_positions, pile_scope
+from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, max_pile, p_positions, pile_scope
 from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Paper, Printed, Reach
 
 NF = SOURCES["nim-fractals"]
@@ -214,7 +217,7 @@ def sandwich(upto: int) -> Cases:
 def below_the_total() -> Cases:
     """Every position with no pile above 2n/k must have a total of less than 2n.
 
-    Slip: The total is at most 2n, not less: (3,3) has no pile above 3 = 2·3/2 and the total 6. The corollary needs no more.
+    Erratum: The total is at most 2n, not less: (3,3) has no pile above 3 = 2·3/2 and the total 6. The corollary needs no more.
     """
     below = all(sum(piles) < 6 for piles in p_positions(2, 3).tolist())
     yield Printed("whether all P-positions of two piles of at most 3 have totals below 2·3", below, True, False)
@@ -283,7 +286,7 @@ def split(n: int) -> tuple[int, int]:
 def b_and_c(upto: int) -> Cases:
     """N = 2^b - 1 + c with b = floor(log2 n) and 1 <= c <= 2^b; n is 2^b and then the b digits of c - 1
 
-    Slip: It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it
+    Erratum: It calls b the number of binary digits of n, but b is one less, their number after the first one; the formulas use it
     so.
     """
     found = [len(nim.binary_columns([n])[1]) for n in range(1, 9)]
@@ -295,3 +298,143 @@ def b_and_c(upto: int) -> Cases:
         yield f"n by b = {b} and c = {c}", 2**b - 1 + c, n
         yield f"the bounds of b = {b} and c = {c} at {n}", (2**b <= n < 2 ** (b + 1), 1 <= c <= 2**b), (True, True)
         yield f"the binary digits of {n}", "1" + f"{c - 1:0{b}b}" * (b > 0), f"{n:b}"
+
+
+_ODD, _EVEN = (3, 5, 7), (2, 4, 6)
+
+
+formulas("Theorem 11", "d_3(n) = 6c - 3 for n > 0")
+
+
+sequence("A241717", "d_3(n), three piles.", 1, 3, 3, 9, 3, 9, 15, 21, 3, 9, 15, 21, 27, 33, 39, 45, 3, 9)
+
+
+@Entry(NF, "Section 4.1, triangle", name="nf-triangle", reach=ENUMERATED, command="gpunim render figure:d3 -o d3.svg", figure="d3")
+def triangle(upto: int) -> Cases:
+    """In rows of 1, 2, 4, 8, ... numbers d_3 shows that each row begins as the next one: all begin as A016945, 6n + 3."""
+    terms = first_terms("A241717", 32)
+    rows = ((3,), (3, 9), (3, 9, 15, 21), (3, 9, 15, 21, 27, 33, 39, 45), tuple(range(3, 94, 6)))
+    yield Printed("the first five rows", [terms[2**b : 2 ** (b + 1)] for b in range(5)], rows)
+    yield f"n up to {max_index(3, upto)}"
+    d = counts("d", 3, max_index(3, upto))
+    for b in range(len(d).bit_length() - 1):
+        row = d[1 << b : 2 << b]
+        yield f"the row of d_3 from {1 << b}", list(row), [6 * n + 3 for n in range(len(row))]
+
+
+sequence("A016945", "6n + 3, to which the rows of d_3 converge.", 3, 9, 15, 21, 27, 33, 39, 45, 51, 57, 63, 69, 75, 81, 87, 93)
+
+
+formulas("Theorem 12", "a_3(n) = 2^(2b) + 3c^2 for n > 0")
+
+
+sequence("A236305", "a_3(n), three piles.", 1, 4, 7, 16, 19, 28, 43, 64, 67, 76, 91, 112)
+
+
+formulas("Theorem 13", "a_4(n) = 2^(3b) + 6c^2 2^b + a_4(c-1) for n > 0")
+
+
+@Entry(NF, "Theorem 13, proof", also=("nf-theorem-13",))
+def large_piles() -> Cases:
+    """The first three piles, not less than 2^b, uniquely define a P-position in which all piles are not less than 2^b; there are
+    2^(3b) of these.
+
+    Erratum: "Not less than 2^b" must read less than 2^b, both times: 4, 8 and 12 are not less than 4, and leave a fourth pile of
+    0.
+    """
+    yield Printed("whether the fourth pile beside 4, 8 and 12 is not less than 4", nim.nim_sum((4, 8, 12)) >= 4, True, False)
+    found = [find_family("a", 4).value(2**b - 1) for b in range(4)]
+    yield Printed("the number of P-positions of four piles that are less than 2^b, for b = 0 to 3", found, (1, 8, 64, 512))
+
+
+sequence("A241522", "a_4(n), four piles.", 1, 8, 21, 64, 89, 168, 301, 512, 561, 712)
+
+
+formulas("Corollary 14", "d_4(n) = (12c - 6) 2^b + d_4(c-1) for n > 0")
+
+
+sequence("A241718", "d_4(n), four piles.", 1, 7, 13, 43, 25, 79, 133, 211, 49, 151, 253)
+
+
+formulas("Theorem 15", "a_k(n) = ((2^b + c)^k + (2^b - c)^k) / 2^(b+1) for odd k and n > 0", _ODD)
+
+
+formulas("Theorem 15, proof", "a_k(n) = sum_i C(k,2i) 2^(b(k-2i-1)) c^(2i) for odd k and n > 0", _ODD, name="nf-proof-15")
+
+
+formulas("Theorem 15, k = 5", "a_5(n) = 2^(4b) + 10 2^(2b) c^2 + 5c^4 for n > 0", name="nf-theorem-15-k5")
+
+
+sequence("A241523", "a_5(n), five piles.", 1, 16, 61, 256, 421, 976, 2101, 4096, 4741)
+
+
+formulas(
+    "Theorem 16", "d_k(n) = ((2^b + c)^k + (2^b - c)^k - (2^b + c - 1)^k - (2^b - c + 1)^k) / 2^(b+1) for odd k and n > 0", _ODD
+)
+
+
+formulas("Theorem 16, k = 5", "d_5(n) = 10 2^(2b) (2c - 1) + 20c^3 - 30c^2 + 20c - 5 for n > 0", name="nf-theorem-16-k5")
+
+
+sequence("A241731", "d_5(n), five piles.", 1, 15, 45, 195, 165, 555, 1125, 1995, 645)
+
+
+formulas("Theorem 17", "a_k(n) = ((2^b + c)^k + (2^b - c)^k - 2c^k) / 2^(b+1) + a_k(c-1) for even k and n > 0", _EVEN)
+
+
+formulas(
+    "Theorem 18",
+    "d_k(n) = ((2^b+c)^k + (2^b-c)^k - (2^b+c-1)^k - (2^b-c+1)^k - 2c^k + 2(c-1)^k) / 2^(b+1) + d_k(c-1) for even k and n > 0",
+    _EVEN,
+)
+
+
+formulas("Theorem 19", "D_3(n) = 3^s(n), s(n) the number of 1s in the binary expansion of n")
+
+
+sequence("A048883", "D_3(n), three piles.", 1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81, 3, 9)
+
+
+formulas("Section 5.1, recursion of D_3", "D_3(2n) = D_3(n) and D_3(2n+1) = 3D_3(n)", name="nf-d3-recursion")
+
+
+@Entry(NF, "Section 5.1, multisets", name="nf-multiset", reach=ENUMERATED)
+def multisets(upto: int) -> Cases:
+    """S_0 = {1}, and S_(i+1) is S_i followed by three times S_i, gives D_3(0), ..., D_3(2^i - 1). So S_2 = {1,3,3,9}, and S_3 adds
+    {3,9,9,27}.
+    """
+    found = first_terms("A048883", 8)
+    yield Printed("S_2, the terms D_3(0) to D_3(3)", found[:4], (1, 3, 3, 9))
+    yield Printed("what S_3 adds, the terms D_3(4) to D_3(7)", found[4:], (3, 9, 9, 27))
+    yield index_scope((3,), upto)
+    D = counts("D", 3, max_index(3, upto))
+    terms = [1]
+    while len(terms) <= len(D):
+        yield f"D_3 below {len(terms)}", list(D[: len(terms)]), terms
+        terms = terms + [3 * term for term in terms]
+
+
+sequence("A130665", "A_3(n), the partial sums of D_3.", 1, 4, 7, 16, 19, 28, 37, 64, 67, 76, 85, 112, 121, 148, 175)
+
+
+formulas("Section 5.1, recursion of A_3", "A_3(2n) = 3A_3(n-1) + A_3(n) and A_3(2n+1) = 4A_3(n)", name="nf-a3-recursion")
+
+
+@Entry(
+    NF,
+    "Section 5.1, automaton",
+    name="nf-three-branches",
+    reach=Reach(31, 127, 3),  # grown literally
+    command="gpunim grow ulam-warburton-3 --gen 14",
+)
+def three_branches(upto: int) -> Cases:
+    """A130665, A_3(n), also counts the cells in three branches of the Ulam-Warburton automaton after generation n."""
+    found = np.cumsum(GrowthProcess("ulam-warburton-3", 14, "numpy", verify=False).growth().births)
+    terms = (1, 4, 7, 16, 19, 28, 37, 64, 67, 76, 85, 112, 121, 148, 175)
+    yield Printed("the cells of `ulam-warburton-3` after generations 0 to 14", found, terms)
+    yield index_scope((3,), upto)
+    A = counts("A", 3, max_index(3, upto))
+    population = 0
+    for n, born in enumerate(grown(AUTOMATA["ulam-warburton-3"].rule, len(A) - 1)):
+        population += len(born)
+        yield f"the cells after generation {n}", population, A[n]

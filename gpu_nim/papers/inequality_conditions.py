@@ -1,6 +1,7 @@
-"""[V] sections 3 and 4: chocolates with inequalities, and their graphs."""
+"""[V]: Matsui, Yamauchi, Inoue, Tomari, "Variants of the Game of Nim that have Inequalities as Conditions".
 
-from __future__ import annotations
+The games are solved, and the statements are evaluated independently, on every position up to a size.
+"""
 
 import tomllib
 from collections.abc import Iterator
@@ -13,8 +14,126 @@ from gpu_nim.games.inequality import Vector, chocolate, parse_game, sheared, six
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.games.nim.positions import nim_sum
 from gpu_nim.games.solve import solve
-from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
-from gpu_nim.papers.inequality_conditions.section_2 import V, binary_rows
+from gpu_nim.papers.by_definition import ENUMERATED, max_pile, p_positions, pile_scope
+from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Printed, Reach
+
+V = SOURCES["inequality-conditions"]
+_AS_NIM = 'gpunim solve inequalities --where "x; y; z" --size '
+
+
+def binary_rows(*piles: int, height: int = 1) -> str:
+    """Return the binary digits of piles as a table with at least `height` rows, one a power of two, the largest first.
+
+    >>> binary_rows(5, 3)
+    '10 01 11'
+    """
+    width = max(height, max(piles).bit_length())
+    return " ".join("".join(row) for row in zip(*(f"{pile:0{width}b}" for pile in piles), strict=True))
+
+
+@Entry(V, "Definition 2.1", command="gpunim nim 0 0 0")
+def rules() -> Cases:
+    """Nim with three piles: a player takes some or all counters of one pile, and whoever takes the last one wins."""
+    yield Printed("whether {0,0,0}, where the player to move has lost, is a P-position", nim.is_p_position((0, 0, 0)), True)
+
+
+@Entry(V, "Example 2.1", command="gpunim nim 3 6 4")
+def three_piles() -> Cases:
+    """Graph 2.1 has piles of 3, 6 and 4 counters, the position {3,6,4}."""
+    yield Printed("the number of piles in {3,6,4}", len(nim.as_position([3, 6, 4])), 3)
+
+
+@Entry(V, "Graph 2.1", command="gpunim nim 3 6 4")
+def drawn_piles() -> Cases:
+    """Three piles with 3, 6 and 4 counters."""
+    yield Printed("the position drawn", nim.as_position([3, 6, 4]), (3, 6, 4))
+
+
+@Entry(V, "Definition 2.2", command=f"{_AS_NIM}6")
+def bitter() -> Cases:
+    """The bitter chocolate: players break off pieces along the grooves, and whoever leaves the bitter part wins."""
+    yield Printed("the first P-position of the chocolate", solve("x; y; z", 6).p_positions[0], (0, 0, 0))
+
+
+@Entry(V, "Example 2.2", command=f"{_AS_NIM}7")
+def chocolate_that_is_nim() -> Cases:
+    """The chocolates of Graphs 2.2 and 2.3 are the same game as Nim at {3,6,4}; so is any {x,y,z} of this kind."""
+    same = solve("x; y; z", 7).equals_nim
+    yield Printed("whether the chocolate without inequalities has the P-positions of Nim", same, True)
+
+
+for _number in ("Graph 2.2", "Graph 2.3"):
+
+    @Entry(V, _number, command=f"{_AS_NIM}6")
+    def drawn_chocolate() -> Cases:
+        """A chocolate that is cut in three directions, each on its own, the position {3,6,4} of Nim."""
+        yield Printed("whether {3,6,4} is a position", parse_game("x; y; z").is_position((3, 6, 4)), True)
+
+
+@Entry(V, "Definition 2.3", also=("nf-theorem-2", "v-corollary-2.1"))
+def outcomes() -> Cases:
+    """{0,0,0} is a P-position; every option of a P-position is an N-position; an N-position has an option that is a P-position."""
+    yield Printed("whether {0,0,0} is a P-position", nim.is_p_position((0, 0, 0)), True)
+
+
+@Entry(V, "Example 2.3", command="gpunim nim 52 22 58")
+def sums() -> Cases:
+    """The nim-sum of 52, 21 and 58 is 24. Subtracting 8 from 52 makes it 0, and so does subtracting 7 from 21, which leaves
+    {52,14,58}.
+
+    Erratum: It prints 21 for 22: the digits that it lists, 010110, are those of 22, with which both nim-sums are right. 52, 21 and
+    58 have nim-sum 27, and 44, 21 and 58 have 3; to 14 one subtracts 8 from 22.
+    """
+    for *piles, printed, right in (
+        (52, 21, 58, 24, 27),
+        (52, 22, 58, 24, None),
+        (44, 21, 58, 0, 3),
+        (44, 22, 58, 0, None),
+        (52, 14, 58, 0, None),
+    ):
+        yield Printed(" ⊕ ".join(map(str, piles)), nim_sum(piles), printed, right)
+
+
+@Entry(V, "Graph 2.4", command="gpunim nim 52 22 58")
+def digits_of_24() -> Cases:
+    """The binary digits of 52, 21, 58 and of their nim-sum, 24.
+
+    Erratum: The column headed 21 holds the digits of 22.
+    """
+    printed = "101 111 001 110 011 000"
+    yield Printed("the digits of 52, 21, 58, from 2^5 to 2^0", binary_rows(52, 21, 58), printed, "101 111 001 110 001 010")
+    yield Printed("the digits of 52, 22, 58", binary_rows(52, 22, 58), printed)
+    yield Printed("the digits of 52 ⊕ 22 ⊕ 58", nim.binary_columns([52, 22, 58])[1], (0, 1, 1, 0, 0, 0))
+
+
+@Entry(V, "Graph 2.5", command="gpunim nim 44 22 58")
+def digits_of_0() -> Cases:
+    """The binary digits of 44, 21, 58, of nim-sum 0.
+
+    Erratum: The column headed 21 holds the digits of 22.
+    """
+    printed = "101 011 101 110 011 000"
+    yield Printed("the digits of 44, 21, 58, from 2^5 to 2^0", binary_rows(44, 21, 58), printed, "101 011 101 110 001 010")
+    yield Printed("the digits of 44, 22, 58", binary_rows(44, 22, 58), printed)
+
+
+@Entry(V, "Remark 2.2", reach=ENUMERATED)
+def triangle_inequality(upto: int) -> Cases:
+    """X ⊕ y ⊕ z = 0 implies z <= x + y, x <= y + z and y <= z + x."""
+    yield pile_scope((3,), upto)
+    for x, y, z in p_positions(3, max_pile(3, upto)).tolist():
+        yield f"the triangle inequality at {(x, y, z)}", z <= x + y and x <= y + z and y <= z + x, True
+
+
+@Entry(V, "Corollary 2.1", reach=Reach(31, 63, 2))
+def moves_and_nim_sums(upto: int) -> Cases:
+    """From nim-sum 0 no pile can be lowered to reach nim-sum 0; from another nim-sum some pile can."""
+    yield pile_scope((3,), upto)
+    for position in np.ndindex(*(max_pile(3, upto) + 1,) * 3):
+        total = nim_sum(position)
+        reached = any(total ^ pile ^ less == 0 for pile in position for less in range(pile))
+        yield f"a move from {position} to nim-sum 0", reached, total != 0
+
 
 _SOLVED = 255  # the largest coordinate for which a chocolate is solved in a second or so
 _MOVED = Reach(15, 47, 8)  # the largest coordinate with which every move is tried in a second or so
@@ -30,7 +149,7 @@ EXAMPLE_3_4: dict[Vector, Vector] = {
 _LISTED = ((0, 0, 24), (1, 2, 23), (2, 4, 25))  # the parts of the list of section 4: y, the first and the last x
 
 #: The list of P-positions in section 4 and the list Data, as they are printed.
-_PRINTED = tomllib.loads(Path(__file__).with_name("section_4.toml").read_text(encoding="utf-8"))
+_PRINTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def _winning_options(*position: int) -> list[Vector]:
@@ -40,7 +159,7 @@ def _winning_options(*position: int) -> list[Vector]:
     return sorted({option for _, _, option in game.moves(position)} & lost)
 
 
-def _apart(found: set[Vector], stated: set[Vector]) -> list[Vector]:
+def _first_difference(found: set[Vector], stated: set[Vector]) -> list[Vector]:
     """What is in just one of two sets, the first by total."""
     return sorted(found ^ stated, key=lambda vector: (sum(vector), vector))[:1]
 
@@ -87,7 +206,7 @@ def theorem_3_1(size: int) -> Cases:
     y = x ^ z
     # x XOR z is at most x + z, so these are positions.
     expected.update(map(tuple, np.stack([x + 1, y, z + 1], axis=1)[y > 0].tolist()))
-    yield "what is wrong", _apart({*map(tuple, solution.p_positions.tolist())}, expected), []
+    yield "what is wrong", _first_difference({*map(tuple, solution.p_positions.tolist())}, expected), []
 
 
 @Entry(V, "Example 3.3", command="gpunim solve chocolate --a 3 --size 31")
@@ -100,7 +219,7 @@ def chocolate_3() -> Cases:
 def drawn_chocolate_3() -> Cases:
     """The chocolate 3y <= x + z, represented with {4,6,2}.
 
-    Slip: {4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2. Example 3.3 also says
+    Erratum: {4,6,2} is the position of Graph 3.2; here 3·6 > 4 + 2, and y is at most 2 beside x = 4, z = 2. Example 3.3 also says
     Graph 3.2 where it means this one.
     """
     yield Printed("whether {4,6,2} is a position", chocolate(3).is_position((4, 6, 2)), True, False)
@@ -125,7 +244,7 @@ def example_3_4(upto: int) -> Cases:
 def third_option() -> Cases:
     """To show that {7,3,4} is a position, it is proved that "3v <= v + z".
 
-    Slip: 3v <= u + z is meant, and proved: 3v = 9, u + z = 11 and v + z = 7. (3.6) interchanges the digits d of u and e of v,
+    Erratum: 3v <= u + z is meant, and proved: 3v = 9, u + z = 11 and v + z = 7. (3.6) interchanges the digits d of u and e of v,
     which are the same here.
     """
     yield Printed("whether 3v <= v + z, or 2v <= z, for v = 3, z = 4", parse_game("2v <= z").is_position((3, 4)), True, False)
@@ -208,7 +327,7 @@ def _constructed(position: Vector) -> Vector:
 def lowered_y() -> Cases:
     """Where y is lowered to v, the lower digits of v are those of x plus those of y, modulo 2.
 
-    Slip: d_i = a_i + b_i should be a_i + c_i, as in Example 3.4 [1]: by the rule as printed {4,2,5} goes to {4,0,5}, of nim-sum
+    Erratum: d_i = a_i + b_i should be a_i + c_i, as in Example 3.4 [1]: by the rule as printed {4,2,5} goes to {4,0,5}, of nim-sum
     1.
     """
     found = [option for option in _winning_options(4, 2, 5) if option[::2] == (4, 5)]
@@ -219,7 +338,7 @@ def lowered_y() -> Cases:
 def lowered_x() -> Cases:
     """Where x is lowered to u, u is the sum of d_i 2^i for i = 0 to n - 1.
 
-    Slip: The sum must go to n, since d_n = 1: Example 3.4 [2] has u = 54, and 22 without 2^5. In [2.1] the digits that are 1
+    Erratum: The sum must go to n, since d_n = 1: Example 3.4 [2] has u = 54, and 22 without 2^5. In [2.1] the digits that are 1
     are those of v, e, not d. The proof leaves out x, y or z = 0, which have no logarithm; the theorem holds for them.
     """
     found = [u for u, *rest in _winning_options(61, 23, 33) if rest == [23, 33]]
@@ -237,7 +356,7 @@ def theorem_3_3(size: int) -> Cases:
     """P ⊕ q ⊕ r = 0 and q = floor((p+r)/3) hold, for p, q, r that are not all 0, if and only if p = 2^n + m, q = 2^n - 1 and
     r = 2^(n+1) - m - 1 with 0 <= m < 2^n.
 
-    Slip: It does not except (0,0,0), which has the first property and not the second; it is the only exception. The proof takes
+    Erratum: It does not except (0,0,0), which has the first property and not the second; it is the only exception. The proof takes
     the logarithm of p, and writes d for a in (3.27) and (3.28).
     """
     every = ((p, (p + r) // 3, r) for p in range(64) for r in range(64))
@@ -247,7 +366,7 @@ def theorem_3_3(size: int) -> Cases:
     p, r = (axis.ravel() for axis in np.indices((size + 1, size + 1)))
     q = (p + r) // 3
     found = np.stack([p, q, r], axis=1)[p ^ q ^ r == 0].tolist()
-    yield "what is wrong", _apart({*map(tuple, found)}, _of_theorem_3_3(size) | {(0, 0, 0)}), []
+    yield "what is wrong", _first_difference({*map(tuple, found)}, _of_theorem_3_3(size) | {(0, 0, 0)}), []
 
 
 @Entry(V, "Graph 3.10", also=("v-theorem-3.3",))
@@ -276,7 +395,7 @@ def theorem_3_4(upto: int) -> Cases:
 def moves_in_z() -> Cases:
     """With x >= z assumed, a move that lowers two numbers lowers x and y, and leads to {p,q,z}: "therefore {p,q,r} is in B".
 
-    Slip: Where x >= z is assumed, moves in z are another case than moves in x: {6,3,5} has the option {6,2,0}. The same
+    Erratum: Where x >= z is assumed, moves in z are another case than moves in x: {6,3,5} has the option {6,2,0}. The same
     argument applies to them, and the theorem holds. {p,q,r} should be {p,q,z}. {0,0,0}, where Theorem 3.3 fails, is not
     excepted, but no other position of A has z = 0.
     """

@@ -1,13 +1,13 @@
-"""[NF] sections 5.2 to 5.5: parents and children, on every P-position up to a generation or a largest pile.
+"""[NF] sections 5.2 to 5.6: parents and children, the Ulam-Warburton automaton, and D_k and A_k of four piles and more.
 
-The checks use the definition of parent and child [NF 5.2], not the rules that the lemmas give.
+Parents and children are checked on every P-position up to a generation or a largest pile, by their definition [NF 5.2], not by the
+rules of the lemmas.
 """
-
-from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,18 @@ from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.model.rule import Rule
-from gpu_nim.papers.by_definition import counts, grown, max_index, nim_options, p_positions_of_totals, two_changed
+from gpu_nim.papers.by_definition import (
+    ENUMERATED,
+    counts,
+    grown,
+    index_scope,
+    max_index,
+    nim_options,
+    p_positions_of_totals,
+    two_changed,
+)
 from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
-from gpu_nim.papers.nim_fractals.section_2_and_3 import NF
+from gpu_nim.papers.nim_fractals.sections_2_to_5_1 import NF, formulas, sequence
 
 _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
 _THREE_PILES = Reach(1024, 1024, 13)
@@ -137,7 +146,7 @@ def children_evolve(upto: int) -> Cases:
 def birthdays() -> Cases:
     """A P-position of generation n is born on day n, in the sense of combinatorial game theory.
 
-    Slip: A position is born one day after the last of its options, so a heap of n on day n and a position with 2n counters on
+    Erratum: A position is born one day after the last of its options, so a heap of n on day n and a position with 2n counters on
     day 2n: the longest play from (0,1,1) has two moves.
     """
     evolution = evolve(Nim(3, 3))
@@ -171,7 +180,7 @@ def standard_algorithm() -> Cases:
 def lemma_24(largest: int) -> Cases:
     """The P-positions of Nim that the standard algorithm finds at step i are born in generation i.
 
-    Slip: It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the
+    Erratum: It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the
     longest. Two rows of 4 in Kayles are found at step 3 and are of generation 4.
     """
     for heap, code, about in ((4, "0.77", "two rows of 4 in Kayles"), (7, "0.137", "two heaps of 7 in the octal game 0.137")):
@@ -196,7 +205,7 @@ def _south_as_printed(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
 def without_south() -> Cases:
     """The Ulam-Warburton automaton without its south branch: cells with y < 0 and y < -|x| are never born.
 
-    Slip: "y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.
+    Erratum: "y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.
     """
 
     def births(outside: Callable[[NDArray[np.integer]], NDArray[np.bool_]], generations: int) -> NDArray[np.uint64]:
@@ -267,7 +276,7 @@ def _pairs(cells: NDArray[np.integer], others: NDArray[np.integer]) -> set[tuple
 def directions() -> Cases:
     """(0,1,1) is identified with (-1,0) and west, (1,0,1) with (0,1) and east, (1,1,0) with (1,0) and north.
 
-    Slip: "(0,1) and East" and "(1,0) and North" are interchanged: (0,1) lies north of (0,0), and (1,0) east.
+    Erratum: "(0,1) and East" and "(1,0) and North" are interchanged: (0,1) lies north of (0,0), and (1,0) east.
     """
     yield Printed(
         "cells and directions of (0,1,1), (1,0,1), (1,1,0)",
@@ -288,7 +297,7 @@ def _turn(pair: Sequence[int], then: Sequence[int]) -> str:
 def turns() -> Cases:
     """Left turns lead from (0,1,1) to (1,1,0), to (1,0,1), and back to (0,1,1); right turns are the reverse.
 
-    Slip: The list and the worked example of (14,11,5) are mirror images of each other. Either map is a bijection; gpunim
+    Erratum: The list and the worked example of (14,11,5) are mirror images of each other. Either map is a bijection; gpunim
     follows the example, so left and right in the list are interchanged.
     """
     left = [_turn(*pair) for pair in ((_WEST, _EAST), (_EAST, _NORTH), (_NORTH, _WEST))]
@@ -323,7 +332,7 @@ def parents_of_four_piles(generations: int) -> Cases:
     """With four piles a P-position has 1, 2 or 6 parents, by how many of its piles have equally many zeros at their ends: one
     pair, two pairs or all of them; and 1, 2 or 6 children.
 
-    Slip: It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and
+    Erratum: It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and
     Table 1: (0,0,1,1) has one parent.
     """
     yield Printed("whether (0,0,0,0) has 1, 2 or 6 parents", _kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False)
@@ -342,7 +351,7 @@ def table_1(generations: int) -> Cases:
 
     Through generation 9 all nine occur. See `TABLE_1` for the error.
 
-    Slip: (0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of zeros.
+    Erratum: (0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of zeros.
     (2,3,6,7) is the first position with two parents and one child.
     """
     yield Printed(
@@ -363,3 +372,102 @@ def table_1(generations: int) -> Cases:
     )
     missing = [example for kind, example in TABLE_1.items() if kind not in table and sum(example) <= 2 * generations]
     yield "the examples whose kinds are missing", missing, []
+
+
+_PILES = (1, 2, 3, 4, 5, 6, 7)
+
+
+def weights(letter: str, piles: int) -> tuple[list[int], list[int]]:
+    """Return what D_k(m), D_k(m-1), ..., or A_k, have as factors in the value at 2m and at 2m + 1 [NF, Theorems 29 and 30].
+
+    >>> weights("D", 7), weights("A", 4)
+    (([1, 35], [21, 7]), ([1, 7], [7, 1]))
+    """
+    if letter == "D":
+        return [comb(piles, i) for i in range(0, piles + 1, 4)], [comb(piles, i) for i in range(2, piles + 1, 4)]
+    even = [1, *(comb(piles, i) + comb(piles, i + 2) for i in range(2, piles + 1, 4))]
+    return even, [comb(piles, i) + comb(piles, i + 2) for i in range(0, piles + 1, 4)]
+
+
+def by_recursion(letter: str, piles: int, n: int) -> int:
+    """Return D_k(n) or A_k(n) by the recursions; n may have thousands of digits.
+
+    At each of its log2(n) levels at most a few dozen indices are visited. They are collected level by level, and then the values
+    are computed from the last level up.
+
+    >>> [by_recursion("D", 4, n) for n in range(9)], [by_recursion("A", 4, n) for n in range(9)]
+    ([1, 6, 7, 36, 13, 42, 43, 216, 49], [1, 7, 14, 50, 63, 105, 148, 364, 413])
+    """
+    factors = weights(letter, piles)
+    levels = [{n}]
+    while max(levels[-1]) > 0:
+        met = {m // 2 - i for m in levels[-1] if m > 0 for i in range(len(factors[m % 2]))}
+        # A level may be left empty below index 0; f(0) = 1 is where the recursion ends.
+        levels.append({m for m in met if m >= 0} or {0})
+    values: dict[int, int] = {}
+    for level in reversed(levels):
+        values = {m: 1 if m == 0 else sum(w * values.get(m // 2 - i, 0) for i, w in enumerate(factors[m % 2])) for m in level}
+    return values[n]
+
+
+sequence("A237711", "D_4(n), four piles.", 1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85)
+
+
+formulas("Lemma 26", "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)")
+
+
+sequence("A237686", "A_4(n), four piles.", 1, 7, 14, 50, 63, 105, 148, 364, 413, 491, 546, 798, 883, 1141)
+
+
+formulas("Lemma 27", "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)")
+
+
+@Entry(NF, "Lemma 28", reach=Reach())
+def two_terms(upto: int) -> Cases:
+    """D_k(0) = 1 and D_k(1) = C(k, 2) for any number of piles"""
+    most = min(max(upto, 1), 18)
+    yield f"k up to {most}"
+    for k in range(1, most + 1):
+        yield f"D_{k}(0), D_{k}(1)", counts("D", k, 1), (1, comb(k, 2))
+
+
+def _by_weights(letter: str, upto: int) -> Cases:
+    yield index_scope(_PILES, upto)
+    for k in _PILES:
+        known = counts(letter, k, max_index(k, upto))
+        values = Counter(dict(enumerate(known)))
+        for m in range(1, len(known)):
+            stated = sum(weight * values[m // 2 - i] for i, weight in enumerate(weights(letter, k)[m % 2]))
+            yield f"{letter}_{k}({m})", known[m], stated
+
+
+@Entry(NF, "Theorem 29", reach=ENUMERATED)
+def any_piles(upto: int) -> Cases:
+    """D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ..."""
+    yield from _by_weights("D", upto)
+
+
+formulas(
+    "Theorem 29, k = 5", "D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)", name="nf-theorem-29-k5"
+)
+
+
+sequence("A238759", "D_5(n), five piles.", 1, 10, 15, 100, 65, 150, 175, 1000, 565)
+
+
+@Entry(NF, "Theorem 30", reach=ENUMERATED)
+def any_piles_up_to(upto: int) -> Cases:
+    """A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ...,
+    A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...
+    """
+    yield from _by_weights("A", upto)
+
+
+formulas(
+    "Theorem 30, k = 5",
+    "A_5(0) = 1, A_5(1) = 11, A_5(2n+1) = 11A_5(n) + 5A_5(n-1), A_5(2n+2) = A_5(n+1) + 15A_5(n)",
+    name="nf-theorem-30-k5",
+)
+
+
+sequence("A238147", "A_5(n), five piles.", 1, 11, 26, 126, 191, 341, 516, 1516, 2081)

@@ -13,7 +13,7 @@ from gpu_nim.model.arrays import Ints
 
 
 @dataclass(frozen=True)
-class Law:
+class Theorem:
     """A theorem on the positions of a game.
 
     Args:
@@ -58,31 +58,31 @@ def is_wythoff_pair(position: Vector) -> bool:
     return low == (difference + isqrt(5 * difference * difference)) // 2
 
 
-def _no_nim_sum(position: Vector) -> bool:
+def _is_nim_p(position: Vector) -> bool:
     return nim_sum(position) == 0
 
 
-def _first_chocolate(position: Vector) -> bool:
+def _shifted_nim(position: Vector) -> bool:
     x, y, z = position
     return x == z if y == 0 else x > 0 and z > 0 and (x - 1) ^ y ^ (z - 1) == 0
 
 
-BOUTON = Law("Bouton's theorem [F Theorem 1]", "nf-theorem-4", _no_nim_sum, nim_sum)
-CHOCOLATE = Law("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", _no_nim_sum)
-FIRST_CHOCOLATE = Law("[V] Theorem 3.1", "v-theorem-3.1", _first_chocolate)
-SHIFTED_CHOCOLATE = Law("gpunim's theorem for a = 1 mod 4, for a = 1 [V] Theorem 3.1", "chocolate-shifted-nim", _first_chocolate)
-EVEN_BARS = Law("Nakamura and Miyadera's theorem for even k", "even-bars", _no_nim_sum, nim_sum)
-WYTHOFF = Law("Wythoff's theorem", "wythoff", is_wythoff_pair)
+BOUTON = Theorem("Bouton's theorem [F Theorem 1]", "nf-theorem-4", _is_nim_p, nim_sum)
+CHOCOLATE = Theorem("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", _is_nim_p)
+FIRST_CHOCOLATE = Theorem("[V] Theorem 3.1", "v-theorem-3.1", _shifted_nim)
+SHIFTED_CHOCOLATE = Theorem("gpunim's theorem for a = 1 mod 4, for a = 1 [V] Theorem 3.1", "chocolate-shifted-nim", _shifted_nim)
+EVEN_BARS = Theorem("Nakamura and Miyadera's theorem for even k", "even-bars", _is_nim_p, nim_sum)
+WYTHOFF = Theorem("Wythoff's theorem", "wythoff", is_wythoff_pair)
 
 
-def law_of_inequalities(game: InequalityGame) -> Law | None:
+def theorem_of_inequalities(game: InequalityGame) -> Theorem | None:
     """The theorem on a game of inequalities of this form; None where none is known.
 
     That is Nim; a y <= x + z of any three coordinates, for a = 3 mod 4; for a = 1 mod 4 with y the second coordinate; and k y <= z
     for even k, where other coordinates are piles of Nim.
 
     >>> from gpu_nim.games.inequality import chocolate
-    >>> [(a, (law := law_of_inequalities(chocolate(a))) and law.statement) for a in (1, 2, 3)]
+    >>> [(a, (theorem := theorem_of_inequalities(chocolate(a))) and theorem.statement) for a in (1, 2, 3)]
     [(1, 'v-theorem-3.1'), (2, None), (3, 'v-remark-4.1')]
     """
     if not game.inequalities:
