@@ -25,7 +25,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.engines import GrowthEngine
+from gpu_nim.backends.shared.engines import SteppedEngine
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
 from tests.helpers import p_positions
@@ -278,9 +278,9 @@ def test_generations_one_by_one_are_one_growth(monkeypatch) -> None:
     expected = [cells.tolist() for _, cells in grow("edge", 60, backend="numpy", cells=True)]
     growth = grow("edge", 60, backend="numpy")
     steps = []
-    step = GrowthEngine.advance
+    step = SteppedEngine.advance
     monkeypatch.setattr(
-        GrowthEngine, "advance", lambda self, to, **how: steps.append(to - self.generation) or step(self, to, **how)
+        SteppedEngine, "advance", lambda self, to, **how: steps.append(to - self.generation) or step(self, to, **how)
     )
     assert [growth.newborns(n).tolist() for n in range(61)] == expected
     assert sum(steps) <= 62  # the seeds alone, and once through the growth
@@ -292,15 +292,15 @@ def test_an_interrupted_growth_is_begun_again(monkeypatch) -> None:
     growth = grow("edge", 40, backend="numpy")
     expected = grow("edge", 40, backend="numpy", cells=True).newborns(33)
     growth.newborns(5)
-    step = GrowthEngine.advance
+    step = SteppedEngine.advance
 
-    def interrupted(self: GrowthEngine, to: int, **how: object) -> object:
+    def interrupted(self: SteppedEngine, to: int, **how: object) -> object:
         if to > 10:
             raise KeyboardInterrupt
         return step(self, to, **how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(GrowthEngine, "advance", interrupted)
+        patch.setattr(SteppedEngine, "advance", interrupted)
         with pytest.raises(KeyboardInterrupt):
             growth.newborns(33)
     assert np.array_equal(growth.newborns(33), expected)

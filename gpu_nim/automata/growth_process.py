@@ -204,9 +204,9 @@ class GrowthProcess:
         try:
             choice = backend.engine(rule, last, general=self._general)
             fits = choice.memory is None or choice.memory <= backend.free_memory()
-        except InsufficientMemoryError:
+        except InsufficientMemoryError as error:
             if not self._touched_fit:
-                raise
+                raise InsufficientMemoryError(f"{error}{self._way_on}") from error
             fits = False
         return choice if fits or not self._touched_fit else backend.engine(rule, last, general=True)
 
@@ -223,10 +223,10 @@ class GrowthProcess:
         """Make the engine, with the memory that it needs, if there is none yet, and return it."""
         if self._engine is not None:
             return self._engine
-        began = time.perf_counter()
+        began, make = time.perf_counter(), self.choice.make
         try:
             with _damage_refused() if self.resumed else nullcontext():
-                self._engine = self.choice.make()
+                self._engine = make()
         except InsufficientMemoryError as error:
             raise InsufficientMemoryError(f"{error}{self._way_on}") from error
         del self.choice  # which has the state

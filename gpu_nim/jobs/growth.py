@@ -101,8 +101,8 @@ class Outputs:
             if not any(out.is_relative_to(place) for place in (folder.parent, Path.cwd())):
                 where = f"{folder.parent}, where {folder.name} is, and of the current folder"
                 raise UsageError(f"this growth was saved to {out}, outside of {where}: give {argument('out')}")
-        some: dict[str, Any] = {name: getattr(self, name) or asked.get(name) for name in ("parents", "every", "columns")}
-        return Outputs(out, **some)
+        columns = asked.get("columns") if self.columns is None else self.columns
+        return Outputs(out, self.parents or asked.get("parents", False), self.every or asked.get("every"), columns)
 
 
 @dataclass
@@ -213,10 +213,8 @@ def grow(
         raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
     if every is not None:
         every = integer("every", every, 1)
-    known, outputs = (
-        None if automaton is None else as_automaton(automaton),
-        Outputs(None if out is None else Path(out), parents, every, columns),
-    )
+    known = None if automaton is None else as_automaton(automaton)
+    outputs = Outputs(None if out is None else Path(out), parents, every, columns)
     chosen = _on_ranks(backend, threads)
     options = {"cells": cells, "verify": verify, "general": engine == "general"}
     with ExitStack() as held:
@@ -272,7 +270,7 @@ def _resume(
         automaton,
         last if generations is None else generations,
         backend,
-        columns=outputs.columns or columns,
+        columns=columns if outputs.columns is None else outputs.columns,
         every=None if checkpoints is None else outputs.every or EVERY,
         resume=snapshot,
         **{**options, "cells": stores or options["cells"]},
