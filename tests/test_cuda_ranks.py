@@ -8,7 +8,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import availability, selection
-from gpu_nim.backends.communicator import free_share, share
+from gpu_nim.backends.communicator import allgather, free_share
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.exactly_one import device_bytes
@@ -89,7 +89,7 @@ def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(t
 
     def grown(backend, folder, last, ranks):
         resumes = folder.exists()
-        share(ranks, 0)  # none makes the folder before all have looked for it
+        allgather(ranks, 0)  # none makes the folder before all have looked for it
         here = {"resume": folder} if resumes else {"checkpoint": folder, "every": 20}
         begun: list[int] = []
         growth = grow(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_nim.model.tracing import MISS
-from gpu_nim.model.work import unreported
+from gpu_nim.model.work import no_progress
 from gpu_nim.render import path_tracing
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import render
@@ -299,10 +299,10 @@ def test_a_picture_in_bands_is_the_whole_one(monkeypatch):
 @pytest.mark.usefixtures("few_samples")
 def test_both_backends_draw_the_same(backend, monkeypatch):
     drawing, _, camera = stage_of("edge:5")
-    expected = drawing.draw(camera, unreported)
+    expected = drawing.draw(camera, no_progress)
     monkeypatch.setattr("gpu_nim.render.trace.select", lambda: backend)
     drawing, _, camera = stage_of("edge:5")
-    assert (drawing.draw(camera, unreported) == expected).all()
+    assert (drawing.draw(camera, no_progress) == expected).all()
 
 
 @pytest.mark.usefixtures("few_samples")

@@ -21,7 +21,7 @@ from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.automata.measures import LEVELS, Boxes, earliest_generations, require_delays
 from gpu_nim.backends.interface import Batch, Section
-from gpu_nim.model.arguments import items, shown
+from gpu_nim.model.arguments import items, short_repr
 from gpu_nim.model.datasets import axis_names
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
@@ -384,7 +384,7 @@ class ColumnRecorder:
         self._columns: dict[str, Column] = {}
         for name in named:
             if not isinstance(name, str):
-                raise UsageError(f"columns must hold names of columns, got {shown(columns)}")
+                raise UsageError(f"columns must hold names of columns, got {short_repr(columns)}")
             found = find_column(name)
             if found is None:
                 raise unknown_column(name, rule)

@@ -22,7 +22,7 @@ from gpu_nim.backends.communicator import ALONE, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine, EngineChoice, State
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.cells import Keys
-from gpu_nim.model.arguments import Whole, argument, integer, shown
+from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule
@@ -110,7 +110,7 @@ class GrowthProcess:
     def __init__(
         self,
         automaton: str | Automaton | Rule,
-        generations: Whole,
+        generations: IntLike,
         backend: str | Backend,
         *,
         cells: bool = False,
@@ -126,7 +126,7 @@ class GrowthProcess:
         repeats, most = self.automaton.repeats, _GENERATIONS_LIMIT
         self._way_on = f"; {argument('engine')} macro-cells jumps there" if repeats else ""  # in refusals
         if repeats and isinstance(generations, int) and generations > most:
-            raise UsageError(f"{argument('generations')} is at most {most} one by one, got {shown(generations)}{self._way_on}")
+            raise UsageError(f"{argument('generations')} is at most {most} one by one, got {short_repr(generations)}{self._way_on}")
         self.generations = generations = integer("generations", generations, 0, most)
         if every is not None:
             every = integer("every", every, 1)

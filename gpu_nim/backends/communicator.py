@@ -68,14 +68,14 @@ class Communicator:
 ALONE = Communicator()
 
 
-def share(communicator: Communicator, value: T) -> list[T]:
+def allgather(communicator: Communicator, value: T) -> list[T]:
     """Return the value of each rank, on each of them.
 
     Args:
         communicator: the ranks.
         value: anything small, since it is pickled.
 
-    >>> share(ALONE, "a word")
+    >>> allgather(ALONE, "a word")
     ['a word']
     """
     buffer = np.frombuffer(pickle.dumps(value), np.uint8)
@@ -97,7 +97,7 @@ def free_share(communicator: Communicator, memory: str, free: int) -> int:
     """
     if communicator.size == 1:
         return free
-    shares = [theirs for name, theirs in share(communicator, (memory, free)) if name == memory]
+    shares = [theirs for name, theirs in allgather(communicator, (memory, free)) if name == memory]
     return min(shares) // len(shares)
 
 

@@ -16,7 +16,7 @@ from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: A growth's state as named host arrays, from which either backend can resume.
 State = dict[str, NDArray[np.generic]]
@@ -191,7 +191,7 @@ class Backend(Protocol):
             scene: the scene.
         """
 
-    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.int64]:
+    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = no_progress) -> NDArray[np.int64]:
         """Return the P-positions of the game of (x, y, z) with 0 <= y <= top[x, z], shape (n, 3), in lexicographic order.
 
         Args:
@@ -199,7 +199,7 @@ class Backend(Protocol):
             on_step: called with how much is done of the positions, or of the totals of their coordinates.
         """
 
-    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
+    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
         """Return the Grundy values of the same game, an array [x, y, z] with -1 where y > top[x, z].
 
         The dtype is int16, or int32 where a position has more than 32766 moves.
@@ -210,7 +210,7 @@ class Backend(Protocol):
         """
 
     def inequality_outcomes(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = no_progress
     ) -> NDArray[np.int64]:
         """Return the P-positions of any inequality game with 0 <= x <= limits, shape (n, k), in lexicographic order.
 
@@ -221,7 +221,7 @@ class Backend(Protocol):
         """
 
     def inequality_grundy(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = no_progress
     ) -> NDArray[np.signedinteger]:
         """Return the Grundy values of any inequality game with 0 <= x <= limits, over that box; -1 where no position is.
 

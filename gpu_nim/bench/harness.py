@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.model.errors import InsufficientMemoryError, VerificationError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: Seconds of warm runs of works on the host and on a GPU, after which a contender has no further run.
 TIMEOUT, DEVICE_TIMEOUT = 20.0, 1.0
@@ -233,7 +233,7 @@ def compare(
     rates: Rates | None = None,
     *,
     timeout: float = inf,
-    on_step: OnStep = unreported,
+    on_step: OnStep = no_progress,
 ) -> list[Row]:
     """Return a row for each contender, with the times of its warm runs.
 

@@ -23,7 +23,7 @@ from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.rule import Cell
-from gpu_nim.model.work import place
+from gpu_nim.model.work import mpi_rank
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 _SHOWN = 5  # last generations in the summary
@@ -125,7 +125,7 @@ def grow(
         planned = _planned(ranks=ranks, **options)
         emit_json(planned.summary()) if as_json else say(str(planned))
         return 0
-    here = place()
+    here = mpi_rank()
     started = 1 if here is None else here.size
     if ranks not in (None, started):
         raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {ranks}")

@@ -13,7 +13,7 @@ from gpu_nim.cli.dialogues import Dialogue, NimDialogue
 from gpu_nim.cli.games import parameter_options
 from gpu_nim.cli.output import say
 from gpu_nim.games.catalogue import is_inequalities, read_game
-from gpu_nim.model.arguments import Apart, Needs, check_together
+from gpu_nim.model.arguments import Exclusions, Requirements, check_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.themes import THEMES
 
@@ -31,8 +31,8 @@ _EXAMPLES = {
 }
 
 
-_APART: Apart = {"out": ("web",)}
-_NEEDS: Needs = {"theme": (("web", "out"), "a page")}
+_EXCLUDES: Exclusions = {"out": ("web",)}
+_REQUIRES: Requirements = {"theme": (("web", "out"), "a page")}
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=parameter_options)
@@ -68,7 +68,7 @@ def play(
     shown.
     """
     texts = {name: text for name, text in options.items() if text is not None}
-    check_together(given(["web", "out", "theme"]), _APART, _NEEDS)
+    check_options(given(["web", "out", "theme"]), _EXCLUDES, _REQUIRES)
     if web or out:
         _on_page(words, texts, out, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
         return

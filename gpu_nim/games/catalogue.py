@@ -18,7 +18,7 @@ from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordi
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
 from gpu_nim.games.theorems import WYTHOFF, chocolate_beside_nim
-from gpu_nim.model.arguments import argument, shown
+from gpu_nim.model.arguments import argument, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
@@ -214,7 +214,7 @@ def check_parameters(entry: GameEntry, given: Iterable[str]) -> None:
     owners = parameter_owners()
     for name in given:
         if name not in owners:
-            raise UsageError(f"options of a game are {', '.join(owners)}, got {shown(name)}{close(name, owners)}")
+            raise UsageError(f"options of a game are {', '.join(owners)}, got {short_repr(name)}{close(name, owners)}")
         if entry not in owners[name]:
             having = " and ".join(owner.name for owner in owners[name])
             raise UsageError(f"{argument(name)} is a parameter of {having}, not of {entry.name}")
@@ -239,7 +239,9 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     if not is_inequalities(game):
         return entry, dict(parameters)
     if "where" in parameters:
-        raise UsageError(f"{argument('where')} must be left out where inequalities are the game, got {shown(parameters['where'])}")
+        raise UsageError(
+            f"{argument('where')} must be left out where inequalities are the game, got {short_repr(parameters['where'])}"
+        )
     return entry, {"where": game}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.theorems import BesideNim
-from gpu_nim.model.arguments import argument, parse_integer, parse_rational, shown
+from gpu_nim.model.arguments import argument, parse_integer, parse_rational, short_repr
 from gpu_nim.model.errors import UsageError
 
 _MAX_SCANNED = 100_000  # values of a parameter
@@ -94,7 +94,7 @@ class Parameter:
         try:
             return self.type.read(text)
         except ValueError:
-            raise UsageError(f"{argument(self.name)} must be {self.type.expected}, got {shown(text)}") from None
+            raise UsageError(f"{argument(self.name)} must be {self.type.expected}, got {short_repr(text)}") from None
 
     def read_several(self, text: str) -> list[Any]:
         """The values that a text names: one, or of a rational those of START:STOP or START:STOP:STEP, STOP excluded.
@@ -116,7 +116,7 @@ class Parameter:
         count = -((start - stop) // step)
         if more[1:] or not 1 <= count <= _MAX_SCANNED:
             what = f"START:STOP[:STEP] with STOP beyond START, and at most {_MAX_SCANNED:,} values"
-            raise UsageError(f"{argument(self.name)} must be {what}, got {shown(text)}")
+            raise UsageError(f"{argument(self.name)} must be {what}, got {short_repr(text)}")
         return [start + step * i for i in range(count)]
 
 

@@ -12,7 +12,7 @@ from gpu_nim.games.catalogue import ruled
 from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve, require_evolution
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.nim.evolution_graph import PositionGraph
-from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.arguments import IntLike, integer
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class GameEvolution(PositionGraph):
             )
 
 
-def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters: Any) -> GameEvolution:
+def game_evolution(game: str, size: IntLike, *, misere: bool = False, **parameters: Any) -> GameEvolution:
     """The evolution of the P-positions of a game up to a size.
 
     Args:

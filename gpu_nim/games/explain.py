@@ -10,10 +10,10 @@ from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.rulesets import MAX_MOVES, Option, Reachable
 from gpu_nim.games.theorems import Theorem
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import NotebookRepr
-from gpu_nim.model.work import unreported
+from gpu_nim.model.work import no_progress
 
 #: The most moves from a position that are listed.
 MAX_OPTIONS = 100_000
@@ -135,7 +135,7 @@ class Analysis:
         entry, parameters = chosen(game, parameters)
         numbers = integers("position", position)
         if any(number < 0 for number in numbers):
-            raise UsageError(f"position must be non-negative integers, got {shown(numbers)}")
+            raise UsageError(f"position must be non-negative integers, got {short_repr(numbers)}")
         dimensions = [parameter.name for parameter in entry.parameters if parameter.is_dimension]
         self._game, self._misere = entry, misere
         self._values = entry.values({**dict.fromkeys(dimensions, len(numbers)), **parameters})
@@ -173,7 +173,7 @@ class Analysis:
         """
         listed = [*islice(self.rules.moves(position), MAX_OPTIONS + 1)]
         if len(listed) > MAX_OPTIONS:
-            raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {shown(position)}")
+            raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
         return listed
 
     def best(self, position: Vector) -> Option | None:
@@ -216,9 +216,11 @@ class Analysis:
         """The Grundy values of a solution up to the position, if too many positions are reachable."""
         if self._misere or self.start != numbers:  # a solution has no positions after a pass
             play = "in misere play" if self._misere else f"of {self._game.name}"
-            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {shown(self.start)}")
+            raise UsageError(
+                f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {short_repr(self.start)}"
+            )
         size = max(numbers)
-        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", on_step=unreported).grundy
+        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", on_step=no_progress).grundy
         assert table is not None
         source = f"solving it up to {size}"
         return Theorem(source, None, lambda position: bool(table[position] == 0), lambda position: int(table[position]))

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.games.game_graph import MAX_COORDINATES
-from gpu_nim.model.arguments import Whole, integer, items, shown
+from gpu_nim.model.arguments import IntLike, integer, items, short_repr
 from gpu_nim.model.errors import UsageError
 
 Vector = tuple[int, ...]
@@ -58,17 +58,17 @@ class Inequality:
             given = items("coefficients", self.coefficients, "rational numbers")
             coefficients, constant = tuple(map(Fraction, given)), Fraction(self.constant)  # type: ignore[arg-type]
         except (TypeError, ValueError, ArithmeticError):
-            quoted = shown((self.coefficients, self.constant))
+            quoted = short_repr((self.coefficients, self.constant))
             raise UsageError(f"coefficients and constant must be rational numbers, got {quoted}") from None
         object.__setattr__(self, "coefficients", coefficients)
         object.__setattr__(self, "constant", constant)
         object.__setattr__(self, "target", integer("target", self.target))
         if not 0 <= self.target < len(self.coefficients):
-            raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {shown(self.target)}")
+            raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {short_repr(self.target)}")
         if any(coefficient < 0 for coefficient in self.coefficients):
-            raise UsageError(f"coefficients must not be negative, got {shown(self.coefficients)}")
+            raise UsageError(f"coefficients must not be negative, got {short_repr(self.coefficients)}")
         if self.coefficients[self.target]:
-            raise UsageError(f"coefficients must be 0 for the coordinate bounded, got {shown(self.coefficients[self.target])}")
+            raise UsageError(f"coefficients must be 0 for the coordinate bounded, got {short_repr(self.coefficients[self.target])}")
 
     @cached_property
     def integers(self) -> tuple[Vector, int, int]:
@@ -99,7 +99,7 @@ class InequalityGame:
         object.__setattr__(self, "coordinates", tuple(items("coordinates", self.coordinates, "names")))
         object.__setattr__(self, "inequalities", tuple(items("inequalities", self.inequalities, "inequalities")))
         if not all(isinstance(inequality, Inequality) for inequality in self.inequalities):
-            raise UsageError(f"inequalities must be inequalities, got {shown(self.inequalities)}")
+            raise UsageError(f"inequalities must be inequalities, got {short_repr(self.inequalities)}")
         if not 1 <= len(self.coordinates) <= MAX_COORDINATES:
             raise UsageError(f"coordinates must be 1 to {MAX_COORDINATES} names, got {len(self.coordinates)}")
         for inequality in self.inequalities:
@@ -174,7 +174,7 @@ class InequalityGame:
                 if option is not None:
                     yield coordinate, lower, option
 
-    def limits(self, size: Whole) -> Vector:
+    def limits(self, size: IntLike) -> Vector:
         """The largest value of each coordinate in the box of that size.
 
         Coordinates without an inequality are at most `size`, the others as large as the inequalities then allow; coordinates
@@ -218,7 +218,7 @@ class InequalityGame:
             result &= vectors[..., target] <= (vectors @ numerators + constant) // denominator
         return result
 
-    def within(self, size: Whole) -> "BoxedInequalityGame":
+    def within(self, size: IntLike) -> "BoxedInequalityGame":
         """The game on the positions of that size, as a `Game` whose options are found one by one.
 
         >>> from gpu_nim.games.game_graph import evolve
@@ -244,7 +244,7 @@ class BoxedInequalityGame:
         return {option for _, _, option in self.game.moves(position)}
 
 
-def nim(piles: Whole) -> InequalityGame:
+def nim(piles: IntLike) -> InequalityGame:
     """Nim, as the game without an inequality.
 
     >>> nim(3).coordinates
@@ -300,7 +300,7 @@ def parse_game(text: str) -> InequalityGame:
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
     """
     if not isinstance(text, str):
-        raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {shown(text)}")
+        raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {short_repr(text)}")
     names: set[str] = set()
     read: list[tuple[str, dict[str, Fraction]]] = []
     for part in filter(str.strip, text.split(";")):
@@ -374,7 +374,7 @@ def _positive(argument: str, value: Rational) -> Fraction:
     try:
         number = Fraction(value if isinstance(value, Fraction | str | float) else integer(argument, value))
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {shown(value)}") from None
+        raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {short_repr(value)}") from None
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
-        raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {shown(value)}")
+        raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {short_repr(value)}")
     return number

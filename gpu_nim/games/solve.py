@@ -10,9 +10,9 @@ from gpu_nim.games.game_graph import MAX_SIZE
 from gpu_nim.games.inequality import InequalityGame
 from gpu_nim.games.rulesets import Inequalities, Ruleset
 from gpu_nim.games.solution import Solution
-from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: What `solve` takes for a game.
 Solvable = InequalityGame | Ruleset | str
@@ -22,12 +22,12 @@ _FIRST_SIZE = 15
 
 def solve(
     game: Solvable,
-    size: Whole,
+    size: IntLike,
     *,
     grundy: bool = False,
     until_difference: bool = False,
     backend: str | Backend = "auto",
-    on_step: OnStep = unreported,
+    on_step: OnStep = no_progress,
     **parameters: Any,
 ) -> Solution:
     """Solve a game up to a size: an inequality game in the box of that size (see `InequalityGame.limits`), or one of the catalogue.
@@ -84,21 +84,21 @@ def solve(
         entry, _, rules = ruled(game, parameters)
         name = entry.name
     elif parameters:
-        raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {shown(game)}")
+        raise UsageError(f"options belong to games of the catalogue, got {', '.join(parameters)} with {short_repr(game)}")
     else:
         name, rules = "", Inequalities(game) if isinstance(game, InequalityGame) else game
     if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
-        raise UsageError(f"backend must be numpy or auto for {name or shown(game)}, which runs on the host alone, got cuda")
+        raise UsageError(f"backend must be numpy or auto for {name or short_repr(game)}, which runs on the host alone, got cuda")
     return rules.solve(name, integer("size", size, 0, MAX_SIZE), grundy=grundy, backend=backend, on_step=on_step)
 
 
 def scan(
     game: str,
-    size: Whole,
+    size: IntLike,
     parameter: str,
     values: Iterable[Any],
     *,
-    on_step: OnStep = unreported,
+    on_step: OnStep = no_progress,
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Solve the games of several values of a parameter: the facts on each, with those of the theorem that compares it with Nim.

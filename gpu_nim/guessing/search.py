@@ -11,7 +11,7 @@ from gpu_nim.guessing.known import Match, find_known, known_sequences
 from gpu_nim.guessing.law import LEAST, MAX_TERMS, Law, needed_confirmations
 from gpu_nim.guessing.recurrences import MODULI, Recurrence, find_modular_recurrence, find_recurrence, max_order
 from gpu_nim.guessing.regular import find_regular
-from gpu_nim.model.arguments import Whole, integer, integers, items
+from gpu_nim.model.arguments import IntLike, integer, integers, items
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import Registry
@@ -252,7 +252,7 @@ def _answer(question: Question, tested: str, laws: Sequence[Law | None]) -> Answ
 
 
 def search(
-    terms: Iterable[Whole], *, base: Whole | None = None, confirm: Whole | None = None, kinds: Iterable[str] | None = None
+    terms: Iterable[IntLike], *, base: IntLike | None = None, confirm: IntLike | None = None, kinds: Iterable[str] | None = None
 ) -> Guess:
     """Search laws of a sequence in its first terms; `gpu_nim.guess` describes the arguments, and also finds the terms by a name."""
     values = integers("terms", terms)

@@ -22,17 +22,17 @@ from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import define
-from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, share
+from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.model.arguments import Apart, Needs, Whole, argument, check_together, integer, shown
+from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, argument, check_options, integer, short_repr
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.model.work import place
+from gpu_nim.model.work import mpi_rank
 from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
@@ -43,9 +43,9 @@ _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
 Engine: TypeAlias = Literal["auto", "general"]
 #: The engines: the fast one where there is one, and the one for any rule.
 ENGINES: tuple[Engine, ...] = get_args(Engine)
-_APART: Apart = {"checkpoint": ("resume",), "offsets": ("automaton",)}
+_EXCLUDES: Exclusions = {"checkpoint": ("resume",), "offsets": ("automaton",)}
 _OWN = ("offsets",), "which describes an automaton of your own"
-_NEEDS: Needs = {
+_REQUIRES: Requirements = {
     "births": _OWN,
     "seeds": (("offsets", "automaton"), "which grows from them"),
     "octant": _OWN,
@@ -98,7 +98,7 @@ class Outputs:
         out, folder = self.out, folder.resolve()
         if out is None and asked.get("out") is not None:
             out = _absolute(folder / asked["out"])
-            if not any(out.is_relative_to(place) for place in (folder.parent, Path.cwd())):
+            if not any(out.is_relative_to(parent) for parent in (folder.parent, Path.cwd())):
                 where = f"{folder.parent}, where {folder.name} is, and of the current folder"
                 raise UsageError(f"this growth was saved to {out}, outside of {where}: give {argument('out')}")
         columns = asked.get("columns") if self.columns is None else self.columns
@@ -130,7 +130,7 @@ class Run:
 
 def grow(
     automaton: str | Automaton | Rule | None = None,
-    generations: Whole | None = None,
+    generations: IntLike | None = None,
     *,
     backend: str | Backend = "auto",
     threads: int | None = None,
@@ -204,11 +204,11 @@ def grow(
     7117
     """
     given = {"checkpoint": checkpoint, "resume": resume, "every": every}
-    check_together({name for name, value in given.items() if value is not None}, _APART, _NEEDS)
+    check_options({name for name, value in given.items() if value is not None}, _EXCLUDES, _REQUIRES)
     _check_engine(engine)
     for name, function in (("on_begin", on_begin), ("on_batch", on_batch)):
         if function is not None and not callable(function):
-            raise UsageError(f"{name} must be a function or None, got {shown(function)}")
+            raise UsageError(f"{name} must be a function or None, got {short_repr(function)}")
     if parents and out is None:
         raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
     if every is not None:
@@ -231,7 +231,7 @@ def grow(
 def _resume(
     held: ExitStack,
     automaton: Automaton | None,
-    generations: Whole | None,
+    generations: IntLike | None,
     backend: Backend,
     outputs: Outputs,
     checkpoint: str | Path | None,
@@ -310,7 +310,7 @@ def _write(run: Run, kept: CellsInMemory | None, on_batch: Callable[[Batch], Non
                     store.finish(growth)
             if form is not None and run.outputs.out is not None and ranks.rank == 0:
                 _write_file(growth, form, run.outputs.out, store)
-        share(ranks, None)  # the file is written
+        allgather(ranks, None)  # the file is written
     except RanksLost as error:
         if run.checkpoints is None:
             raise
@@ -365,7 +365,7 @@ def _write_file(growth: Growth, form: GrowthFormat, path: Path, store: ZarrGrowt
 
 def plan_growth(
     automaton: str | Automaton | Rule = AUTOMATON,
-    generations: Whole = GENERATIONS,
+    generations: IntLike = GENERATIONS,
     *,
     backend: str | Backend = "auto",
     threads: int | None = None,
@@ -395,7 +395,7 @@ def plan_growth(
     edge to generation 1024 is planned to take ... bytes on each of 8 ranks: ...
     """
     _check_engine(engine)
-    here = place()
+    here = mpi_rank()
     count = integer("ranks", ranks, 1, _MOST_RANKS) if ranks is not None else 1 if here is None else here.size
     chosen = _select(backend, threads)
     if count > 1:
@@ -451,7 +451,7 @@ def automaton_of(
         cells = pattern.seeds
     given = {"automaton": automaton, "offsets": offsets, "births": births, "seeds": None if pattern else cells}
     names = {name for name, value in given.items() if value is not None}
-    check_together(names | {"octant"} if octant else names, _APART, _NEEDS)
+    check_options(names | {"octant"} if octant else names, _EXCLUDES, _REQUIRES)
     if offsets is not None:
         return define(offsets, births, cells, octant=octant)
     if automaton is None:
@@ -469,7 +469,7 @@ def _check_engine(engine: str) -> None:
     if engine == "macro-cells":
         raise UsageError(f"{argument('engine')} macro-cells jumps: nothing is planned, saved or resumed")
     if engine not in ENGINES:
-        raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {shown(engine)}")
+        raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {short_repr(engine)}")
 
 
 def _select(backend: str | Backend, threads: int | None) -> Backend:
@@ -480,7 +480,7 @@ def _select(backend: str | Backend, threads: int | None) -> Backend:
 
 def _on_ranks(backend: str | Backend, threads: int | None) -> Backend:
     """The backend, with the ranks that mpirun has started."""
-    here = place()
+    here = mpi_rank()
     if here is None or not isinstance(backend, str):
         return _select(backend, threads)
     from gpu_nim.jobs.mpi import join, select_on_rank

@@ -24,11 +24,11 @@ from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import Whole, argument, shown
+from gpu_nim.model.arguments import IntLike, argument, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.oeis.entry import OeisEntry, Terms
 
 _MAX_AT_ONCE = 1 << 16  # terms
@@ -57,7 +57,7 @@ def find(name: str) -> OeisEntry:
     return known[name if name in known else name.upper()]
 
 
-def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
+def resolve(name: str, piles: IntLike | None = None) -> OeisEntry:
     """Return the sequence of that name.
 
     Args:
@@ -77,7 +77,9 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
         return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
-        raise UsageError(f"{argument('piles')} belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {shown(piles)}")
+        raise UsageError(
+            f"{argument('piles')} belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {short_repr(piles)}"
+        )
     return entry
 
 
@@ -133,7 +135,7 @@ def function_entry(number: str, summary: str, offset: int, function: Callable[[i
     return OeisEntry(number, summary, offset, terms)
 
 
-def unordered_by_total(start: int, stop: int | None, _: OnStep = unreported) -> Iterator[int]:
+def unordered_by_total(start: int, stop: int | None, _: OnStep = no_progress) -> Iterator[int]:
     """A048833: P-positions with 2n counters in any number of piles, the order of the piles disregarded.
 
     Counts partitions of 2n by their nim-sum, one part size after the other. No part of a P-position exceeds n, so sums up to
@@ -147,7 +149,9 @@ def unordered_by_total(start: int, stop: int | None, _: OnStep = unreported) -> 
         largest = bound - 1
         size = 1 << largest.bit_length()
         if largest > _MAX_PARTITIONS:
-            raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {shown(largest)}")
+            raise UsageError(
+                f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {short_repr(largest)}"
+            )
         # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
         ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
         ways[0, 0] = 1
@@ -184,7 +188,7 @@ def _in_blocks(family: Family, shift: int) -> Terms:
 
 def _diagonal(n: int) -> int:
     if n > _MAX_DIAGONAL:
-        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MAX_DIAGONAL}, got {shown(n)}")
+        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MAX_DIAGONAL}, got {short_repr(n)}")
     return 1 if n == 0 else by_total(2 * n).value(n)
 
 

@@ -7,7 +7,7 @@ than what it replaces. `tests/test_oeis_drafts.py` runs the check of each change
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.oeis.b_files import bfile_name
@@ -143,7 +143,7 @@ class Submission:
             notes = self.draft.notes()
             return [*self.draft.lines(self.entry, number, upto), *(f"# {note}" for note in notes)]
         if number is not None:
-            raise UsageError(f"number belongs to a draft, and {self.name} has a number, got {shown(number)}")
+            raise UsageError(f"number belongs to a draft, and {self.name} has a number, got {short_repr(number)}")
         if self.correction is not None:
             return self.correction.lines(self.known)
         return [f"# {self.name}: nothing to correct is known"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.model.arguments import Whole, integer, items, shown
+from gpu_nim.model.arguments import IntLike, integer, items, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
 from gpu_nim.model.notebook_repr import NotebookRepr, html_table
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Printed, Reach, Verdict, find_papers, find_statements
 from gpu_nim.papers.growth_check import check_cells
 
@@ -97,9 +97,9 @@ def run_checks(checked: Iterable[Entry], upto: int | None = None, thorough: bool
 @overload
 def verify(what: Growth) -> CheckResult: ...
 @overload
-def verify(what: str | Iterable[str] = "all", upto: Whole | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
+def verify(what: str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
 def verify(
-    what: Growth | str | Iterable[str] = "all", upto: Whole | None = None, *, thorough: bool = False
+    what: Growth | str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False
 ) -> CheckResult | list[StatementResult]:
     """Verify statements by name, or a growth.
 
@@ -131,7 +131,7 @@ def verify(
     names = [what] if isinstance(what, str) else items("what", what, "names of statements, or be a growth")
     for name in names:
         if not isinstance(name, str):
-            raise UsageError(f"what must hold names of statements, got {shown(name)}")
+            raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
     reach = None if upto is None else integer("upto", upto, 1)
     return StatementResults(run_checks(find_statements(map(str, names)), reach, thorough))
 
@@ -172,7 +172,7 @@ class ItemResult(NotebookRepr):
 _OF_CHECKS = ("name", "summary", "scope", "holds", "counterexample")
 
 
-def reproduce(papers: Iterable[str] = (), upto: int = 20, on_step: OnStep = unreported) -> Iterator[ItemResult]:
+def reproduce(papers: Iterable[str] = (), upto: int = 20, on_step: OnStep = no_progress) -> Iterator[ItemResult]:
     """Yield the results of all items of papers, one after the other; each check is run once.
 
     Args:

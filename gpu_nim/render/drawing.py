@@ -37,7 +37,7 @@ FOOT = 56.0
 
 _CAPTION = 20.0  # points
 _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them
-_APART = 0.25  # of the size: the least gap between labels of one line
+_EXCLUDES = 0.25  # of the size: the least gap between labels of one line
 _HALO = 0.3  # of the size of words: how wide their rim is, both sides together
 _SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the place where it is held
 _STYLE = {
@@ -145,7 +145,7 @@ class Drawing:
 
     def box_of(self, text: str, at: Point, size: float, anchor: str = "center") -> Rectangle | None:
         """Return the box of a text at its baseline, or None where it would overlap another or leave the drawing."""
-        left, gap = at[0] - text_width(text, size) * _SHARES[anchor], _APART * size
+        left, gap = at[0] - text_width(text, size) * _SHARES[anchor], _EXCLUDES * size
         box = (left, at[1] - RISE * size, left + text_width(text, size), at[1] + DROP * size)
         inside = box[0] >= 0 and box[1] >= 0 and box[2] <= self.width and box[3] <= self.height
         if not inside or any(

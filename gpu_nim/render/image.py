@@ -13,7 +13,7 @@ from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, Usa
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
@@ -107,7 +107,7 @@ class Picture:
         return content.getvalue()
 
 
-def render(source: Source, look: Look | None = None, *, on_step: OnStep = unreported, **options: object) -> Picture:
+def render(source: Source, look: Look | None = None, *, on_step: OnStep = no_progress, **options: object) -> Picture:
     """Return the picture of a source.
 
     Args:
@@ -157,7 +157,7 @@ def require_traceable(look: Look) -> None:
         raise UsageError(f"style {look.style_name} cannot be traced, got {given}")
 
 
-def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
+def prepare(source: Source, look: Look, on_step: OnStep = no_progress) -> Blocks:
     """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
 
     Args:
@@ -252,7 +252,7 @@ class Renderer:
         """What the last frame lacks, since it was interrupted, or ""."""
         return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
-    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = unreported, partly: bool = False) -> "Image":
+    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = no_progress, partly: bool = False) -> "Image":
         """Return the annotated picture from a camera.
 
         Args:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep
@@ -151,7 +151,7 @@ def _name(names: Callable[[], Iterable[str]]) -> Callable[[str, Any], str]:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{name} must be text, got {shown(value)}")
+        raise UsageError(f"{name} must be text, got {short_repr(value)}")
     return value
 
 
@@ -178,7 +178,7 @@ def _flag(name: str, value: Any) -> bool:
 
 def _span(name: str, value: Any) -> tuple[int, int]:
     if len(span := integers(name, value)) != 2:
-        raise UsageError(f"{name} must be the first and the one after the last, got {shown(value)}")
+        raise UsageError(f"{name} must be the first and the one after the last, got {short_repr(value)}")
     return span[0], span[1]
 
 
@@ -188,7 +188,7 @@ def _size(name: str, value: Any) -> tuple[int, int]:
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from None
     if len(size) != 2:
-        raise UsageError(f"{name} must be a width and a height, got {shown(value)}")
+        raise UsageError(f"{name} must be a width and a height, got {short_repr(value)}")
     if not (min(size) >= SMALLEST_SIDE and max(size) <= LARGEST_SIDE):
         least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
         raise UsageError(f"{name} must be from {least} to {most} pixels, got {size[0]}x{size[1]}")
@@ -276,7 +276,7 @@ class Look:
             raise UsageError(f"look-at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
         if self.cmap is not None:
             if COLOURINGS[self.colour or DEFAULT].named is not None:
-                raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {shown(self.cmap)}")
+                raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {short_repr(self.cmap)}")
             matplotlib_map(self.cmap)
         if self.quality == PATHTRACED and self.engine not in ("auto", "trace"):
             raise UsageError(f"engine must be auto or trace for quality {PATHTRACED}, got {self.engine!r}")

@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.geometry import Blocks, Quads, side, visible
 from gpu_nim.render.themes import Theme, to_linear, to_srgb
 from gpu_nim.render.views import Camera, basis_of
@@ -204,7 +204,7 @@ class Shader:
         self._corners = len(blocks) <= MANY
         self._occlusion = AmbientOcclusion(blocks, corners=self._corners)
 
-    def quads(self, camera: Camera, on_step: OnStep = unreported) -> Iterator[Quads]:
+    def quads(self, camera: Camera, on_step: OnStep = no_progress) -> Iterator[Quads]:
         """Yield the sides that face the camera, as `visible` does, and the colours of their corners, sRGB uint8 (M, 4, 3)."""
         blocks, lamps = self._blocks, ThreePointLighting.of(camera.basis)
         shadow = ShadowMap(blocks, lamps.key)

@@ -43,11 +43,11 @@ from gpu_nim.games.entries import GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.arguments import arguments_written, parse_integer, shown
+from gpu_nim.model.arguments import arguments_written, parse_integer, short_repr
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
 from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, scene_of_game
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
@@ -283,7 +283,7 @@ def read_source(source: Source) -> ParsedSource:
     if isinstance(source, Solution):
         return SavedSolution(name_of(source), source)
     if not isinstance(source, str):
-        raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
+        raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {short_repr(source)}")
     name, colon, arguments = source.partition(":")
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if name in automata.CATALOGUE and "=" not in arguments:
@@ -337,10 +337,10 @@ def name_of(source: Source) -> str:
     if isinstance(source, Blocks | ParsedSource):
         return source.name
     automaton, generations = getattr(source, "automaton", None), getattr(source, "generations", None)
-    return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", shown(source)))
+    return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", short_repr(source)))
 
 
-def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = unreported) -> Blocks:
+def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = no_progress) -> Blocks:
     """Return a source as blocks.
 
     Args:

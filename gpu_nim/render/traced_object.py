@@ -20,7 +20,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, glow_by_age, legend_of
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
 from gpu_nim.render.geometry import (
@@ -95,7 +95,7 @@ class TracedObject(Blocks):
         return self.earlier(generation)
 
 
-def traced_object(source: Source, look: Look, on_step: OnStep = unreported, *, growing: bool = False) -> TracedObject:
+def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, growing: bool = False) -> TracedObject:
     """Return a source as an object to be traced.
 
     Args:

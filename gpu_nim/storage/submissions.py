@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gpu_nim.model.arguments import Needs, argument, check_together
+from gpu_nim.model.arguments import Requirements, argument, check_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.b_files import format_lines
 from gpu_nim.oeis.entry import OeisEntry
@@ -11,7 +11,7 @@ from gpu_nim.oeis.submissions import submissions
 from gpu_nim.storage.atomic import atomic_write, writing
 
 _NAMED = ("names",), "a draft, an A-number, or all"
-_SUBMITTED: Needs = {
+_SUBMITTED: Requirements = {
     "out": _NAMED,
     "number": _NAMED,
     "b_file": (("out",), "the folder to write to"),
@@ -44,7 +44,7 @@ def submit(
     '%I Axxxxxx'
     """
     given = {"names": names, "out": out, "b_file": b_file, "upto": upto, "number": number}
-    check_together([name for name, value in given.items() if value not in (None, False, ())], {}, _SUBMITTED)
+    check_options([name for name, value in given.items() if value not in (None, False, ())], {}, _SUBMITTED)
     found = submissions(names)
     if number is not None and len(found) > 1:
         raise UsageError(f"{argument('number')} belongs to one draft, got {len(found)} names")

@@ -14,7 +14,7 @@ from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notebook_repr import NotebookRepr
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 
@@ -107,7 +107,7 @@ class EvolutionGraph(PositionGraph):
         return {"piles": self.piles, "generations": self.generations}
 
 
-def evolution_graph(piles: int, generations: int, *, on_step: OnStep = unreported) -> EvolutionGraph:
+def evolution_graph(piles: int, generations: int, *, on_step: OnStep = no_progress) -> EvolutionGraph:
     """Grow the evolution graph from the position without counters through generation `generations`.
 
     Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
@@ -138,7 +138,7 @@ def evolution_graph(piles: int, generations: int, *, on_step: OnStep = unreporte
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
 
 
-def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) -> KindTable:
+def kind_table(piles: int, generations: int, *, on_step: OnStep = no_progress) -> KindTable:
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
     The first position of a kind is the lexicographically least of the earliest generation. One generation is in memory at a time.

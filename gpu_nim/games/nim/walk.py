@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.games.nim import arrays, positions
 from gpu_nim.games.nim.positions import Position, as_position, is_p_position
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 
 Cell = tuple[int, int]
@@ -107,7 +107,7 @@ def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     """
     coordinates = integers("cell", cell)
     if len(coordinates) != 2:
-        raise UsageError(f"cell must hold two integers, got {shown(cell)}")
+        raise UsageError(f"cell must hold two integers, got {short_repr(cell)}")
     x, y = coordinates
     piles = [0, 0, 0]
     steps = 0
@@ -157,13 +157,13 @@ def cells_of(positions: ArrayLike) -> NDArray[Any]:
 def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
     position = as_position(piles)
     if len(position) != 3 or not is_p_position(position):
-        raise UsageError(f"piles must be a P-position of three piles, got {shown(position)}")
+        raise UsageError(f"piles must be a P-position of three piles, got {short_repr(position)}")
     return position
 
 
 def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
     coordinates = tuple(int(coordinate) for coordinate in cell)
-    return UsageError(f"cell must be one that the automaton ever gives birth to, got {shown(coordinates)}")
+    return UsageError(f"cell must be one that the automaton ever gives birth to, got {short_repr(coordinates)}")
 
 
 def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:

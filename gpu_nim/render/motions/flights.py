@@ -15,7 +15,7 @@ from gpu_nim.backends.selection import select
 from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, view_of, with_shadow
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
@@ -200,7 +200,7 @@ class Zoom(Motion):
         obj = traced_object(f"nim:2^{LARGEST_BITS}-1", movie.look)
         self._drawn = Renderer(replace(obj, colours=rounds(movie.look, self.point, self.octaves)), movie.look, "trace")
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame; of Nim, that after the last is the first again."""
         if self._into is not None:
             return self._into.frame(number / max(self.movie.frames - 1, 1), on_step)

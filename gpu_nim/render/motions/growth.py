@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
@@ -158,7 +158,7 @@ class GrowthMotion(Motion):
         self._longest = max((grown_caption(obj, generation) for generation in growth_stops(*obj.span)), key=len)
         self.pullback = Pullback(obj, self.look, movie.frames, movie.values["hold"], self._longest)
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
         generation, camera = self.pullback.frame(number)
         words = grown_caption(self._whole, generation)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from gpu_nim.games.entries import Parameter, ParameterType, integer_type
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable, still_of
@@ -123,7 +123,7 @@ class Motion(ABC):
         self.source = read_source(movie.source)
 
     @abstractmethod
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame.
 
         Args:
@@ -170,7 +170,7 @@ class CameraMotion(Motion):
             number: the frame, counted from 0.
         """
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
         return self._drawn.frame(self.camera(number), on_step=on_step)
 

@@ -10,7 +10,7 @@ from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, cut_open, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
@@ -74,7 +74,7 @@ class Sweep(Motion):
         self._camera = aim(cut_open(self.largest, self.look, self._toward), self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
         return self._picture(self.sweep[number], on_step)
 

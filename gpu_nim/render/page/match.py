@@ -15,7 +15,7 @@ from gpu_nim.games.lines import LineGame, unit_lines
 from gpu_nim.games.rulesets import MAX_MOVES, Inequalities, Reachable, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 from gpu_nim.papers import find_statements
@@ -71,9 +71,9 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     nim = isinstance(played, InequalityGame) and not played.inequalities
     if nim:
         if len(start) != _PILES:
-            raise UsageError(f"position must be {_PILES} piles on a page, got {shown(start)}")
+            raise UsageError(f"position must be {_PILES} piles on a page, got {short_repr(start)}")
         if max(start) >= LARGEST:
-            raise UsageError(f"position must have piles below 2^{LARGEST_BITS} on a page, got {shown(start)}")
+            raise UsageError(f"position must have piles below 2^{LARGEST_BITS} on a page, got {short_repr(start)}")
         source: str | Solution = f"nim:{_DEEPEST}"
         title, limits = "Nim", (LARGEST - 1,) * _PILES
         rule = "Take any number of counters from one pile."
@@ -81,7 +81,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     else:
         size, limits = _size(played, start)
         if misere and not Reachable(rules, start).complete:
-            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {shown(start)}")
+            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {short_repr(start)}")
         source = solve(entry.name, size, **parameters)
         title = source.game.replace("<=", "≤")
         if isinstance(played, InequalityGame):
@@ -121,7 +121,7 @@ def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
         limits = game.limits(size) if isinstance(game, InequalityGame) else (size,) * game.piles
         if prod(limit + 1 for limit in limits) > TEXELS or max(limits) >= SIDE:
             box = f"within {fitting}" if fitting else f"in a game of at most {TEXELS:,} vectors up to size {_LEAST}"
-            raise UsageError(f"position must lie {box} to be played on a page, got {shown(start)}")
+            raise UsageError(f"position must lie {box} to be played on a page, got {short_repr(start)}")
         if all(number <= limit for number, limit in zip(start, limits, strict=True)):
             return size, limits
         size, fitting = 2 * size + 1, limits
