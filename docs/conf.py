@@ -113,7 +113,7 @@ sphinx_gallery_conf = {
     "filename_pattern": "plot_",
     "image_scrapers": ("gallery_pictures", "pyvista", "matplotlib"),
     "abort_on_example_error": True,
-    "default_thumb_file": str(HERE / "gallery" / "nim-63-cinema.jpg"),
+    "default_thumb_file": str(HERE / "gallery" / "nim-63-pathtraced.jpg"),
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

@@ -26,7 +26,7 @@ plt.show()
 
 growth = gpu_nim.grow("nim", 63)
 figure, pair = plt.subplots(1, 2, figsize=(8, 4))
-for axes, view in zip(pair, ("hero", "gasket"), strict=True):
+for axes, view in zip(pair, ("three-quarter", "gasket"), strict=True):
     axes.imshow(growth.plot(resolution=(400, 400), view=view, theme="paper").image)
     axes.set_axis_off()
     axes.set_title(view)

@@ -11,7 +11,7 @@ from PIL import Image
 
 from gpu_nim.render import render
 
-VIEWS = ("hero", "axis", "diagonal", "gasket")
+VIEWS = ("three-quarter", "axis", "diagonal", "gasket")
 
 slide = Image.new("RGB", (960, 960))
 for number, view in enumerate(VIEWS):

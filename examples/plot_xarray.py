@@ -25,11 +25,12 @@ saved = xr.open_zarr(path)
 saved
 
 # %%
-# gpunim's own engine compares the file with its checksums, and adds what follows from it, such as the generation of each cell.
+# ``gpu_nim.load`` compares the file with its checksums, and adds what follows from it, such as the generation of each cell.
 
-found = xr.open_dataset(path, engine="gpunim")
+growth = gpu_nim.load(path, gpu_nim.Growth)
+found = growth.to_xarray()
 cells = found.cells[found.born == 62]
-assert (cells.values == gpu_nim.load(path, gpu_nim.Growth).newborns(62)).all()
+assert (cells.values == growth.newborns(62)).all()
 
 figure, axes = plt.subplots(figsize=(5, 5))
 x, y, z = cells.values.T

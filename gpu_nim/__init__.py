@@ -5,9 +5,9 @@
 1048576
 """
 
-from gpu_nim.model.presentation import Presentable
+from gpu_nim.model.notebook_repr import Plottable
 from gpu_nim.model.public_names import public_names
 
 __getattr__, __dir__, __all__ = public_names(__name__, __file__)
 
-Presentable.presenter = "gpu_nim.render.notebook"
+Plottable.presenter = "gpu_nim.render.notebook"

@@ -9,11 +9,11 @@ from gpu_nim import render as render
 from gpu_nim._version import __version__ as __version__
 from gpu_nim.automata.growth import Growth as Growth
 from gpu_nim.automata.growth import Table as Table
-from gpu_nim.automata.growth_process import grow as grow
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
 from gpu_nim.jobs.count import count as count
+from gpu_nim.jobs.growth import grow as grow
 from gpu_nim.jobs.terms import guess as guess
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule

@@ -48,9 +48,15 @@ class CompiledBackend(NumpyBackend):
     def on_rank(self, communicator):
         return CompiledBackend(communicator, self.threads)
 
-    def automaton(self, *args, **kwargs):
+    def engine(self, *args, **kwargs):
         with compiling():
-            return super().automaton(*args, **kwargs)
+            choice = super().engine(*args, **kwargs)
+
+        def make():
+            with compiling():
+                return choice.make()
+
+        return choice._replace(make=make)
 
     @staticmethod
     def wedge_outcomes(*args, **kwargs):

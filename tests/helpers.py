@@ -17,7 +17,7 @@ from gpu_nim.cli import main
 
 _T = TypeVar("_T")
 
-PATIENCE = 300
+TIMEOUT = 300
 """Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work."""
 ON_NUMPY = ("--backend", "numpy")
 
@@ -82,9 +82,9 @@ def gpunim(*words: object) -> list[str]:
     return [sys.executable, "-m", "gpu_nim", *map(str, words)]
 
 
-def wait_for(happened: Callable[[], _T], what: object, patience: float = PATIENCE) -> _T:
+def wait_for(happened: Callable[[], _T], what: object, timeout: float = TIMEOUT) -> _T:
     """Return the value of `happened` once it is true; fail if it stays false for this many seconds."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while not (result := happened()):
         assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(0.02)

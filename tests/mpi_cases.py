@@ -19,13 +19,13 @@ import numpy as np
 
 from gpu_nim import Growth, grow
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.communicator import share
+from gpu_nim.backends.communicator import allgather
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.growth import Run
 from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.model.errors import FileError, RankFailed
-from gpu_nim.model.work import Outcome, place
+from gpu_nim.model.work import Outcome, mpi_rank
 from tests import strict_cupy as xp
 from tests.test_communicators import check_communicator
 
@@ -78,7 +78,7 @@ def buffers_of_a_device(ranks: MpiCommunicator, folder: Path) -> None:
 
 @case
 def values_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> None:
-    assert share(ranks, {"rank": ranks.rank}) == [{"rank": rank} for rank in range(ranks.size)]
+    assert allgather(ranks, {"rank": ranks.rank}) == [{"rank": rank} for rank in range(ranks.size)]
 
 
 @case
@@ -86,7 +86,7 @@ def a_failure_reaches_all_at_the_next_exchange(ranks: MpiCommunicator, folder: P
     steps: tuple[Callable[[], object], ...] = (
         lambda: ranks.exchange([np.ones(100, np.uint8)] * ranks.size),
         lambda: ranks.sum(np.ones(3, np.uint64)),
-        lambda: share(ranks, 1),
+        lambda: allgather(ranks, 1),
         lambda: None,  # the others have done their work
     )
     for failing in ({0}, {ranks.size - 1}, {0, ranks.size - 1}, set(range(ranks.size))):
@@ -113,7 +113,7 @@ def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> Non
             with ranks._exchanging():
                 signal.raise_signal(signal.SIGTERM)
                 assert not came
-        share(ranks, 0)
+        allgather(ranks, 0)
     finally:
         signal.signal(signal.SIGTERM, handler)
     assert len(came) == (ranks.rank == 0)
@@ -131,7 +131,7 @@ def whole(automaton: str, generations: int) -> Growth:
 @case
 def columns_are_of_the_whole_growth(ranks: MpiCommunicator, folder: Path) -> None:
     columns = ("births", "section z=0", "p-positions", "delay 1", "boxes 2", "dimension", "density")
-    growth = GrowthJob("edge", 20, backend=NumpyBackend(ranks), columns=columns).grow()
+    growth = grow("edge", 20, backend=NumpyBackend(ranks), columns=columns)
     if ranks.rank == 0:
         assert growth.table == grow("edge", 20, backend=NUMPY, columns=columns).table
 
@@ -144,7 +144,7 @@ def _interrupted(ranks: MpiCommunicator, folder: Path, automaton: str, generatio
     checkpoints = Checkpoints(folder, ranks)
     if ranks.rank == 0:
         checkpoints.begin()
-    share(ranks, 0)
+    allgather(ranks, 0)
     growing = GrowthProcess(automaton, generations, NumpyBackend(ranks), every=every)
     for _ in growing:
         if growing.generation % every == 0 and growing.generation < generations:
@@ -159,30 +159,32 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
     }
     for name, damage in damages.items():
         _interrupted(ranks, folder / name, "edge", 40, 10)
-        share(ranks, 0)
+        allgather(ranks, 0)
         if ranks.rank == 0:
             damage(folder / name / f"checkpoint-0000000030-rank-{ranks.size - 1}.npz")
-        share(ranks, 0)
-        with GrowthJob(backend=NumpyBackend(ranks), resume=folder / name).open() as job:
-            assert job.growing.generation == 20, name
-            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in job.passed_over[0]
-            assert job.grow().digest == whole("edge", 40).digest
+        allgather(ranks, 0)
+
+        def check(run: Run) -> None:
+            assert run.growing.generation == 20
+            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in run.checkpoints.passed_over[0]
+
+        resumed = grow(backend=NumpyBackend(ranks), resume=folder / name, on_begin=check)
+        assert resumed.digest == whole("edge", 40).digest, name
 
 
 @case
 def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> None:
     for failing in (0, ranks.size - 1):
-        place = folder / str(failing)
-        _interrupted(ranks, place, "edge", 20, 10)
-        share(ranks, 0)
+        run = folder / str(failing)
+        _interrupted(ranks, run, "edge", 20, 10)
+        allgather(ranks, 0)
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         outcome = Outcome(0)
         try:
-            job = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place)
             if ranks.rank == failing:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
-            job.grow()
+            grow(generations=60, backend=NumpyBackend(ranks), resume=run)
         except FileError as error:
             outcome = Outcome(1, str(error))
         except RankFailed:
@@ -198,19 +200,19 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         assert "cannot write " in sentence
         assert "File too large" in sentence
         assert "can still be resumed" in sentence
-        assert not list(place.glob(".gpunim-*[0-9a-f]"))
-        share(ranks, 0)
-        resumed = GrowthJob(generations=60, backend=NumpyBackend(ranks), resume=place).grow()
+        assert not list(mpi_rank.glob(".gpunim-*[0-9a-f]"))
+        allgather(ranks, 0)
+        resumed = grow(generations=60, backend=NumpyBackend(ranks), resume=run)
         assert resumed.digest == whole("edge", 60).digest
 
 
 def main() -> None:
-    here = place()
+    here = mpi_rank()
     assert here is not None
     ranks = join(here)
     found = {}
     for name, run in CASES.items():
-        folder = share(ranks, tempfile.mkdtemp(dir=sys.argv[1]) if ranks.rank == 0 else "")[0]
+        folder = allgather(ranks, tempfile.mkdtemp(dir=sys.argv[1]) if ranks.rank == 0 else "")[0]
         try:
             run(ranks, Path(folder))
             outcome = Outcome(0)

@@ -1,4 +1,4 @@
-"""Helpers of the tests of pictures: what is installed, and where bodies and words are."""
+"""Helpers of the tests of pictures: what is installed, and where objects and words are."""
 
 import shutil
 from functools import cache
@@ -36,13 +36,13 @@ needs_ffmpeg = pytest.mark.skipif(not has_ffmpeg(), reason="ffmpeg is not instal
 
 
 def blocks_at(cells):
-    """A body of these cells, all of generation 0."""
+    """An object of these cells, all of generation 0."""
     corners, zeros = np.array([*cells], np.int32), np.zeros(len(cells), np.int32)
     return Blocks("cells", corners, zeros + np.int32(1), zeros, len(cells))
 
 
 def frame(mask):
-    """The first and the last column and row of a mask, and so the body's box."""
+    """The first and the last column and row of a mask, and so the object's box."""
     columns, rows = np.flatnonzero(mask.any(axis=0)), np.flatnonzero(mask.any(axis=1))
     return columns[0], columns[-1], rows[0], rows[-1]
 

@@ -56,7 +56,7 @@ def test_a_movie_of_h264_needs_it(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_ffmpeg")
 def test_what_rests_does_not_flicker(tmp_path: Path) -> None:
-    """The corner that no body reaches has the same pixels in all frames."""
+    """The corner that no object reaches has the same pixels in all frames."""
     from PIL import Image
 
     make_movie(Movie("nim:7", frames=5, look=LOOK), tmp_path / "a.gif", workers=1)

@@ -1,4 +1,4 @@
-"""Legends, axes, titles and captions: apart, within the picture, and in the colours and at the places of the body."""
+"""Legends, axes, titles and captions: apart, within the picture, and in the colours and at the places of the object."""
 
 from collections import Counter
 from contextlib import suppress
@@ -17,12 +17,12 @@ from gpu_nim.render.axes import axes_of, box_of
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
-from gpu_nim.render.image import DrawnBody, render
+from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import VIEWS, fit
 from gpu_nim.render.words import number
 from tests.render_files import assert_apart, lines, polygons, texts, word_boxes, words_of
@@ -51,8 +51,8 @@ def laid_out(blocks, look, running=""):
     colour=st.sampled_from(["rank", "branch", "nim-p"]),
     running=st.sampled_from(["", "generation 15    population 1,024"]),
 )
-@example((300, 900), "Nim", "a b c", "fcc:4", "hero", "branch", "generation 4    population 300")
-@example((900, 300), "Nim", "a b c", "fcc:4", "hero", "branch", "generation 4    population 300")
+@example((300, 900), "Nim", "a b c", "fcc:4", "three-quarter", "branch", "generation 4    population 300")
+@example((900, 300), "Nim", "a b c", "fcc:4", "three-quarter", "branch", "generation 4    population 300")
 @example((60, 900), "", "", "nim:7", "gasket", "rank", "")
 def test_no_words_overlap_or_leave_the_picture(size, title, caption, source, view, colour, running):
     with suppress(UsageError):
@@ -189,9 +189,9 @@ def test_words_of_a_transparent_picture_are_read_on_any_slide(theme, slide):
 )
 def test_a_traced_body_has_the_legend_of_its_colours(source, colour):
     look = Look(colour=colour, engine="trace", quality="draft")
-    body = traced_body(source, look)
-    said = body.legend
-    assert body.colours(np.zeros((3, 0), np.int64), np.zeros(0, np.int8)).shape == (0, 3)  # of rays that all miss it
+    obj = traced_object(source, look)
+    said = obj.legend
+    assert obj.colours(np.zeros((3, 0), np.int64), np.zeros(0, np.int8)).shape == (0, 3)  # of rays that all miss it
     if source == "edge:12":
         expected = legend(blocks_of(source, colour=colour), colour)
         assert np.allclose(said.colours, expected.colours, atol=1e-6)
@@ -249,12 +249,12 @@ AXES = ("nim:15", "edge:31", "fcc:16", "cubic6:8", "nim:2^40", "chocolate:size=3
 
 
 @pytest.mark.parametrize("size", [(640, 480), (200, 150)])
-@pytest.mark.parametrize(("source", "view"), [*product(AXES, ["hero"]), *product(AXES[:-2], ["gasket"])])
+@pytest.mark.parametrize(("source", "view"), [*product(AXES, ["three-quarter"]), *product(AXES[:-2], ["gasket"])])
 def test_an_axis_has_its_name_and_its_0_and_as_much_of_each_side(source, view, size):
     look = Look(resolution=size, view=view, axes=True)
-    body = traced_body(source, look) if "^" in source else blocks_of(source)
-    said = annotations(body, look)
-    place = on_picture(aim(body, look, margins=said.margins), *size)
+    obj = traced_object(source, look) if "^" in source else blocks_of(source)
+    said = annotations(obj, look)
+    place = on_picture(aim(obj, look, margins=said.margins), *size)
     axes, words = axes_of(said.box, place, said.size), Counter(words_of(said.changing("", said.box, place)))
     names = set(said.box.names) - ({"z"} if (source, view) == ("cubic6:8", "gasket") else set())  # z is seen end on there
     assert {axis.name for axis in axes} == names <= set(words)
@@ -278,13 +278,13 @@ def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
     look = Look(resolution=(480, 480), axes=True)
     axes = axes_of(box, on_picture(aim(blocks, look), 480, 480), 12.0)
     assert [axis.name for axis in axes] == ["x", "y"]
-    assert axes[0].outward[1] > 0.5  # below the body
+    assert axes[0].outward[1] > 0.5  # below the object
     assert axes[1].outward[0] < -0.5  # to its left
 
 
 def test_axes_end_where_the_eye_is_in_the_body():
     blocks = blocks_of("nim:7")
-    inside = fit(VIEWS["hero"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
+    inside = fit(VIEWS["three-quarter"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
     inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
     assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []
 
@@ -292,12 +292,12 @@ def test_axes_end_where_the_eye_is_in_the_body():
 def test_words_before_the_body_are_on_a_veil():
     """As of an eye within it: letters stand out as they do elsewhere."""
     blocks = blocks_of("nim:31")
-    look = Look(resolution=(320, 240), view="hero", quality="draft", engine="numpy", **{**ALL, "axes": False})
+    look = Look(resolution=(320, 240), view="three-quarter", quality="draft", engine="numpy", **{**ALL, "axes": False})
     camera = aim(blocks, look)
     close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
     areas = list(word_boxes(annotations(blocks, look).words))
-    said = DrawnBody(blocks, look, "numpy")
-    bare = DrawnBody(blocks, replace(look, title="", caption="", legend=False), "numpy")
+    said = Renderer(blocks, look, "numpy")
+    bare = Renderer(blocks, replace(look, title="", caption="", legend=False), "numpy")
     for eye, veiled in ((camera, False), (close, True)):
         annotated, plain = (np.asarray(drawn.frame(eye)).astype(int).max(axis=2) for drawn in (said, bare))
         boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for _, left, top, right, bottom in areas]

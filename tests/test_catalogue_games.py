@@ -55,7 +55,6 @@ BOUNDED = GameEntry(
     parameters=(Parameter("most", integer_type(1, 9), "2", "how many may be taken"),),
     default_size=6,
     drawn_size=8,
-    greatest_size=50,
 )
 
 
@@ -89,7 +88,7 @@ def test_they_are_listed_and_explained():
         assert entry.summary in line
     listed = facts("games")["made-up-bounded"]
     assert listed["parameters"] == {"most": {"default": "2", "values": "an integer from 1 to 9", "help": "how many may be taken"}}
-    assert (listed["default_size"], listed["greatest_size"], listed["grundy"]) == (6, 50, "always")
+    assert (listed["default_size"], listed["grundy"]) == (6, "always")
     told = " ".join(printed("solve", "--help").split())
     assert "made-up-bounded: how many may be taken. [default: 2]" in told
     assert "made-up-heaps: how many of a heap. [default: 3]" in told
@@ -151,11 +150,9 @@ def test_a_rational_parameter_is_scanned():
     [
         (("solve", BOUNDED.name, "--most", "10"), "--most must be an integer from 1 to 9, got '10'"),
         (("solve", STEEP.name, "--most", "2"), "--most is a parameter of made-up-bounded and made-up-heaps, not of made-up-steep"),
-        (("solve", BOUNDED.name, "--size", "51"), "size must be an integer from 0 to 50, got 51"),
         (("solve", BOUNDED.name, "--backend", "cuda"), "backend must be numpy or auto for made-up-bounded"),
         (("render", f"{BOUNDED.name}:most=10"), "most must be an integer from 1 to 9, got '10'"),
         (("render", f"{BOUNDED.name}:mots=1"), "did you mean most?"),
-        (("render", f"{BOUNDED.name}:size=51"), "size must be an integer from 0 to 50, got 51"),
         (("render", f"{BOUNDED.name}:7"), "takes only most, size and grundy"),
         (("render", "made-up-bound:size=7"), "did you mean made-up-bounded"),
     ],

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from gpu_nim import count
-from gpu_nim.oeis.catalogue import CATALOGUE, entries, find, from_function
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.catalogue import CATALOGUE, entries, find, function_entry
 from tests.helpers import facts, printed, run
 
-CUBES = OeisEntry("A999991", "cubes from 1 on", 1, from_function(lambda n: n**3))
+CUBES = function_entry("A999991", "cubes from 1 on", 1, lambda n: n**3)
 
 
 @pytest.fixture(autouse=True)

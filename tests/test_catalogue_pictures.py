@@ -22,7 +22,7 @@ from gpu_nim.render import exports
 from gpu_nim.render.colourings import COLOURINGS, Colouring
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import EXPORTS, export
-from gpu_nim.render.exports.export_format import ExportedBody, ExportFormat, cubes
+from gpu_nim.render.exports.export_format import ExportedObject, ExportFormat, cubes
 from gpu_nim.render.figures import FIGURES, Figure
 from gpu_nim.render.geometry import CUTS, Cut
 from gpu_nim.render.image import render
@@ -43,8 +43,8 @@ pytestmark = pytest.mark.usefixtures("no_command")
 SMALL = ("--resolution", "64x48", "--engine", "numpy", "--quality", "draft")
 
 
-def xyz(body: ExportedBody) -> bytes:
-    return "".join(f"{x} {y} {z}\n" for x, y, z in body.mesh.points.tolist()).encode()
+def xyz(obj: ExportedObject) -> bytes:
+    return "".join(f"{x} {y} {z}\n" for x, y, z in obj.mesh.points.tolist()).encode()
 
 
 HEIGHT = Colouring(
@@ -164,7 +164,7 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
     monkeypatch.setitem(games.CATALOGUE, "steep", steep)
     look = Look(resolution=(64, 48), engine="numpy", quality="draft")
     sweep = Sweep(Movie("steep:size=7", "sweep", 5, options={"sweep": ends}, look=look))
-    assert len(sweep.largest) == len(blocks_of("chocolate:a=1,size=7"))  # the larger body frames all
+    assert len(sweep.largest) == len(blocks_of("chocolate:a=1,size=7"))  # the larger object frames all
     first, last = (np.asarray(sweep.frame(number)) for number in (0, 4))
     assert not np.array_equal(first, last)
 
@@ -172,14 +172,14 @@ def test_a_rational_parameter_of_a_made_up_game_is_swept(ends, monkeypatch):
 def test_a_made_up_export_format_is_written_listed_and_named(monkeypatch, tmp_path):
     made = ExportFormat(".xyz", "points, as text", xyz, printable=True)
     monkeypatch.setitem(EXPORTS, ".xyz", made)
-    assert re.search(r"\.xyz +points, as text, or one body to print", run("export", "--help").output)
+    assert re.search(r"\.xyz +points, as text, or one object to print", run("export", "--help").output)
     printed("export", "nim:3", "-o", tmp_path / "a.xyz")
     assert np.array_equal(np.loadtxt(tmp_path / "a.xyz"), cubes(blocks_of("nim:3"))[0])
     printed("export", "nim:3", "-o", tmp_path / "b.xyz", "--printable")
     for words, said in (
         (("c.xyz", "--title", "x", "--view", "axis"), "title, view would have no effect: an .xyz file takes"),
         (("a.xy",), r"an export must end in .*\.xyz, got"),
-        (("a.html", "--printable"), r"a printable body must end in .*\.xyz, got"),
+        (("a.html", "--printable"), r"a printable object must end in .*\.xyz, got"),
     ):
         assert re.search(said, refused("export", "nim:3", "-o", tmp_path / words[0], *words[1:]))
 

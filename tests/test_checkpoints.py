@@ -19,7 +19,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs import checkpoints as checkpoints_module
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.growth import Run
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile
 from gpu_nim.model.rule import Rule
@@ -68,9 +68,10 @@ def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: P
         checkpoints = Checkpoints(tmp_path / str(number))
         checkpoints.begin()
         checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
-        with GrowthJob(generations=last, backend=second, resume=tmp_path / str(number)).open() as run:
-            assert run.growing.generation == 7
-            growth = run.grow()
+        begun: list[Run] = []
+        growth = grow(generations=last, backend=second, resume=tmp_path / str(number), on_begin=begun.append)
+        assert begun[0].growing.resumed is not None
+        assert begun[0].growing.resumed.generation == 7
         assert (growth.digest, growth.births.tolist()) == (whole.digest, whole.births.tolist())
 
 
@@ -109,9 +110,9 @@ def test_a_copy_of_a_run_saves_beside_itself(tmp_path: Path) -> None:
 def test_a_finished_run_goes_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 1000)
     folder, out = tmp_path / "run", tmp_path / "a.zarr"
-    GrowthJob("edge", 40, backend=NUMPY, out=out, checkpoint=folder, every=15).grow()
+    grow("edge", 40, backend=NUMPY, out=out, checkpoint=folder, every=15)
     first = load(out).cells()
-    GrowthJob(generations=60, backend=NUMPY, resume=folder, out=tmp_path / "b.zarr").grow()
+    grow(generations=60, backend=NUMPY, resume=folder, out=tmp_path / "b.zarr")
     assert np.array_equal(load(out).cells(), first)  # the two share chunks, and none was changed
     assert np.array_equal(load(tmp_path / "b.zarr").cells(), grow("edge", 60, backend="numpy").cells())
 
@@ -186,10 +187,11 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[
         arrays = dict(file)
     change(arrays)
     np.savez(path, **arrays)  # each part of it right by itself
-    with GrowthJob(backend=NUMPY, resume=tmp_path / "run").open() as run:
-        assert run.growing.generation == 20
-        assert "checkpoint-0000000030.npz cannot be used" in run.passed_over[0]
-        assert run.grow().digest == grow("edge", 40, backend="numpy").digest
+    begun: list[Run] = []
+    growth = grow(backend=NUMPY, resume=tmp_path / "run", on_begin=begun.append)
+    assert begun[0].growing.resumed.generation == 20
+    assert "checkpoint-0000000030.npz cannot be used" in begun[0].checkpoints.passed_over[0]
+    assert growth.digest == grow("edge", 40, backend="numpy").digest
 
 
 def _flip(path: Path, member: bytes) -> None:
@@ -214,19 +216,19 @@ def test_damaged_cells_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     import zarr
 
     monkeypatch.setattr("gpu_nim.storage.growth_files._CHUNK", 200)
-    GrowthJob("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10).grow()
+    grow("edge", 30, backend=NUMPY, out=tmp_path / "a.zarr", checkpoint=tmp_path / "run", every=10)
     chunk = tmp_path / "run" / "cells.zarr" / "cells" / "c" / "1" / "0"
     chunk.unlink()
     chunk.write_bytes(b"x")
     with pytest.raises(FileError, match="chunk c/1/0 of cells was truncated"):
-        GrowthJob(backend=NUMPY, resume=tmp_path / "run", out=tmp_path / "b.npz").grow()
+        grow(backend=NUMPY, resume=tmp_path / "run", out=tmp_path / "b.npz")
     assert not (tmp_path / "b.npz").exists()
     zarr.open_array(tmp_path / "run" / "cells.zarr" / "cells").resize((200, 3))
     with pytest.raises(FileError, match=r"the cells of generation \d+ were edited or damaged"):
-        GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
+        grow(backend=NUMPY, resume=tmp_path / "run")
     (tmp_path / "run" / "cells.zarr" / "cells" / "zarr.json").write_text("{")
     with pytest.raises(FileError, match=r"cannot resume with .*cells\.zarr"):
-        GrowthJob(backend=NUMPY, resume=tmp_path / "run").grow()
+        grow(backend=NUMPY, resume=tmp_path / "run")
 
 
 def test_a_full_disk_is_said_and_the_last_checkpoint_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,15 +295,13 @@ def test_wrong_ways_to_resume(tmp_path: Path, args: tuple[object, ...], words: s
     assert names(tmp_path / "run") == before
 
 
-def test_making_a_job_reads_and_makes_nothing(tmp_path: Path) -> None:
-    job = GrowthJob("nim", 9, backend=NUMPY, out=str(tmp_path / "a.zarr"), checkpoint=str(tmp_path / "run"))
-    resuming = GrowthJob(backend=NUMPY, resume=tmp_path / "run")
-    assert os.listdir(tmp_path) == []
-    with job.open() as opened:
-        assert os.listdir(tmp_path) == ["run"]
-        assert opened.grow().population == 76
+def test_nothing_is_written_before_a_growth_has_begun(tmp_path: Path) -> None:
+    listed: list[list[str]] = []
+    out, folder = str(tmp_path / "a.zarr"), str(tmp_path / "run")
+    grown = grow("nim", 9, backend=NUMPY, out=out, checkpoint=folder, on_begin=lambda run: listed.append(os.listdir(tmp_path)))
+    assert (listed, grown.population) == ([[]], 76)
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "run"]
-    assert resuming.grow().population == 76
+    assert grow(backend=NUMPY, resume=folder).population == 76
 
 
 def test_wrong_ways_to_begin(tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
     checkpoints.begin()
     checkpoints.save(snapshot)
     with pytest.raises(UsageError, match="whose state is damaged"):
-        GrowthJob(generations=12, backend=NUMPY, resume=tmp_path / "run").grow()
+        grow(generations=12, backend=NUMPY, resume=tmp_path / "run")
 
 
 def test_a_rank_that_cannot_read_what_rank_0_reads_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ from gpu_nim import load
 from gpu_nim.cli.dialogues import Dialogue
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
-from gpu_nim.games.laws import chocolate_first_difference
 from gpu_nim.games.nim import positions
+from gpu_nim.games.theorems import chocolate_first_difference
 from tests.helpers import facts, run
 
 

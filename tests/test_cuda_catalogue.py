@@ -40,7 +40,7 @@ def grown(backend: Backend, name: str, generations: int, *, general: bool = Fals
     facts: list[object] = []
     state = None
     for to in (generations // 2, generations):
-        engine = backend.automaton(rule, generations, state, general=general)
+        engine = backend.engine(rule, generations, state, general=general).make()
         batch = engine.advance(to, cells=True, section=(1, 0))
         assert batch.cells is not None
         assert batch.section is not None
@@ -135,8 +135,8 @@ def test_a_predicate_that_no_device_takes(cuda: CudaBackend, predicate: str, gen
     rule = Rule(2, square.offsets, square.births, square.seeds, **{predicate: hosts})
     message = f"^{predicate} must take the device's arrays, by operators and indexing alone, got TypeError .*--backend numpy"
     with pytest.raises(UsageError, match=message):
-        cuda.automaton(rule, 5, general=general).advance(3)
-    assert NumpyBackend().automaton(rule, 5, general=general).advance(3).births.tolist()[:2] == [
+        cuda.engine(rule, 5, general=general).make().advance(3)
+    assert NumpyBackend().engine(rule, 5, general=general).make().advance(3).births.tolist()[:2] == [
         1,
         3 if predicate == "universe" else 4,
     ]

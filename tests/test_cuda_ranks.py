@@ -8,7 +8,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import availability, selection
-from gpu_nim.backends.communicator import free_share, share
+from gpu_nim.backends.communicator import allgather, free_share
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.exactly_one import device_bytes
@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.bricks import ENTRY, FIELD
-from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.growth import grow, plan_growth
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.cuda_host import HostLauncher, compiler
@@ -32,13 +32,13 @@ def births(rule, last, ranks, *, directly=False):
 
     def work(communicator):
         communicator.device_buffers = directly
-        return backend.on_rank(communicator).automaton(rule, last).advance(last).births.tolist()
+        return backend.on_rank(communicator).engine(rule, last).make().advance(last).births.tolist()
 
     return on_ranks(ranks, work)[0]
 
 
 def expected(rule, last):
-    return NumpyBackend().automaton(rule, last).advance(last).births.tolist()
+    return NumpyBackend().engine(rule, last).make().advance(last).births.tolist()
 
 
 @pytest.mark.parametrize(("rule", "last"), [(EDGE, 60), (KNIGHT, 60)], ids=["edge", "knight"])
@@ -74,8 +74,8 @@ def test_ranks_divide_the_memory():
     parts = [DeviceBricks(EDGE, 256, rank, 4) for rank in range(4)]
     assert sum(part.count for part in parts) == DeviceBricks(EDGE, 256).count
     backend = CudaBackend(HostLauncher()).on_rank(SimpleNamespace(size=4, rank=0))
-    assert backend.growth_memory(EDGE, 256) == device_bytes(EDGE, 256, 4)
-    assert backend.growth_memory(EDGE, 256, general=True) is None
+    assert backend.engine(EDGE, 256).memory == device_bytes(EDGE, 256, 4)
+    assert CudaBackend(HostLauncher()).engine(EDGE, 256, general=True).memory is None
 
 
 def test_ranks_that_share_a_device_share_its_memory():
@@ -89,12 +89,19 @@ def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(t
 
     def grown(backend, folder, last, ranks):
         resumes = folder.exists()
-        share(ranks, 0)  # none makes the folder before all have looked for it
+        allgather(ranks, 0)  # none makes the folder before all have looked for it
         here = {"resume": folder} if resumes else {"checkpoint": folder, "every": 20}
-        with GrowthJob(None if resumes else automaton, last, backend=backend.on_rank(ranks), **here).open() as job:
-            return job.growing.generation, job.grow().digest
+        begun: list[int] = []
+        growth = grow(
+            None if resumes else automaton,
+            last,
+            backend=backend.on_rank(ranks),
+            on_begin=lambda run: begun.append(run.growing.generation),
+            **here,
+        )
+        return begun[0], growth.digest
 
-    whole = GrowthJob(automaton, 60, backend=backends[1]).grow().digest
+    whole = grow(automaton, 60, backend=backends[1]).digest
     for begins, ends in (backends, backends[::-1]):
         folder = tmp_path / begins.name
         assert {begun for begun, _ in on_ranks(3, partial(grown, begins, folder, 40))} == {-1}
@@ -125,6 +132,6 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     births(EDGE, last, 3)
     bricks = DeviceBricks.of_busiest(EDGE, last, 3)
     assert 0 < max(sizes) <= bricks.sent_bytes(bricks.planned)
-    assert GrowthJob("edge", last, backend=backend, ranks=3).plan().costs["memory"] == device_bytes(EDGE, last, 3)
+    assert plan_growth("edge", last, backend=backend, ranks=3).costs["memory"] == device_bytes(EDGE, last, 3)
     nim = find("nim").rule
-    assert GrowthJob("nim", last, backend=backend, ranks=3).plan().costs["memory"] == device_bytes(nim, last, 3)
+    assert plan_growth("nim", last, backend=backend, ranks=3).costs["memory"] == device_bytes(nim, last, 3)

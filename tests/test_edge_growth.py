@@ -24,7 +24,7 @@ def test_the_tables_satisfy_the_conjecture(automaton: str, largest: float) -> No
 def test_the_page_has_the_ratios_of_the_tables() -> None:
     page = (DOCS / "open-problems" / "edge-growth.md").read_text()
     rows = re.findall(r"^\| (\d+) \| (\d+) \|(.*)\| (\d+) \|(.*)\|$", page, re.MULTILINE)
-    assert [int(row[0]) for row in rows] == [1, 3, 5, 7, 9, 11, 13, 15]
+    assert [int(row[0]) for row in rows] == [1, 3]
     for c, *rest in rows:
         for automaton, last, ratios in zip(("edge", "fcc"), rest[::2], rest[1::2], strict=True):
             n, population = int(last), tabled(automaton)

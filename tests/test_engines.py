@@ -14,7 +14,7 @@ from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.numpy import NumpyBackend, byte_table, exactly_one, general
+from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
 from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
@@ -61,7 +61,7 @@ def cut(part: int | None) -> Iterator[None]:
     """Inside, engines cut their work and what they save into such small parts, and tables begin small."""
     with pytest.MonkeyPatch.context() as patch:
         if part is not None:
-            patch.setattr(byte_table, "_BLOCK", part)
+            patch.setattr(exactly_one, "_BLOCK", part)
             patch.setattr(general, "_DENSE_BYTES", 0)
             patch.setattr(cuda_exactly_one.ExactlyOneEngine, "saved", part)
             patch.setattr(cuda_general, "_FIRST_BITS", 1)
@@ -101,7 +101,7 @@ def test_every_engine_equals_the_general_one(backend, kind, data, more, value, p
     wanted = {"cells": True, "section": (data.draw(st.integers(0, rule.dimension - 1)), value)}
     whole = GeneralEngine(rule, last + more)
     with cut(part):
-        engine = backend.automaton(rule, last + more, general=kind == "general")
+        engine = backend.engine(rule, last + more, general=kind == "general").make()
         for to in sorted({middle, last}):
             same_batches(engine.advance(to, **wanted), whole.advance(to, **wanted))
 
@@ -117,14 +117,14 @@ def test_every_engine_resumes_on_either_backend(backend, kind, data, stop, more,
     whole = GeneralEngine(rule, last).advance(last, cells=True, section=(0, 0))
     with cut(part):
         starts, ends = (NUMPY, backend) if back else (backend, NUMPY)
-        first = starts.automaton(rule, max(stop, 0) + planned, general=slow)
+        first = starts.engine(rule, max(stop, 0) + planned, general=slow).make()
         if stop >= 0:
             first.advance(stop)
         state = first.state()
         if stop + 1 < max(stop, 0) + planned:
             first.advance(stop + 1)  # which does not change the state
         for each in (ends, backend):
-            rest = each.automaton(rule, last, state, general=slow).advance(last, cells=True, section=(0, 0))
+            rest = each.engine(rule, last, state, general=slow).make().advance(last, cells=True, section=(0, 0))
             assert rest.first == stop + 1
             same_rest(rest, whole)
 
@@ -140,7 +140,7 @@ def test_every_engine_resumes_on_either_backend(backend, kind, data, stop, more,
 )
 def test_the_lattices_of_the_literature(backend, rule, last):
     last = last if backend.name == "numpy" else min(last, 25)
-    engines = backend.automaton(rule, last), GeneralEngine(rule, last)
+    engines = backend.engine(rule, last).make(), GeneralEngine(rule, last)
     same_batches(*(engine.advance(last, cells=True, section=(0, 2)) for engine in engines))
 
 
@@ -154,7 +154,7 @@ def test_a_line_of_cells_crosses_bricks_at_their_corners(every_backend, offset):
 @both_engines
 @pytest.mark.parametrize(("to", "section"), [(2, None), (6, None), (4, (3, 0))])
 def test_generations_and_sections_are_checked(backend, slow, to, section):
-    engine = backend.automaton(FCC, 5, general=slow)
+    engine = backend.engine(FCC, 5, general=slow).make()
     engine.advance(2)
     with pytest.raises(UsageError, match=r"to must be from 3 to 5|axis from 0 to 2"):
         engine.advance(to, section=section)
@@ -170,7 +170,7 @@ def test_generations_and_sections_are_checked(backend, slow, to, section):
     ids=["fcc", "far", "births", "touches", "one dimension", "four dimensions"],
 )
 def test_the_fast_path_is_taken_where_it_applies(backend, rule, fast):
-    kinds = [type(backend.automaton(rule, 5, general=slow)).__name__ for slow in (False, True)]
+    kinds = [type(backend.engine(rule, 5, general=slow).make()).__name__ for slow in (False, True)]
     fastest = "ExactlyOneEngine"
     if type(backend) is not NumpyBackend and backend.name == "numpy" and rule is FCC:
         fastest = "CompiledEngine"  # whose loops know no touches further than the neighbouring bricks
@@ -250,14 +250,14 @@ def test_published_populations(backend, slow, entry):
     terms = terms[: None if backend.name == "numpy" else 30 if slow else 66]
     for part in (None, 5) if backend.name == "numpy" else (None,):
         with cut(part):
-            engine = backend.automaton(POPULATIONS.get(entry, RULE750), len(terms), general=slow)
+            engine = backend.engine(POPULATIONS.get(entry, RULE750), len(terms), general=slow).make()
             assert np.cumsum(engine.advance(len(terms) - 1).births).tolist() == terms
 
 
 @both_engines
 def test_plane_section_of_fcc(backend, slow):
     terms = population_terms("A147552")[: None if backend.name == "numpy" else 30]
-    batch = backend.automaton(FCC, len(terms) - 1, general=slow).advance(len(terms) - 1, section=(2, 0))
+    batch = backend.engine(FCC, len(terms) - 1, general=slow).make().advance(len(terms) - 1, section=(2, 0))
     assert np.cumsum(batch.section).tolist() == terms
 
 
@@ -267,7 +267,7 @@ def test_plane_section_of_fcc(backend, slow):
 def test_edge_to_63(backend, slow):
     for part in (None, 5) if backend.name == "numpy" else (None,):
         with cut(part):
-            births = backend.automaton(EDGE, 63, general=slow).advance(63).births
+            births = backend.engine(EDGE, 63, general=slow).make().advance(63).births
         assert births[:14].tolist() == [1, 3, 3, 15, 3, 15, 27, 63, 3, 15, 27, 81, 75, 63]
         assert np.cumsum(births)[[7, 15, 63]].tolist() == [130, 826, 43102]
 

@@ -15,8 +15,8 @@ from gpu_nim.counting.blocks import Blocks
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
-from gpu_nim.model.arguments import Whole
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.arguments import IntLike
+from gpu_nim.model.work import OnStep, no_progress
 from tests.helpers import printed, refused, run
 
 STOP = 40
@@ -38,7 +38,7 @@ class Powers(Rising):
     summary = "The power n^{piles}"
     numbers: ClassVar = {3: "A999991"}
 
-    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
         return index(n) ** self.piles
 
     def _sum_through(self, last: int) -> int:

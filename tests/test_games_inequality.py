@@ -20,8 +20,8 @@ from gpu_nim.games.inequality import (
     sheared,
     six_coordinate_chocolate,
 )
-from gpu_nim.games.laws import law_of_inequalities
 from gpu_nim.games.solve import expected_points, solve
+from gpu_nim.games.theorems import theorem_of_inequalities
 from gpu_nim.model.errors import UsageError
 from gpu_nim.papers.by_definition import inequality_values
 
@@ -53,8 +53,8 @@ def test_numbers_of_p_positions(every_backend, game, size, count):
     ],
 )
 def test_theorems_are_told_of_games_of_their_form_alone(theorem, games):
-    laws = [law_of_inequalities(parse_game(text)) for text in games]
-    assert [law and law.statement for law in laws] == [theorem] * len(games)
+    theorems = [theorem_of_inequalities(parse_game(text)) for text in games]
+    assert [each and each.statement for each in theorems] == [theorem] * len(games)
 
 
 @st.composite

@@ -8,7 +8,7 @@ import pytest
 
 from gpu_nim import grow, save
 from gpu_nim.automata import define
-from gpu_nim.jobs import GrowthJob
+from gpu_nim.jobs import automaton_of
 from gpu_nim.storage.rle_files import read_pattern
 from tests.helpers import ON_NUMPY, facts
 from tests.lattices import literal
@@ -58,4 +58,4 @@ def test_seeds_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         found = facts("grow", *words, "--gen", 6, *ON_NUMPY)
         assert (found["automaton"], found["digest"]) == ("own", grow(rule, 6, backend="numpy").digest)
         assert found["births"] == [len(born) for born in literal(rule, 6)]
-    assert GrowthJob("edge", 3, seeds="two.rle3", backend="numpy").grow().population > 4
+    assert grow(automaton_of("edge", seeds="two.rle3"), 3, backend="numpy").population > 4

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from gpu_nim.automata.growth_process import grow
 from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.jobs.growth import grow
 from scripts.lib import gpu_checks as checks
 from tests.cuda_host import HostLauncher, compiler
 
@@ -33,8 +33,8 @@ def gpu_checks(cupy: ModuleType, monkeypatch: pytest.MonkeyPatch, launcher: Host
     """The checks, on small growths."""
     backends = {"cuda": CudaBackend(launcher), "numpy": NumpyBackend()}
     monkeypatch.setattr(checks, "select", lambda name: backends.get(name, name))
-    for where in ("automata.growth_process", "games.solvers"):
-        monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name: backends.get(name, name))
+    for where in ("automata.growth_process", "jobs.growth", "games.rulesets"):
+        monkeypatch.setattr(f"gpu_nim.{where}.select", lambda name, threads=None: backends.get(name, name))
     sizes = {
         "GROWTHS": (("nim", 70, True), ("rule750", 12, True)),
         "ON_RANKS": (("edge", 12, 2),),

@@ -23,10 +23,9 @@ from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
-from gpu_nim.guessing.known import known_sequences
+from gpu_nim.guessing.known import find_known, known_sequences
 from gpu_nim.guessing.law import needed_confirmations
 from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
-from gpu_nim.guessing.matches import find_known
 from gpu_nim.guessing.recurrences import find_modular_recurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
@@ -323,8 +322,8 @@ def test_a_sequence_of_long_work_is_compared_with_the_terms_that_are_kept():
 @pytest.mark.nightly
 def test_every_known_sequence_finds_itself_by_its_first_terms():
     for known in known_sequences():
-        if known.offset == 0 and len(set(known.head)) > 3:
-            assert f"f(n) = {known.name}(n)" in [match.formula for match in find_known(known.head)]
+        if known.entry.offset == 0 and len(set(known.head)) > 3:
+            assert f"f(n) = {known.entry.name}(n)" in [match.formula for match in find_known(known.head)]
 
 
 # What gives nothing

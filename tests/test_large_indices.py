@@ -57,7 +57,7 @@ def _from(base: int, plain: Callable[[DeviceBricks], int], bricks: DeviceBricks)
 @pytest.mark.parametrize("base", [2**27 - 3, 2**31 - 3, 2**32 - 2**9])
 def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, base: int) -> None:
     last = 18
-    host = NumpyBackend().automaton(rule, last)
+    host = NumpyBackend().engine(rule, last).make()
     expected = [host.advance(last // 2, cells=True), host.advance(last, cells=True)]
     based(monkeypatch, base)
     engine = ExactlyOneEngine(VastLauncher(), rule, last)
@@ -93,7 +93,7 @@ def lists_begin_far_on(engine: ExactlyOneEngine, launcher: VastLauncher) -> None
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_places_far_on_in_a_list_of_bricks(monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
     rule, first, last = find("fcc").rule, 33, 36
-    host = NumpyBackend().automaton(rule, last)
+    host = NumpyBackend().engine(rule, last).make()
     host.advance(first)
     state, wanted = host.state(), host.advance(last)
     based(monkeypatch, 2 * FIRST)  # room in the lists for twice as many
@@ -181,7 +181,7 @@ def test_a_table_of_many_slots(monkeypatch: pytest.MonkeyPatch, bits: int) -> No
 
     monkeypatch.setattr(general, "_FIRST_BITS", bits)
     engine = GeneralEngine(VastLauncher(clear), rule, last)
-    batch, wanted = engine.advance(last, cells=True), NumpyBackend().automaton(rule, last).advance(last, cells=True)
+    batch, wanted = engine.advance(last, cells=True), NumpyBackend().engine(rule, last).make().advance(last, cells=True)
     assert batch.births.tolist() == wanted.births.tolist()
     assert np.array_equal(batch.cells, wanted.cells)
     # Wherever else they had gone, probing would have found them.
@@ -193,7 +193,7 @@ def test_a_table_of_many_slots(monkeypatch: pytest.MonkeyPatch, bits: int) -> No
 def test_rows_of_nims_plane_far_apart() -> None:
     """32 generations on the first tiles of a plane whose rows have 2^26 words: row 95 begins at word 6.4e9."""
     last, generation = 95, 60
-    host = NumpyBackend().automaton(NIM, last)
+    host = NumpyBackend().engine(NIM, last).make()
     host.advance(generation)
     state, wanted = host.state(), host.advance(generation + 32)
     launcher, rows, row_words = VastLauncher(), last + 1, 1 << 26

@@ -56,7 +56,7 @@ def test_a_table_holds_arrays() -> None:
 
 
 def test_data_frames_are_made_of_tables() -> None:
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="pandas is not installed")
     found = grow("nim", 7, backend="numpy", columns=["births", "population/n^3"]).table
     frame = found.to_pandas()
     assert frame["births"].tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
@@ -121,7 +121,7 @@ def test_density_is_that_of_the_box_of_three_branches() -> None:
 def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
     names = ("births", "section z=0", "p-positions", "delay 1", "boxes 4", "dimension")
     growing = GrowthProcess("edge", 30, NumpyBackend(), columns=names)
-    engine = NumpyBackend().automaton(EDGE, 30)
+    engine = NumpyBackend().engine(EDGE, 30).make()
     batches = [engine.advance(stop, cells=True, section=(2, 0)) for stop in stops]
     for batch in batches:
         growing.recorder.add(batch)

@@ -16,13 +16,12 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
-from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.growth import grow
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import VARIABLE, host_memory, limited
-from gpu_nim.render import picture_memory
-from gpu_nim.render.image import render
+from gpu_nim.render import image
+from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look
-from gpu_nim.render.picture_memory import require_picture_memory
 from tests.cuda_host import HostLauncher, compiler
 from tests.helpers import gpunim
 
@@ -169,11 +168,11 @@ def test_a_growth_asks_for_what_is_planned(name: str, backend: NumpyBackend | Cu
         pytest.skip("kernels cannot run on the CPU: no g++ (or $CXX)")
     asked = []
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("numpy", "numpy.exactly_one", "cuda", "cuda.exactly_one"):
+        for module in ("numpy.nim", "numpy.exactly_one", "cuda.nim", "cuda.exactly_one"):
             patch.setattr(f"gpu_nim.backends.{module}.require_memory", lambda needed, *_: asked.append(needed))
         growing = GrowthProcess(name, 200, backend)
         growing.begin()
-    assert asked[0] == growing.planned_memory() > 0
+    assert asked[0] == growing.choice.memory > 0
 
 
 @pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
@@ -185,9 +184,8 @@ def test_a_device_whose_memory_others_took_after_the_plan(name: str, tmp_path: P
         raise MemoryError("Out of memory allocating 4,096 bytes (allocated so far: 0 bytes).")  # as CuPy says it
 
     monkeypatch.setattr(launcher.xp, "zeros", taken)
-    job = GrowthJob(name, 40, backend=CudaBackend(launcher), out=tmp_path / "growth.csv")
     with pytest.raises(InsufficientMemoryError, match=r"^[^\n]*: the device has too little free memory \(Out of memory"):
-        job.grow()
+        grow(name, 40, backend=CudaBackend(launcher), out=tmp_path / "growth.csv")
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
 
 
@@ -213,7 +211,7 @@ def nothing_is_drawn(*_: object, **__: object) -> None:
 
 
 def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_memory, "host_memory", lambda: 10**9)
+    monkeypatch.setattr(image, "host_memory", lambda: 10**9)
     monkeypatch.setattr("gpu_nim.render.image.prepare", nothing_is_drawn)
     with pytest.raises(InsufficientMemoryError, match=r"^drawing nim:15 at 16384x16384 needs [\d,]+ bytes, 1,000,000,000 are free"):
         render("nim:15", resolution=(16384, 16384), engine="numpy")

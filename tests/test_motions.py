@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.automata.growth_process import grow
-from gpu_nim.render.colourings import told_by_light
+from gpu_nim.jobs.growth import grow
+from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.motions.growth import GrowthInTime, Pullback, grown_caption, growth_stops
+from gpu_nim.render.motions.growth import GrowthMotion, Pullback, grown_caption, growth_stops
 from gpu_nim.render.motions.motion import pause, places
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.traced_body import TracedBody
+from gpu_nim.render.traced_object import TracedObject
 from tests.render_files import frame
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
@@ -58,7 +58,7 @@ grown = cache(blocks_of)
     st.sampled_from(["nim:21", "edge:9", "fcc:6", "ulam-warburton:20", "hexagonal:9", "chocolate:size=7"]),
     st.integers(2, 60),
     st.integers(0, 3),
-    st.sampled_from(["hero", "isometric", "axis", "gasket", "200,35"]),
+    st.sampled_from(["three-quarter", "isometric", "axis", "gasket", "200,35"]),
     st.sampled_from([(64, 48), (48, 64)]),
 )
 def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(name, frames, hold, view, size):
@@ -96,18 +96,18 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
 def test_the_population_is_that_of_all_cells_of_a_body_that_is_projected_or_merged(source, limit, monkeypatch):
     if limit:
         monkeypatch.setitem(blocks_of.__kwdefaults__, "limit", limit)
-    body = prepare(source, Look())
-    assert len(body) < body.population
+    obj = prepare(source, Look())
+    assert len(obj) < obj.population
     growth = grow(source[:-2], 8)
     births = growth.births.tolist()
     caption = f"generation 7 = 2³ − 1    population {sum(births[:8]):,}    {births[7]:,} born, then {births[8]:,}"
-    assert grown_caption(body, 7) == caption
+    assert grown_caption(obj, 7) == caption
 
 
 def test_a_growth_that_leaps_ahead_is_in_view_at_once():
     """Cells far out in the first generation after a pause: the camera is there before them."""
-    body = blocks_of("nim:15")
-    far = replace(body, corners=np.where(body.generations[:, None] == 8, 4 * body.corners, body.corners).astype(np.int32))
+    obj = blocks_of("nim:15")
+    far = replace(obj, corners=np.where(obj.generations[:, None] == 8, 4 * obj.corners, obj.corners).astype(np.int32))
     path = Pullback(far, LOOK, 60, 2)
     for number in range(60):
         generation, camera = path.frame(number)
@@ -127,14 +127,14 @@ def test_a_frame_does_not_depend_on_the_frames_before_it():
 @pytest.mark.parametrize(("source", "engine"), [("edge:12", "numpy"), ("nim:40", "trace"), ("edge:12", "trace")])
 def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(source, engine):
     look = Look(resolution=(120, 90), quality="draft", engine=engine)
-    growing = GrowthInTime(Movie(source, "growth", 40, look=look))
+    growing = GrowthMotion(Movie(source, "growth", 40, look=look))
     name, last = source.split(":")
     for generation in (7, int(last)):
         part, cells = growing._whole.until(generation), blocks_of(f"{name}:{generation}")
-        if isinstance(part, TracedBody):
+        if isinstance(part, TracedObject):
             shown = part.colours(cells.corners.T.astype(np.int64), np.zeros(len(cells), np.int8))
         else:
-            shown = told_by_light(look.colours_of(part), part.generations, generation, look.drawn_theme)
+            shown = glow_by_age(look.colours_of(part), part.generations, generation, look.drawn_theme)
         still, new = look.colours_of(cells), cells.generations == generation
         assert np.allclose(shown[new], 1.5 * still[new], atol=0.03)
         assert np.allclose(shown[0], still[0], atol=0.03)  # which has cooled
@@ -145,7 +145,7 @@ def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(so
 def test_a_cut_body_fills_its_picture_whether_it_rests_or_grows(engine):
     look = Look(resolution=(160, 120), quality="draft", engine=engine, cut="half", view="200,20")
     still = np.asarray(render("edge:15", look, transparent=True).image)[..., 3] > 99
-    grown = np.ptp(np.asarray(GrowthInTime(Movie("edge:15", "growth", 4, look=look)).frame(3), int), axis=2)[:104] > 60
-    for body, height in ((still, 0.86), (grown, 0.6)):  # the less for its words
-        _, _, top, bottom = frame(body)
+    grown = np.ptp(np.asarray(GrowthMotion(Movie("edge:15", "growth", 4, look=look)).frame(3), int), axis=2)[:104] > 60
+    for obj, height in ((still, 0.86), (grown, 0.6)):  # the less for its words
+        _, _, top, bottom = frame(obj)
         assert bottom - top + 1 > height * 120

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pytest
 
 from gpu_nim import grow, load
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.growth import plan_growth
 from gpu_nim.jobs.mpi import _GRACES
 from tests.helpers import gpunim, run, wait_for
 from tests.mpi_cases import CASES
@@ -139,10 +139,10 @@ def test_the_plan_of_ranks() -> None:
     ],
 )
 def test_the_plan_says_how_many_ranks_fit(monkeypatch: pytest.MonkeyPatch, room: int, words: str) -> None:
-    job = GrowthJob("edge", 256, backend=NumpyBackend(threads=0), ranks=8)
-    needed = job.plan().costs["memory"]
+    plan = partial(plan_growth, "edge", 256, backend=NumpyBackend(threads=0), ranks=8)
+    needed = plan().costs["memory"]
     monkeypatch.setattr(NumpyBackend, "free_memory", lambda self: room * needed + 1)
-    assert words in str(job.plan())
+    assert words in str(plan())
 
 
 @on_ranks

@@ -114,10 +114,10 @@ def brick_scene(source, cut):
 @pytest.mark.parametrize(
     ("source", "view", "zoom", "cut"),
     [
-        ("nim:31", "hero", 1, ""),
-        ("nim:2^40", "hero", 2.0**36, ""),
+        ("nim:31", "three-quarter", 1, ""),
+        ("nim:2^40", "three-quarter", 2.0**36, ""),
         ("nim:2^40", "isometric", 0, ""),  # at a corner where the coordinates' lower 30 bits begin again
-        ("edge:15", "hero", 3, ""),
+        ("edge:15", "three-quarter", 3, ""),
         ("fcc:9", "isometric", 1, "2,8,0"),
     ],
 )

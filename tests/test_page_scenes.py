@@ -1,4 +1,4 @@
-"""The data of pages: what they hold is the body, cell by cell, and its colours."""
+"""The data of pages: what they hold is the object, cell by cell, and its colours."""
 
 import gzip
 import json

@@ -153,14 +153,14 @@ class TestInTheBrowser:
             analysis = Analysis(game, position, misere=misere, **parameters)
             known = analysis.explain(position)
             assert answer["isP"] == known.is_p, position
-            assert answer["longest"] == (None if known.longest is None else str(known.longest)), position
+            assert answer["longest"] == (None if known.longest_optimal_play is None else str(known.longest_optimal_play)), position
             leaves = [option[1] for option in answer["options"]]
-            assert leaves == [list(option.leaves) for option in known.options], position
+            assert leaves == [list(option.leaves) for option in known.moves], position
             assert [move[1] for move in answer["winning"]] == [list(move.leaves) for move in known.winning], position
             best = analysis.best(position)
             assert (answer["best"] and answer["best"][1]) == (best and list(best.leaves)), position
             if game != "nim":  # whose moves the page calls by the number that is taken
-                assert answer["options"] == [told(option) for option in known.options], position
+                assert answer["options"] == [told(option) for option in known.moves], position
         words = " ".join(option[0] for answer in answers for option in answer["options"])
         assert ("itself drops" in words) == (name == "text")
 
@@ -186,7 +186,7 @@ class TestInTheBrowser:
             winning = [f"{each.take} from pile {each.pile + 1}" for each in winning_moves(position)]
             assert [each[0] for each in answer["winning"]] == winning, position
             if max(position) < 8:
-                assert answer["longest"] == str(Analysis("nim", position).explain(position).longest), position
+                assert answer["longest"] == str(Analysis("nim", position).explain(position).longest_optimal_play), position
 
     def reach(self, player, name):
         """Go to a control by the tabulator alone."""

@@ -6,7 +6,7 @@ import pytest
 
 from gpu_nim.games import explain as room
 from gpu_nim.games.explain import explain
-from gpu_nim.papers.inequality_conditions.section_3_and_4 import EXAMPLE_3_4
+from gpu_nim.papers.inequality_conditions import EXAMPLE_3_4
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ from gpu_nim.papers.inequality_conditions.section_3_and_4 import EXAMPLE_3_4
 )
 def test_a_large_position_is_explained_as_a_small_one(game, position, parameters, monkeypatch):
     small = explain(game, position, **parameters)
-    assert small.below
+    assert small.positions_below
     monkeypatch.setattr(room, "MAX_MOVES", 3)
     large = explain(game, position, **parameters)
-    assert (large.below, large.longest, large.parents) == (None, None, None)
+    assert (large.positions_below, large.longest_optimal_play, large.parents) == (None, None, None)
     assert large.is_p == small.is_p
     assert large.grundy in (small.grundy, None)
-    assert [(option.move, option.leaves, option.is_p) for option in large.options] == [
-        (option.move, option.leaves, option.is_p) for option in small.options
+    assert [(option.move, option.leaves, option.is_p) for option in large.moves] == [
+        (option.move, option.leaves, option.is_p) for option in small.moves
     ]
 
 
@@ -59,7 +59,18 @@ def test_inequalities_are_a_game_as_the_one_of_that_name():
         ("5/2 y <= x + z", "chocolate", {"a": "5/2"}),
     ):
         one, other = explain(text, (4, 1, 3)), explain(entry, (4, 1, 3), **parameters)
-        facts = ("is_p", "grundy", "options", "step", "longest", "birthday", "parents", "below", "by", "statement")
+        facts = (
+            "is_p",
+            "grundy",
+            "moves",
+            "step",
+            "longest_optimal_play",
+            "longest_play",
+            "parents",
+            "positions_below",
+            "theorem",
+            "statement",
+        )
         assert [getattr(one, fact) for fact in facts] == [getattr(other, fact) for fact in facts]
         assert one.parameters == {"where": text}
 
@@ -79,8 +90,8 @@ def test_misere_play_of_heaps_and_inequalities():
         found = explain(game, numbers, misere=True, **parameters)
         rules = room.Analysis(game, numbers, **parameters).rules
         assert found.is_p == (not wins(rules, found.position))
-        assert [option.is_p for option in found.options] == [not wins(rules, option.leaves) for option in found.options]
-        assert (found.by, found.grundy) == (None, None)
+        assert [option.is_p for option in found.moves] == [not wins(rules, option.leaves) for option in found.moves]
+        assert (found.theorem, found.grundy) == (None, None)
 
 
 def test_misere_nim_is_as_bouton_says():

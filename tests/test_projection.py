@@ -1,4 +1,4 @@
-"""Bodies of four coordinates and more, projected to space: what the projection keeps, and what of it is drawn."""
+"""Objects of four coordinates and more, projected to space: what the projection keeps, and what of it is drawn."""
 
 from dataclasses import replace
 from itertools import pairwise, permutations, product
@@ -16,7 +16,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.projection import FINE, frame, in_space, one_at_each_place
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.traced_object import traced_object
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 
@@ -33,30 +33,30 @@ def generation(blocks, n):
 def test_the_last_generation_before_a_power_of_two_is_sierpinskis_octahedron(m):
     corners = [sign * step for step in np.eye(3, dtype=int) for sign in (1, -1)]
     octahedron = [sum(2**j * corner for j, corner in enumerate(chosen)) for chosen in product(corners, repeat=m)]
-    body = blocks_of(f"nim-4:{2**m - 1}")
-    last = generation(body, 2**m - 1)
+    obj = blocks_of(f"nim-4:{2**m - 1}")
+    last = generation(obj, 2**m - 1)
     assert places(last) == sorted(tuple(place.tolist()) for place in octahedron)
     assert len(set(places(last))) == 6**m == ByTotal(4).value(2**m - 1)
 
 
 def test_no_position_covers_another_of_its_generation_and_each_touches_a_parent_with_a_side():
-    body = blocks_of("nim-4:12")
+    obj = blocks_of("nim-4:12")
     for n in range(13):
-        assert len(set(places(generation(body, n)))) == ByTotal(4).value(n)
-    for before, after in pairwise(np.array(places(generation(body, n))) for n in range(13)):
+        assert len(set(places(generation(obj, n)))) == ByTotal(4).value(n)
+    for before, after in pairwise(np.array(places(generation(obj, n))) for n in range(13)):
         steps = np.abs(after[:, None] - before[None]).sum(axis=2)
         assert (steps.min(axis=1) == 1).all()
 
 
 def test_permutations_of_the_piles_are_symmetries_of_the_cube():
-    body = blocks_of("nim-4:9")
+    obj = blocks_of("nim-4:9")
     used = set()
     for order in permutations(range(4)):
         moved = frame(4)[:, list(order)] @ frame(4).T
         matrix = np.rint(moved[:3, :3]).astype(int)
         assert np.allclose(moved[:3, :3], matrix)
         used.add(tuple(map(tuple, matrix.tolist())))
-        assert sorted(map(tuple, (body.corners @ matrix.T).tolist())) == places(body)
+        assert sorted(map(tuple, (obj.corners @ matrix.T).tolist())) == places(obj)
     assert len(used) == 24
     assert all((np.abs(matrix).sum(axis=0) == 1).all() for matrix in map(np.array, used))
 
@@ -76,16 +76,16 @@ def test_directions_are_orthogonal_of_one_length_and_one_of_them_is_the_total(k)
 
 def test_a_chocolate_of_six_coordinates_has_its_total_upright():
     solution = solve("chocolate6", 3)
-    body = blocks_of("chocolate6:size=3")
+    obj = blocks_of("chocolate6:size=3")
     positions, _ = solution.points(0)
-    assert sorted(map(tuple, body.cells.tolist())) == sorted(map(tuple, positions.tolist()))
-    assert (body.sizes == body.unit).all()
-    assert body.unit == FINE
-    heights = body.cells.sum(axis=1) / 2**0.5
-    assert np.abs(body.corners[:, 2] / FINE - heights).max() <= 0.5 / FINE
+    assert sorted(map(tuple, obj.cells.tolist())) == sorted(map(tuple, positions.tolist()))
+    assert (obj.sizes == obj.unit).all()
+    assert obj.unit == FINE
+    heights = obj.cells.sum(axis=1) / 2**0.5
+    assert np.abs(obj.corners[:, 2] / FINE - heights).max() <= 0.5 / FINE
     turns = np.exp(2j * np.pi * np.arange(6) / 6)
-    flat = body.cells @ turns
-    assert np.abs(body.corners[:, :2] / FINE - np.stack([flat.real, flat.imag], axis=1)).max() <= 0.5 / FINE + 1e-9
+    flat = obj.cells @ turns
+    assert np.abs(obj.corners[:, :2] / FINE - np.stack([flat.real, flat.imag], axis=1)).max() <= 0.5 / FINE + 1e-9
 
 
 def test_generations_are_chosen_before_cells_at_one_place_are_drawn_as_one():
@@ -103,11 +103,11 @@ def test_generations_are_chosen_before_cells_at_one_place_are_drawn_as_one():
 
 
 def test_values_and_colours_are_those_of_the_cells():
-    body = blocks_of("nim:piles=4,size=3,grundy=3", colour="grundy")
-    assert np.array_equal(body.values["grundy"], np.bitwise_xor.reduce(body.cells, axis=1))
+    obj = blocks_of("nim:piles=4,size=3,grundy=3", colour="grundy")
+    assert np.array_equal(obj.values["grundy"], np.bitwise_xor.reduce(obj.cells, axis=1))
     theme = THEMES["dark"]
-    picked = (base_colours(body, "nim-p", theme) == np.array(theme.pick, np.float32)).all(axis=1)
-    assert np.array_equal(picked, body.values["grundy"] == 0)
+    picked = (base_colours(obj, "nim-p", theme) == np.array(theme.pick, np.float32)).all(axis=1)
+    assert np.array_equal(picked, obj.values["grundy"] == 0)
     six = blocks_of("chocolate6:size=3")
     assert base_colours(six, "nim-p", theme).shape == (len(six), 3)
 
@@ -116,10 +116,10 @@ def test_a_growth_of_your_own_in_four_dimensions_is_drawn(tmp_path):
     offsets = [tuple(sign * (j == i) for j in range(4)) for i in range(4) for sign in (1, -1)]
     growth = grow(define(offsets, [1], [(0, 0, 0, 0)]), 4, backend="numpy", cells=True)
     save(growth, tmp_path / "own.npz")
-    body = blocks_of(str(tmp_path / "own.npz"))
-    assert (len(body), body.unit) == (int(growth.births.sum()), 2)  # odd totals are half a cell off
-    assert (body.corners[1:9] % 2 == 1).all()
-    assert render(growth, LOOK).drawn == len(set(places(body)))
+    obj = blocks_of(str(tmp_path / "own.npz"))
+    assert (len(obj), obj.unit) == (int(growth.births.sum()), 2)  # odd totals are half a cell off
+    assert (obj.corners[1:9] % 2 == 1).all()
+    assert render(growth, LOOK).drawn == len(set(places(obj)))
 
 
 def test_where_there_are_more_cells_than_drawn_they_are_merged_in_all_dimensions():
@@ -132,11 +132,11 @@ def test_where_there_are_more_cells_than_drawn_they_are_merged_in_all_dimensions
 
 
 def test_cells_too_far_out_for_a_projection_are_refused():
-    body = blocks_of("nim-4:2")
-    far = body.cells.copy()
+    obj = blocks_of("nim-4:2")
+    far = obj.cells.copy()
     far[-1] += 2**25
     with pytest.raises(UsageError, match=r"nim-4:2 has coordinates too large to be drawn: 33,554,4\d\d in 4 dimensions"):
-        in_space(replace(body, cells=far))
+        in_space(replace(obj, cells=far))
 
 
 def test_axes_have_the_names_of_what_is_projected_or_are_refused():
@@ -146,6 +146,6 @@ def test_axes_have_the_names_of_what_is_projected_or_are_refused():
 
 
 def test_projections_on_a_lattice_are_traced():
-    drawn, body = prepare("nim-4:15", LOOK), traced_body("nim-4:15", replace(LOOK, engine="trace", quality="final"))
-    colours = body.colours(drawn.corners.T.astype(np.int64), np.zeros(len(drawn), np.int8))
+    drawn, obj = prepare("nim-4:15", LOOK), traced_object("nim-4:15", replace(LOOK, engine="trace", quality="final"))
+    colours = obj.colours(drawn.corners.T.astype(np.int64), np.zeros(len(drawn), np.int8))
     assert np.allclose(colours, base_colours(drawn, None, THEMES["dark"]))

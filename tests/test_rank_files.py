@@ -10,7 +10,7 @@ from gpu_nim import load
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth_job import GrowthJob
+from gpu_nim.jobs.growth import grow
 from gpu_nim.storage import growth_files
 from tests.threads import on_ranks
 
@@ -22,7 +22,7 @@ def grown(ranks: int, out: Path, automaton: str | None = "edge", last: int = 24,
 
     def work(communicator: Communicator) -> None:
         backend = NumpyBackend(communicator)
-        GrowthJob(automaton, last, backend=backend, out=out, parents=automaton == "nim", **more).grow()
+        grow(automaton, last, backend=backend, out=out, parents=automaton == "nim", **more)
 
     on_ranks(ranks, work)
 
@@ -67,7 +67,7 @@ def test_a_rank_that_fails_leaves_nothing(failing: int, tmp_path: Path, monkeypa
             if communicator.rank == failing and batch.first == 30:
                 raise OSError(28, "No space left on device")
 
-        GrowthJob("edge", 40, backend=NumpyBackend(communicator), out=tmp_path / "a.zarr").grow(full)
+        grow("edge", 40, backend=NumpyBackend(communicator), out=tmp_path / "a.zarr", on_batch=full)
 
     with pytest.raises(OSError, match="No space left on device"):
         on_ranks(3, work)

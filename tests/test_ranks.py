@@ -37,7 +37,7 @@ def grown(rule, last, ranks, to, *, state=None, backend=NUMPY, **wanted):
     """The batch of each rank and its part of the state."""
 
     def work(communicator):
-        engine = backend.on_rank(communicator).automaton(rule, last, state)
+        engine = backend.on_rank(communicator).engine(rule, last, state).make()
         return engine.advance(to, **wanted), engine.state()
 
     return on_ranks(ranks, work)
@@ -94,15 +94,15 @@ def test_nim_is_cut_into_bricks_and_a_plane_of_one_process_is_not_shared(backend
 
 
 def test_what_ranks_receive_is_what_they_need():
-    expected = NUMPY.automaton(KNIGHT, 40).advance(40).births.tolist()
+    expected = NUMPY.engine(KNIGHT, 40).make().advance(40).births.tolist()
     assert [batch.births.tolist() for batch, _ in grown(KNIGHT, 40, 2, 40)] == [expected] * 2
 
 
 def test_ranks_of_a_host_share_what_is_free(monkeypatch):
     monkeypatch.setattr("gpu_nim.backends.numpy.exactly_one.host_memory", lambda: 3 * required_bytes(EDGE, 128, 2) // 2)
-    assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).automaton(EDGE, 64).generation) == [-1]
+    assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).engine(EDGE, 64).make().generation) == [-1]
     with pytest.raises(InsufficientMemoryError, match="growth to generation 128 needs"):
-        on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).automaton(EDGE, 128))
+        on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).engine(EDGE, 128).make())
 
 
 @given(ranks=st.integers(1, 9), layers=st.integers(1, 3000), reach=st.integers(1, 5))
@@ -139,7 +139,7 @@ def test_a_rank_is_sent_the_newborns_within_reach_of_its_slabs(rule, ranks, seed
 def test_ranks_of_different_backends_share_a_growth(every_backend, rule):
     def work(communicator):
         here = (NUMPY, every_backend, every_backend)[communicator.rank].on_rank(communicator)
-        engine = here.automaton(rule, 40)
+        engine = here.engine(rule, 40).make()
         return engine.advance(30, cells=True, section=(0, 2)), engine.state()
 
     assert_same_growth(on_ranks(3, work), ExactlyOneEngine(rule, 30).advance(30, cells=True, section=(0, 2)))

@@ -25,7 +25,7 @@ def test_wrong_use_is_one_sentence(command: str, line: str, tmp_path: Path, monk
 
 
 def test_cells_far_apart_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The grid of the open sky stays as small as its limit, however thin and long the body is."""
+    """The grid of the open sky stays as small as its limit, however thin and long the object is."""
     monkeypatch.chdir(tmp_path)
     printed("grow", "--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--out", "far.npz", *ON_NUMPY)
     printed("render", "far.npz", "--resolution=32x32", "--engine=numpy", "--quality=final", "--style=cubes", "-o", "a.png")

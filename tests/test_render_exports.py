@@ -1,4 +1,4 @@
-"""Meshes have the values of the cells, and printable bodies are connected: read back by other programs."""
+"""Meshes have the values of the cells, and printable objects are connected: read back by other programs."""
 
 import json
 from dataclasses import replace
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import EXPORTS, export
-from gpu_nim.render.exports.export_format import ExportedBody, Printing, cubes, printed_body, printing_note
+from gpu_nim.render.exports.export_format import ExportedObject, Printing, cubes, printed_object, printing_note
 from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes, solid
@@ -53,7 +53,7 @@ def test_any_cells_print_as_a_watertight_body_in_the_size_and_the_pieces_that_ar
     import trimesh
 
     blocks = blocks_at(cells)
-    mesh = trimesh.Trimesh(*printed_body(blocks, Printing(50))[:2], process=False)
+    mesh = trimesh.Trimesh(*printed_object(blocks, Printing(50))[:2], process=False)
     assert mesh.is_watertight
     assert mesh.is_volume  # its normals point outward, consistently
     assert mesh.area_faces.min() > 0
@@ -68,7 +68,7 @@ def test_any_cells_print_as_a_watertight_body_in_the_size_and_the_pieces_that_ar
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
 def test_each_side_of_a_print_belongs_to_a_cell_that_it_is_on(cells):
     blocks = blocks_at(cells)
-    points, faces, owners = printed_body(blocks, Printing(50))
+    points, faces, owners = printed_object(blocks, Printing(50))
     unit = (np.ptp(blocks.corners, axis=0).max() + 1.4) / 50  # cells in a millimetre
     middles = points[faces].mean(axis=1) * unit + blocks.corners.min(axis=0) - 0.2
     assert np.abs(middles - blocks.centres()[owners]).max() <= 0.7 + 1e-4  # a cell reaches 0.2 beyond its sides
@@ -136,7 +136,7 @@ def test_the_library_of_the_3mf_consortium_reads_a_body_without_a_warning(source
     shades = {k: (colour.Red, colour.Green, colour.Blue) for k in group.GetAllPropertyIDs() for colour in [group.GetColor(k)]}
     blocks, _ = solid(source, Look())
     printing = Printing(stand="--stand" in options) if options else None
-    of_each = ExportedBody(blocks, Look(), Provenance(""), printing).mesh.blocks
+    of_each = ExportedObject(blocks, Look(), Provenance(""), printing).mesh.blocks
     assert [shades[each.PropertyIDs[0]] for each in properties] == [*map(tuple, colour_bytes(blocks, Look())[of_each].tolist())]
 
 
@@ -147,7 +147,7 @@ def test_numbers_that_a_mesh_does_not_hold_are_refused():
         cubes(far)
     near = blocks_at({(2**24 - 1, 0, 0)})
     assert cubes(near)[0][:, 0].max() == 2**24
-    late = ExportedBody(replace(near, generations=np.array([2**24 + 1], np.int32)), Look(), Provenance(""))
+    late = ExportedObject(replace(near, generations=np.array([2**24 + 1], np.int32)), Look(), Provenance(""))
     with pytest.raises(UsageError, match="generation has numbers beyond"):
         EXPORTS[".glb"].write(late)
 

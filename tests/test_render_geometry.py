@@ -18,7 +18,7 @@ from gpu_nim.render.colourings import base_colours, traced_branches
 from gpu_nim.render.framing import hull, view_of
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
 from gpu_nim.render.look import Look
-from gpu_nim.render.shading import LitFrame, Shader, Shadow, Sky
+from gpu_nim.render.shading import AmbientOcclusion, Shader, ShadowMap
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES, Map, to_linear, to_srgb
 from gpu_nim.render.views import Camera, View, find_view, fit, gasket_directions, shadow_size
@@ -81,7 +81,7 @@ def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
 
 
 @pytest.mark.parametrize("aspect", [1.0, 16 / 9, 0.5])
-@pytest.mark.parametrize("name", ["hero", "isometric", "axis", "diagonal", "gasket", "120,-40"])
+@pytest.mark.parametrize("name", ["three-quarter", "isometric", "axis", "diagonal", "gasket", "120,-40"])
 def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
     points = hull(blocks_of("nim:15"))
     camera = fit(find_view(name, np.array(p_positions(16))), points, aspect, margin=0.06)
@@ -119,7 +119,7 @@ def test_a_parallel_view_shows_at_most_three_sides():
     cameras = {name: fit(view.of(blocks.corners), hull(blocks), 1.0) for name, view in views.VIEWS.items()}
     assert all(end * camera.basis[2, axis] > 0 for camera in cameras.values() for axis, end, _ in visible(blocks, camera))
     count = {name: len([*visible(blocks, camera)]) for name, camera in cameras.items()}
-    assert count == {"hero": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
+    assert count == {"three-quarter": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
 
 
 @pytest.mark.parametrize(
@@ -274,28 +274,28 @@ def test_a_map_is_cut_to_its_stretch():
 
 
 def test_a_lone_cell_sees_the_whole_sky_and_a_walled_in_one_none():
-    lone = Sky(blocks_at([[0, 0, 0]]))
-    assert all((lone.seen(axis, end) == 255).all() for axis, end in SIDES)
-    solid = Sky(blocks_at(list(product(range(9), repeat=3))))
+    lone = AmbientOcclusion(blocks_at([[0, 0, 0]]))
+    assert all((lone.visibility(axis, end) == 255).all() for axis, end in SIDES)
+    solid = AmbientOcclusion(blocks_at(list(product(range(9), repeat=3))))
     middle = 9 * 9 * 4 + 9 * 4 + 4
     top = 9 * 9 * 4 + 9 * 4 + 8
-    assert solid.seen(2, 1)[middle].max() < 50
-    assert solid.seen(2, 1)[top].min() > 200
+    assert solid.visibility(2, 1)[middle].max() < 50
+    assert solid.visibility(2, 1)[top].min() > 200
 
 
 def test_the_sky_is_symmetric_where_the_body_is():
     blocks = blocks_of("fcc:9")
-    sky = Sky(blocks, corners=False)
+    sky = AmbientOcclusion(blocks, corners=False)
     mirrored = {tuple(c): k for k, c in enumerate(blocks.corners.tolist())}
     twin = [mirrored[(-x, y, z)] for x, y, z in blocks.corners.tolist()]
-    ahead, behind = sky.seen(0, 1)[:, 0].astype(float), sky.seen(0, -1)[twin, 0].astype(float)
-    # Grid cells begin at the body's corner, so that levels above the first need not be symmetric: not far off is all.
+    ahead, behind = sky.visibility(0, 1)[:, 0].astype(float), sky.visibility(0, -1)[twin, 0].astype(float)
+    # Grid cells begin at the object's corner, so that levels above the first need not be symmetric: not far off is all.
     assert np.abs(ahead - behind).mean() < 20
 
 
 def test_a_block_shades_what_is_behind_it_and_nothing_else():
     blocks = blocks_at([[0, 0, 0], [0, 0, 6], [20, 0, 0]])
-    light = Shadow(blocks, np.array([0.0, 0.0, 1.0]))
+    light = ShadowMap(blocks, np.array([0.0, 0.0, 1.0]))
     points = np.array([[0.5, 0.5, 1.0], [0.5, 0.5, 7.0], [20.5, 0.5, 1.0]], dtype=np.float32)
     assert light.lit(points, np.full(3, 0.9, np.float32), 0.0, 1).tolist() == [0.0, 1.0, 1.0]
 
@@ -303,15 +303,13 @@ def test_a_block_shades_what_is_behind_it_and_nothing_else():
 def test_a_body_in_shadow_is_darker_than_one_in_the_light():
     blocks = blocks_of("nim:15")
     theme = THEMES["dark"]
-    camera = fit(find_view("hero", blocks.corners), hull(blocks), 16 / 9)
+    camera = fit(find_view("three-quarter", blocks.corners), hull(blocks), 16 / 9)
     white = np.ones((len(blocks), 3), np.float32)
-    light = LitFrame(Shader(blocks, white, theme, fine=True), camera)
-    alone = LitFrame(Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True), camera)
-    for axis, end, which in visible(blocks, camera):
-        quads = side(blocks, axis, end)
-        inside = light.colours(axis, end, which, quads)
+    every = Shader(blocks, white, theme, fine=True).quads(camera)
+    alone = Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True).quads(camera)
+    for (_, inside), (_, outside) in zip(every, alone, strict=True):
         assert inside.shape == (len(blocks), 4, 3)
-        assert inside[0].mean() <= alone.colours(axis, end, slice(None), quads[:1]).mean()
+        assert inside[0].mean() <= outside.mean()
 
 
 @pytest.mark.parametrize("source", ["edge:31", "fcc:15"])
@@ -319,7 +317,7 @@ def test_the_view_of_an_automaton_shows_more_of_its_generations_than_hero(source
     """By the entropy of the generations in view, of as many cells each, over a grid of pixels."""
     blocks = blocks_of(source)
     bits = []
-    for look in (Look(), Look(view="hero")):
+    for look in (Look(), Look(view="three-quarter")):
         x, y, depth = (blocks.centres() @ view_of(blocks, look).basis().T).T
         order = np.argsort(depth)
         nearest = dict(zip(zip(*np.floor([x, y])[:, order].tolist(), strict=True), order.tolist(), strict=True))

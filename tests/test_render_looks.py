@@ -21,13 +21,13 @@ BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
 
 @cache
 def silhouette(source):
-    """The pixels that the body covers."""
+    """The pixels that the object covers."""
     picture = render(source, resolution=SIZE, style="cubes", engine="numpy", quality="draft", transparent=True)
     return np.asarray(picture.image)[..., 3] > 128
 
 
 def assert_body_stands_out(blocks, theme, **look):
-    """The body's silhouette must differ from the background: a fifth of it visibly, a tenth of it strongly."""
+    """The object's silhouette must differ from the background: a fifth of it visibly, a tenth of it strongly."""
     picture = np.asarray(render(blocks, resolution=SIZE, theme=theme, quality="draft", **look).image, float)
     difference = np.abs(picture - 255 * background(THEMES[theme], *SIZE)).max(axis=2)[silhouette(blocks.name)]
     assert (difference > 30).mean() > 0.2, (blocks.name, theme, look)
@@ -98,7 +98,7 @@ def test_no_body_is_cut_off_by_the_picture(style, size):
     """In paper's ink and not as light, whose halos have no end."""
     for source in ("nim:0", "nim:3", "edge:9", "fcc:4", "knight:3", "hexagonal:4"):
         blocks = blocks_of(source)
-        for view in ("hero", "axis", "diagonal", "gasket", "10,80"):
+        for view in ("three-quarter", "axis", "diagonal", "gasket", "10,80"):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
                 look = {"resolution": size, "view": view, "theme": "paper", "engine": able(style, "numpy"), "quality": "draft"}
                 alpha = np.asarray(render(blocks, style=style, transparent=True, **look).image)[..., 3]

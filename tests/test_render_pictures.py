@@ -22,7 +22,7 @@ from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim, hull
 from gpu_nim.render.geometry import VolumeGrid
-from gpu_nim.render.image import DrawnBody, render
+from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
 from gpu_nim.render.motions.flights import Turntable
@@ -94,7 +94,7 @@ def test_light_of_points_adds_up_and_none_is_lost():
     ("source", "look", "most"),
     [
         # Of 255: sides in one colour against sides that shade off.
-        *(("nim:15", {"view": name}, 2.5) for name in ("hero", "isometric", "axis", "diagonal", "gasket", "200,30")),
+        *(("nim:15", {"view": name}, 2.5) for name in ("three-quarter", "isometric", "axis", "diagonal", "gasket", "200,30")),
     ],
 )
 def test_both_engines_draw_the_same_picture(source, look, most):
@@ -113,7 +113,7 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     look = Look(resolution=(240, 180), engine=engine, quality="draft")
     camera = aim(blocks, look)
     whole = np.asarray(render(blocks, look).image, float)
-    reference = REFERENCE / "nim-31-hero.png"
+    reference = REFERENCE / "nim-31-three-quarter.png"
     from PIL import Image
 
     with Image.open(reference) as image:
@@ -123,7 +123,7 @@ def test_one_missing_block_of_cubes_is_seen(engine):
     nearest = corner[np.argmin(camera.distance(blocks.centres()))]
     gone = blocks.take(np.logical_not((corner == nearest).all(axis=1)))
     assert len(gone) == 1024 - 16
-    drawn = DrawnBody(gone, look, engine)
+    drawn = Renderer(gone, look, engine)
     broken = np.asarray(drawn.frame(camera), float)
     changed = (np.abs(broken - expected).max(axis=2) > 40).sum()
     same = (np.abs(whole - expected).max(axis=2) > 40).sum()

@@ -166,7 +166,7 @@ def test_a_title_is_above_the_body_at_every_size(style):
             block = words.required("title", title, *size)
             assert ink[: int(block.bottom)].any()
             if style == "cubes":
-                # Between the title and the body is a gap: the body keeps clear of the words.
+                # Between the title and the object is a gap: the object keeps clear of the words.
                 assert not ink[int(block.bottom) + 1 :][: max(1, size[1] // 50)].any()
             drawn += 1
     assert drawn > len(SIZES) * len(titles) / 2

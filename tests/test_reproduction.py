@@ -14,10 +14,20 @@ import pytest
 from gpu_nim.cli import main
 from gpu_nim.games.inequality import chocolate
 from gpu_nim.oeis.entry import OeisEntry
-from gpu_nim.papers import Entry, ItemResult, Paper, Printed, Verdict, catalogue, find_papers, find_statements, statements
+from gpu_nim.papers import (
+    Entry,
+    ItemResult,
+    Paper,
+    Printed,
+    Verdict,
+    catalogue,
+    find_papers,
+    find_statements,
+    inequality_conditions,
+    statements,
+)
 from gpu_nim.papers.catalogue import ENTRIES, PAPERS, Cases
-from gpu_nim.papers.inequality_conditions import section_3_and_4
-from gpu_nim.papers.nim_fractals import section_2_and_3
+from gpu_nim.papers.nim_fractals import sections_2_to_5_1
 from gpu_nim.papers.views import reproduce
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.report import FACTS, PAGE, page, save_report
@@ -70,7 +80,7 @@ def test_every_item_is_as_expected(results: list[ItemResult]) -> None:
     answered = [each for result in results for each in result.compared if each.verdict is Verdict.ANSWERED]
     found = {each.about: each.computed for each in answered}
     assert {about: found[about] for about in ANSWERS} == ANSWERS
-    assert [result.item.number for result in results if (result.verdict is Verdict.SLIP) is not bool(result.item.slip)] == []
+    assert [result.item.number for result in results if (result.verdict is Verdict.ERRATUM) is not bool(result.item.erratum)] == []
 
 
 @pytest.mark.parametrize(("name", "item"), ITEMS, ids=label)
@@ -100,7 +110,7 @@ def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) 
     def spoilt(number: str) -> OeisEntry:
         return OeisEntry(number, "", 0, lambda start, stop, _: iter([7] * (stop - start)))
 
-    monkeypatch.setattr(section_2_and_3, "find", spoilt)
+    monkeypatch.setattr(sections_2_to_5_1, "find", spoilt)
     changed = [each for _, item in ITEMS if item.kind == "sequence" for each in item.printed()]
     assert len(changed) == 16
     assert {each.verdict for each in changed} == {Verdict.DISAGREEMENT}
@@ -113,7 +123,7 @@ def test_a_wrong_nim_sum_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_chocolate_is_no_gasket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(section_3_and_4, "chocolate", lambda a: chocolate(4))
+    monkeypatch.setattr(inequality_conditions, "chocolate", lambda a: chocolate(4))
     assert [each.verdict for each in ENTRIES["v-graph-4.3"].printed()] == [Verdict.DISAGREEMENT]
 
 
@@ -122,10 +132,10 @@ def test_another_chocolate_is_no_gasket(monkeypatch: pytest.MonkeyPatch) -> None
     [
         (Printed("1 + 1", 2, 2), Verdict.AGREEMENT),
         (Printed("1 + 1", 2, 3), Verdict.DISAGREEMENT),
-        (Printed("1 + 1", 2, 3, right=2), Verdict.SLIP),
-        (Printed("a slip that is none", 2, 2, right=2), Verdict.DISAGREEMENT),
-        (Printed("a slip and a fault", 4, 3, right=2), Verdict.DISAGREEMENT),
-        (Printed("a fault that makes a slip right", 3, 3, right=2), Verdict.DISAGREEMENT),
+        (Printed("1 + 1", 2, 3, right=2), Verdict.ERRATUM),
+        (Printed("an erratum that is none", 2, 2, right=2), Verdict.DISAGREEMENT),
+        (Printed("an erratum and a fault", 4, 3, right=2), Verdict.DISAGREEMENT),
+        (Printed("a fault that makes an erratum right", 3, 3, right=2), Verdict.DISAGREEMENT),
         (Printed("a question", 2), Verdict.ANSWERED),
     ],
     ids=lambda value: getattr(value, "about", ""),
@@ -168,10 +178,10 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "[M]    Theorem 1  agreement     gpunim verify nf-lemma-8\n" in done.stdout
     assert "disagreement: [M] Theorem 2: 1 + 1: expected 3, got 2\n" in done.stdout
-    assert f"2 items: 1 agreement, 0 answered, 0 slip, 1 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
+    assert f"2 items: 1 agreement, 0 answered, 0 erratum, 1 disagreement\nsaved {tmp_path / 'report'}\n" in done.stdout
     assert sorted(path.name for path in (tmp_path / "report").iterdir()) == [PAGE, FACTS]
     saved = json.loads((tmp_path / "report" / FACTS).read_text())
-    assert saved["verdicts"] == {"agreement": 1, "answered": 0, "slip": 0, "disagreement": 1}
+    assert saved["verdicts"] == {"agreement": 1, "answered": 0, "erratum": 0, "disagreement": 1}
     first, second = saved["items"]
     assert first["checks"][0]["name"] == "nf-lemma-8"
     assert first["checks"][0]["holds"] is True
@@ -185,7 +195,7 @@ def test_a_paper_is_all_that_the_command_needs(tmp_path: Path) -> None:
 
 
 def test_a_check_that_fails_is_status_1(made_up: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_nim.papers.inequality_conditions.section_2.p_positions", lambda piles, largest: [])
+    monkeypatch.setattr("gpu_nim.papers.inequality_conditions.p_positions", lambda piles, largest: [])
     Entry(made_up, "Theorem 3", "False.", also=("v-remark-2.2",))
 
     @Entry(made_up, "Theorem 4", "0 can be divided by.", command="gpunim nim 1")
@@ -259,8 +269,8 @@ def test_the_page_in_a_browser(tmp_path: Path, results: list[ItemResult]) -> Non
         assert driver.execute_script(shown) == ["nf-lemma-24"]
         assert driver.find_element("id", "count").text == f"1 of {len(ITEMS)} items"
         driver.find_element("id", "words").clear()
-        driver.find_element("css selector", "#verdict option[value=slip]").click()
-        assert len(driver.execute_script(shown)) == sum(bool(item.slip) for _, item in ITEMS)
+        driver.find_element("css selector", "#verdict option[value=erratum]").click()
+        assert len(driver.execute_script(shown)) == sum(bool(item.erratum) for _, item in ITEMS)
         background = "return getComputedStyle(document.body).backgroundColor"
         assert driver.execute_script(background) == "rgb(255, 255, 255)"
         dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}

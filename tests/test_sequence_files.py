@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -68,8 +69,18 @@ def test_zarr_says_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path / "t.zarr")
     attributes = json.loads((tmp_path / "t.zarr" / "zarr.json").read_text())["attributes"]
     values = np.array(VALUES, "<u8").tobytes()
-    seal = hashlib.sha256(b"[10, 40]" + values).hexdigest()
-    assert attributes == {"kind": "gpunim table", "format": 1, "limbs": 1, **ATTRIBUTES, "seal": seal}
+    checksum = hashlib.sha256(b"[10, 40]" + values).hexdigest()
+    assert attributes == {"kind": "gpunim table", "format": 1, "limbs": 1, **ATTRIBUTES, "checksum": checksum}
+
+
+def test_the_checksum_is_read_under_the_name_of_earlier_versions(tmp_path: Path) -> None:
+    write(tmp_path / "t.zarr")
+    metadata = tmp_path / "t.zarr" / "zarr.json"
+    metadata.write_text(metadata.read_text().replace('"checksum": "', '"seal": "'))
+    assert list(read_terms(tmp_path / "t.zarr").values) == VALUES
+    metadata.write_text(re.sub(r'("seal": ")[0-9a-f]+', rf"\g<1>{'0' * 64}", metadata.read_text()))
+    with pytest.raises(FileError, match="do not agree with their checksum"):
+        read_terms(tmp_path / "t.zarr")
 
 
 @pytest.mark.parametrize("most", [None, 5, 20])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gpu_nim.backends import host_counting
 from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.counting import ranges
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, with_checked_sum
@@ -51,6 +52,7 @@ def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int
     counts = find_family(name, piles)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_counting, "_THREADED", 16)
+        patch.setattr(ranges, "_HALVED", 16)
         values = Range(counts, start, start + size, engine).values()
     assert to_integers(values) == singles(counts, start, start + size)
 

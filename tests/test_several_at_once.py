@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.jobs.checkpoints import Checkpoints
-from tests.helpers import PATIENCE, gpunim, refused, run
+from tests.helpers import TIMEOUT, gpunim, refused, run
 from tests.render_files import needs_ffmpeg
 from tests.writers import SIZE
 
@@ -62,4 +62,4 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path, asked: tuple[str, ...]
         assert process.poll() is None
         time.sleep(0.05)
     process.kill()
-    process.communicate(timeout=PATIENCE)  # which lasts until the last process that could write to the pipes is gone
+    process.communicate(timeout=TIMEOUT)  # which lasts until the last process that could write to the pipes is gone

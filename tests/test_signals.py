@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu_nim.cli import Terminated, terminations_raised
-from tests.helpers import PATIENCE, gpunim
+from tests.helpers import TIMEOUT, gpunim
 
 ENDINGS = [
     (signal.SIGINT, 130, "\ngpunim: interrupted\n"),
@@ -26,7 +26,7 @@ def test_a_signal_leaves_no_file(tmp_path: Path, number: signal.Signals, status:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=PATIENCE)
+    _, stderr = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, stderr) == (status, sentence)
     assert os.listdir(tmp_path) == []
 

@@ -13,7 +13,6 @@ import pytest
 
 from gpu_nim import Growth, grow, load, save, solve
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.jobs.growth_job import GrowthJob
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.storage.arrays import Declared
@@ -42,7 +41,7 @@ def test_what_is_saved_is_loaded(growth: Growth, tmp_path: Path, name: str) -> N
 
 @pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])
 def test_a_growth_streams_into_its_file(growth: Growth, tmp_path: Path, name: str) -> None:
-    GrowthJob("nim", 100, backend=NumpyBackend(), out=tmp_path / name).grow()
+    grow("nim", 100, backend=NumpyBackend(), out=tmp_path / name)
     if name == "a.csv":
         lines = (tmp_path / name).read_text().splitlines()
         assert lines[:4] == ["generation,births,population", "0,1,1", "1,3,4", "2,3,7"]
@@ -89,10 +88,21 @@ def _edited(growth: Growth, path: Path, *, rechecked: bool = True, **changes: ob
             del attributes[key]
         else:
             attributes[key] = value
-    if rechecked and attributes.pop("seal", None):
+    if rechecked and attributes.pop("checksum", None):
         stored = {"cells": Declared(parts["cells"].dtype, parts["cells"].shape)}
-        attributes["seal"] = _checksum_of(attributes, parts["births"], parts["checksums"], stored)
+        attributes["checksum"] = _checksum_of(attributes, parts["births"], parts["checksums"], stored)
     np.savez(path, **{**parts, "attributes": json.dumps(attributes)})  # type: ignore[arg-type]
+
+
+def test_the_checksum_is_read_under_the_name_of_earlier_versions(tmp_path: Path) -> None:
+    growth = grow("nim", 7, backend="numpy")
+    save(growth, tmp_path / "nim.zarr")
+    metadata = tmp_path / "nim.zarr" / "zarr.json"
+    metadata.write_text(metadata.read_text().replace('"checksum"', '"seal"'))
+    assert load(tmp_path / "nim.zarr") == growth
+    metadata.write_text(metadata.read_text().replace('"verified": true', '"verified": false'))
+    with pytest.raises(FileError, match="do not agree with its checksum"):
+        load(tmp_path / "nim.zarr")
 
 
 MANY = [[x, y, z] for x in (-9, 9) for y in range(-16, 16) for z in range(-16, 16)]

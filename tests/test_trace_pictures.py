@@ -1,4 +1,4 @@
-"""Traced pictures: against the engine that draws sides, bodies and their colours, and what the command says."""
+"""Traced pictures: against the engine that draws sides, objects and their colours, and what the command says."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -22,12 +22,12 @@ from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.flights import fixed_point
-from gpu_nim.render.motions.growth import GrowthInTime
+from gpu_nim.render.motions.growth import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, primary_rays
-from gpu_nim.render.traced_body import TracedBody, opened, traced_body
+from gpu_nim.render.traced_object import TracedObject, opened, traced_object
 from gpu_nim.render.views import Camera
 from tests.helpers import facts
 
@@ -46,8 +46,8 @@ def numbered(blocks):
 @pytest.mark.parametrize(
     ("view", "cut"),
     [
-        ("hero", "corner"),
-        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("hero", "none"), ("isometric", "none"))),
+        ("three-quarter", "corner"),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("three-quarter", "none"), ("isometric", "none"))),
         *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("200,30", "none"), ("200,-30", "half"))),
     ],
 )
@@ -60,7 +60,7 @@ def test_rays_see_the_cells_that_are_drawn_as_cubes(view, cut):
     drawn = draw_quads(numbered(blocks), camera, 480, 360)
     numbers = drawn[..., 0] + 256 * drawn[..., 1].astype(int)
     rays = trace.primary_rays(camera, look.resolution, np.arange(480 * 360), (0.5, 0.5))
-    drawing = trace.Traced(cut_open(traced_body("nim:63", look), look, camera.basis[2]), look)
+    drawing = trace.Traced(cut_open(traced_object("nim:63", look), look, camera.basis[2]), look)
     hits = drawing.tracer.trace(rays)
     known = np.zeros((64, 64, 64), int)
     known[tuple(blocks.corners.T)] = np.arange(1, len(blocks) + 1)
@@ -105,7 +105,7 @@ def test_a_cut_hides_what_is_left_out_of_the_set(data):
 def test_a_cut_is_between_cubes_of_a_large_body_and_in_the_middle_of_a_small_one(source, stop, first):
     """A layer of one cell on a cut would be seen as isolated pixels."""
     look = Look(cut="corner")
-    box = opened(traced_body(source, look), "corner", np.array([1.0, -1.0, 1.0])).removed
+    box = opened(traced_object(source, look), "corner", np.array([1.0, -1.0, 1.0])).removed
     assert (box.first.tolist(), box.stop[1]) == ([first, 0, first], stop)
 
 
@@ -119,12 +119,12 @@ def test_a_traced_picture_looks_like_the_others(name, options):
 def test_what_would_be_merged_is_traced(monkeypatch):
     monkeypatch.setattr(source, "CELLS_LIMIT", 400)
     monkeypatch.setitem(source.blocks_of.__kwdefaults__, "limit", 400)
-    for body in ("nim:31", "edge:15", "chocolate:a=3,size=63", grow("edge", 15, cells=True)):
-        assert render(body, **TINY).engine == "trace"
-        for motion in ("turntable", "growth") if isinstance(body, str) else ():
-            assert Movie(body, motion).engine == "trace"
-    for body, look in (("edge:7", Look()), ("edge:15", Look(engine="numpy")), ("square8:31", Look())):
-        assert Movie(body, "growth", look=look).engine != "trace"
+    for obj in ("nim:31", "edge:15", "chocolate:a=3,size=63", grow("edge", 15, cells=True)):
+        assert render(obj, **TINY).engine == "trace"
+        for motion in ("turntable", "growth") if isinstance(obj, str) else ():
+            assert Movie(obj, motion).engine == "trace"
+    for obj, look in (("edge:7", Look()), ("edge:15", Look(engine="numpy")), ("square8:31", Look())):
+        assert Movie(obj, "growth", look=look).engine != "trace"
     assert "blocks of" in render("square8:31", engine="auto", **{**TINY, "quality": "draft"}).note  # flat
     assert render("edge:15", engine="numpy", **TINY).engine == "numpy"
     assert render("edge:15", cut="half", **TINY).note == "traced cell by cell; cut open (half)"
@@ -215,7 +215,7 @@ def test_other_games_have_no_definition_to_draw():
 @pytest.mark.parametrize("colour", ["rank", "generation"])
 def test_every_cell_is_there_and_has_the_colour_of_its_generation(name, colour):
     blocks = blocks_of(name)
-    packed = traced_body(name, Look(colour=colour))
+    packed = traced_object(name, Look(colour=colour))
     assert packed.population == len(blocks)
     assert np.bitwise_count(packed.scene.words[: packed.scene.starts[1]]).sum() == len(blocks)
     levels = np.zeros(len(blocks), np.int8)
@@ -230,45 +230,45 @@ def test_every_cell_is_there_and_has_the_colour_of_its_generation(name, colour):
 
 def test_merged_cells_have_the_colour_of_one_of_them():
     growth = grow("fcc", 7, cells=True)
-    body = traced_body(growth, Look(colour="generation"))
+    obj = traced_object(growth, Look(colour="generation"))
     cells = growth.cells().astype(np.int64)
-    own = {tuple(colour) for colour in body.colours(cells.T, np.zeros(len(cells), np.int8)).tolist()}
+    own = {tuple(colour) for colour in obj.colours(cells.T, np.zeros(len(cells), np.int8)).tolist()}
     for level in (1, 2, 3, 4):
         levels = np.full(len(cells), level, np.int8)
-        first = body.scene.first_cells(cells.T, levels)
+        first = obj.scene.first_cells(cells.T, levels)
         alive = {tuple(cell) for cell in cells.tolist()}
-        corner = np.array(body.scene.corner)[:, None]
+        corner = np.array(obj.scene.corner)[:, None]
         assert all(tuple(cell) in alive for cell in first.T.tolist())
         assert np.array_equal(first - corner >> level, cells.T - corner >> level)
-        assert {tuple(colour) for colour in body.colours(cells.T, levels).tolist()} <= own
+        assert {tuple(colour) for colour in obj.colours(cells.T, levels).tolist()} <= own
 
 
 def test_a_part_of_the_generations_is_traced():
     for name in ("nim:31", "edge:31"):
-        body = traced_body(name, Look(generations=(8, 16)))
+        obj = traced_object(name, Look(generations=(8, 16)))
         blocks = blocks_of(name)
-        assert body.population == ((blocks.generations >= 8) & (blocks.generations < 16)).sum()
+        assert obj.population == ((blocks.generations >= 8) & (blocks.generations < 16)).sum()
         exported = page(name, Look(generations=(8, 16)))
         told = {(exported.population, exported.note)}
         for engine in ("numpy", "trace"):
             picture = render(name, generations=(8, 16), engine=engine, **TINY)
             told.add((picture.population, picture.note))
-        assert told == {(body.population, "generations 8 to 15")}
+        assert told == {(obj.population, "generations 8 to 15")}
 
 
 def test_grundy_values_are_traced_in_their_colours():
     solution = solve("chocolate", 15, grundy=True)
-    body = traced_body("chocolate:size=15,grundy=3", Look(colour="grundy"))
+    obj = traced_object("chocolate:size=15,grundy=3", Look(colour="grundy"))
     points, values = solution.points(3)
-    found = body.colours(points.T, np.zeros(len(points), np.int8))
-    assert body.population == len(points)
+    found = obj.colours(points.T, np.zeros(len(points), np.int8))
+    assert obj.population == len(points)
     assert len(np.unique(np.column_stack([found, values]), axis=0)) == len(np.unique(values)) == len(np.unique(found, axis=0))
 
 
 def test_no_generation_of_a_growth_is_left_out_silently(monkeypatch):
-    monkeypatch.setattr("gpu_nim.render.traced_body._LATEST", 6)
+    monkeypatch.setattr("gpu_nim.render.traced_object._LATEST", 6)
     with pytest.raises(UsageError, match="a growth can be traced to generation 6, got edge to 7"):
-        traced_body(grow("edge", 7), Look())
+        traced_object(grow("edge", 7), Look())
 
 
 def test_the_command_reports_a_traced_picture(tmp_path):
@@ -301,7 +301,7 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
 def test_a_movie_of_a_body_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
     movie = Movie("nim:2^31-1", "growth", frames=32, options={"hold": "1"}, look=Look(**SMALL))
-    growth = GrowthInTime(movie)
+    growth = GrowthMotion(movie)
     assert growth.engine == "trace"
     generations = [growth.pullback.frame(number)[0] for number in range(32)]
     one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))
@@ -310,11 +310,11 @@ def test_a_movie_of_a_body_of_any_size_is_traced():
 
 def test_populations_of_earlier_generations_are_exact():
     for name in ("nim:40", "edge:11"):
-        body, blocks = traced_body(name, Look(generations=(2, 30)), growing=True), blocks_of(name)
+        obj, blocks = traced_object(name, Look(generations=(2, 30)), growing=True), blocks_of(name)
         for generation in (2, 7, 10):
-            part = body.until(generation)
+            part = obj.until(generation)
             shown = blocks.corners[(blocks.generations >= 2) & (blocks.generations <= generation)]
-            assert part.population == body.population_until(generation) == len(shown)
+            assert part.population == obj.population_until(generation) == len(shown)
             low, high = part.bounds()
             assert (low == shown.min(axis=0)).all()
             assert (high == shown.max(axis=0) + 1).all()
@@ -322,9 +322,9 @@ def test_populations_of_earlier_generations_are_exact():
 
 
 def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeypatch):
-    monkeypatch.setattr("gpu_nim.render.traced_body.MOST_BLOCKS", 40)
+    monkeypatch.setattr("gpu_nim.render.traced_object.MOST_BLOCKS", 40)
     blocks = blocks_of("fcc:9")
-    outline = traced_body("fcc:9", Look(), growing=True).until(6)
+    outline = traced_object("fcc:9", Look(), growing=True).until(6)
     assert 1 < len(outline) <= 40
     early = blocks.take(blocks.generations <= 6)
     side = int(outline.sizes[0])
@@ -346,11 +346,11 @@ def test_an_eye_between_two_cells_of_the_largest_body_is_exact():
     assert cell[0] ^ cell[1] ^ cell[2] == 0
     eye = f"{cell[0]}+1,{cell[1]},{cell[2]}+2"
     at = f"{cell[0]},{cell[1]},{cell[2]}"
-    body = traced_body("nim:2^60-1", Look())
-    camera = aim(body, Look(eye=eye, look_at=at))
+    obj = traced_object("nim:2^60-1", Look())
+    camera = aim(obj, Look(eye=eye, look_at=at))
     assert trace.eye_of(camera)[0].ravel().tolist() == [cell[0] + 1, cell[1], cell[2] + 2]
     rays = trace.primary_rays(camera, (9, 9), np.arange(81), (0.5, 0.5))
-    hits = NumpyTracer(body.scene).trace(rays)
+    hits = NumpyTracer(obj.scene).trace(rays)
     assert (np.abs(hits.cells - np.array(cell)[:, None]).max(axis=0) <= 3)[hits.distances < 4].all()
     assert (hits.distances < 4).any()
 
@@ -383,11 +383,11 @@ def test_a_body_is_counted_once():
 @pytest.mark.parametrize("colour", [None, "generation"])
 def test_an_eye_before_cells_of_a_body_of_2_to_the_60_sees_all_colours(colour):
     look = Look(eye="2^59+3000,2^59+2500,1500", look_at="2^59,2^59,0", colour=colour, **SMALL)
-    whole = traced_body("nim:2^60", look)
+    whole = traced_object("nim:2^60", look)
     drawn, camera = still_of(whole, look, "trace")
     hits = NumpyTracer(whole.scene).trace(primary_rays(camera, (96, 72), np.arange(96 * 72), (0.5, 0.5)))
-    assert isinstance(drawn.blocks, TracedBody)
-    seen, before = (body.colours(hits.cells[:, hits.met], hits.levels[hits.met]) for body in (drawn.blocks, whole))
+    assert isinstance(drawn.blocks, TracedObject)
+    seen, before = (obj.colours(hits.cells[:, hits.met], hits.levels[hits.met]) for obj in (drawn.blocks, whole))
     assert np.ptp(before, axis=0).max() < 0.05
     assert np.ptp(seen, axis=0).max() > 0.7
     place = np.linalg.norm(seen[:, None] - look.drawn_theme.map(np.linspace(0, 1, 256)), axis=2).argmin(axis=1)

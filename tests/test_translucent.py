@@ -1,4 +1,4 @@
-"""Translucent bodies, traced: against all cells that each ray goes through, and the options that they take."""
+"""Translucent objects, traced: against all cells that each ray goes through, and the options that they take."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from gpu_nim.render import opengl
 from gpu_nim.render.framing import aim
 from gpu_nim.render.image import choose_engine, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.source import blocks_of
+from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.themes import to_linear
 from gpu_nim.render.trace import TracedFrame, primary_rays
-from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.translucent import DOT, Glass, Lights, opacities
 from tests.render_files import needs_opengl
 
@@ -32,8 +32,8 @@ def crossed(rays, blocks):
 def test_a_ray_goes_through_all_cells_on_its_way(source, kind, theme, monkeypatch):
     monkeypatch.setattr("gpu_nim.render.translucent._DARK", 0.0)
     look = Look(resolution=SIZE, quality="draft", engine="trace", theme=theme)
-    body, blocks = traced_body(source, look), blocks_of(source)
-    drawing, camera = kind(body, look), aim(body, look)
+    obj, blocks = traced_object(source, look), blocks_of(source)
+    drawing, camera = kind(obj, look), aim(obj, look)
     rays = primary_rays(camera, SIZE, np.arange(SIZE[0] * SIZE[1]), (0.5, 0.5))
     seen = drawing.sample(TracedFrame(drawing, camera), rays, 0)
     way, off = crossed(rays, blocks)
@@ -73,7 +73,7 @@ def test_opengl_draws_a_volume_like_the_traced_one():
 
 def test_a_volume_is_traced_where_there_is_no_opengl(monkeypatch):
     monkeypatch.setattr(opengl, "find_spec", lambda name: None)
-    assert choose_engine(Look(style="volume"))[0] == "trace"
+    assert choose_engine(Look(style="volume"), read_source("fcc:4"))[0] == "trace"
     picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
     assert (picture.engine, picture.drawn) == ("trace", picture.population)
     assert picture.note.startswith("traced, since drawing with OpenGL needs PyVista")

@@ -1,4 +1,4 @@
-"""Pictures of growths held as trees: blocks, bodies, the zoom and the page, against the same growths cell by cell."""
+"""Pictures of growths held as trees: blocks, objects, the zoom and the page, against the same growths cell by cell."""
 
 import gzip
 from base64 import b64decode

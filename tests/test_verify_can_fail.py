@@ -31,21 +31,21 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
-from gpu_nim.games import breaking, game_graph, heaps, inequality, laws, solvers
+from gpu_nim.games import breaking, game_graph, heaps, inequality, rulesets, theorems
 from gpu_nim.games.nim import arrays, positions, walk
 from gpu_nim.papers import Entry, StatementResult, by_definition, run_checks, statements
 from gpu_nim.papers.catalogue import ENTRIES
-from gpu_nim.papers.nim_fractals import section_5_5_more_piles
+from gpu_nim.papers.nim_fractals import sections_5_2_to_5_6
 from tests.threads import one_at_a_time
 
 pytestmark = pytest.mark.nightly
 
 # Where the program's formulas and fast paths live; all functions and methods of these are broken in turn.
 ROOMS = (closed_forms, formulas, positions, arrays, walk)
-ROOMS += (heaps, breaking, laws)
+ROOMS += (heaps, breaking, theorems)
 MORE = (
-    section_5_5_more_piles.weights,
-    section_5_5_more_piles.by_recursion,
+    sections_5_2_to_5_6.weights,
+    sections_5_2_to_5_6.by_recursion,
     by_definition.a_by_digits,
     by_definition.d_by_digits,
     DigitFamily.value,
@@ -104,7 +104,7 @@ def _spoiled(value: Any, way: int = 0) -> Any:
     if isinstance(value, types.GeneratorType):
         return iter(_spoiled([*value], way))
     if isinstance(value, list | tuple | set):
-        items = [*value] or ["planted"]
+        items = [*value] or ["mutant"]
         if way == 0 and isinstance(value, tuple) and isinstance(items[-1], int | Fraction | np.ndarray):
             way = 2
         others = items[::2] if isinstance(value, set) else items[::-1]
@@ -118,7 +118,7 @@ def _replace(patch: pytest.MonkeyPatch, function: Callable[..., Any], replaced: 
     assert isinstance(bare, types.FunctionType)
     whole = types.FunctionType(bare.__code__, bare.__globals__, bare.__name__, bare.__defaults__, bare.__closure__)
     whole.__kwdefaults__ = bare.__kwdefaults__
-    name = f"_planted_{bare.__qualname__.replace('.', '_')}"
+    name = f"_mutant_{bare.__qualname__.replace('.', '_')}"
     patch.setitem(bare.__globals__, name, replaced(whole))
     # As many free variables as before, or Python refuses the code.
     free = bare.__code__.co_freevars
@@ -139,7 +139,7 @@ def _replace(patch: pytest.MonkeyPatch, function: Callable[..., Any], replaced: 
 FORMULAS = [*dict.fromkeys(function for room in ROOMS for function in _functions(room)), *MORE]
 BROKEN = [function for function in FORMULAS if _name(function) not in LEFT_OUT]
 PAPERS = [import_module(name) for name in sorted({each.compares.__module__ for each in statements()})]
-HELPERS = [function for room in (by_definition, inequality, solvers, game_graph, *PAPERS) for function in _functions(room)]
+HELPERS = [function for room in (by_definition, inequality, rulesets, game_graph, *PAPERS) for function in _functions(room)]
 HELPERS += [Growth.__iter__, Growth.newborns, Growth.cells, GrowthProcess.__iter__, ColumnRecorder.values]
 """What statements use beside formulas; not every fault of it can be noticed."""
 

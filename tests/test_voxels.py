@@ -70,7 +70,7 @@ def test_each_birth_is_read(tmp_path: Path, side: int, name: str, generations: i
 
 
 def test_paraviews_threshold_shows_each_cell_at_its_place(tmp_path: Path) -> None:
-    """The recipe of docs/howto/paraview.md, by the filter behind ParaView's *Threshold*."""
+    """The recipe of docs/howto/speaker.md, by the filter behind ParaView's *Threshold*."""
     growth = grown("edge", 31)
     save(growth, tmp_path / "a.vti")
     image = read_by_vtk(tmp_path / "a.vti")

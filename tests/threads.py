@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.model.errors import GpunimError
-from tests.helpers import PATIENCE
+from tests.helpers import TIMEOUT
 
 
 class _Stopped(GpunimError):
@@ -56,7 +56,7 @@ class Threads(Communicator):
 
 def on_ranks(size: int, work: Callable[[Communicator], Any]) -> list[Any]:
     """Return what `work` returns on each of these ranks; its error, where a rank raises one."""
-    places, barrier = [None] * size, threading.Barrier(size, timeout=PATIENCE)
+    places, barrier = [None] * size, threading.Barrier(size, timeout=TIMEOUT)
     stopped = [threading.Event() for _ in range(size)]
 
     def run(rank: int) -> Any:

@@ -19,8 +19,8 @@ WRITERS = {
     "m.gif": ("movie", "nim:3", *SIZE, "--seconds", "0.2", "--fps", "10", "-o", "OUT"),
     "e.stl": ("export", "nim:7", "-o", "OUT"),
 }
-_NEEDS = {"m.gif": [needs_ffmpeg]}
-EACH = [pytest.param(name, marks=_NEEDS.get(name, [])) for name in WRITERS]
+_REQUIRES = {"m.gif": [needs_ffmpeg]}
+EACH = [pytest.param(name, marks=_REQUIRES.get(name, [])) for name in WRITERS]
 
 
 def command(name: str, folder: Path) -> list[str]:

@@ -48,14 +48,14 @@ def _statements() -> Iterator[Described]:
     from gpu_nim.papers.catalogue import PAPERS
 
     items: dict[str, list[str]] = {}
-    slips: dict[str, list[str]] = {}
+    errata: dict[str, list[str]] = {}
     for paper in PAPERS.values():
         for item in paper.items:
             link = f"{{item}}`{item.anchor}`"
             for check in item.checks:
                 items.setdefault(check, []).append(link)
-                if item.slip:
-                    slips.setdefault(check, []).append(f"{link}: {plain(item.slip)}")
+                if item.erratum:
+                    errata.setdefault(check, []).append(f"{link}: {plain(item.erratum)}")
     for checked in run_checks(statements(), REACH):
         statement = checked.statement
         result = "no counterexample" if checked.holds else f"**counterexample**: {plain(str(checked.result.counterexample))}"
@@ -66,9 +66,9 @@ def _statements() -> Iterator[Described]:
             ("Checked", f"{plain(checked.result.scope)}: {result}"),
             ("Command", _command(f"gpunim verify {statement.name}")),
             ("Papers", _listed(items.get(statement.name, ()))),
-            ("Slip", " ".join(slips.get(statement.name, ()))),
+            ("Erratum", " ".join(errata.get(statement.name, ()))),
             group=statement.paper.summary,
-            mark="slip" if statement.name in slips else "conjecture" if statement.conjecture else "",
+            mark="erratum" if statement.name in errata else "conjecture" if statement.conjecture else "",
         )
 
 
@@ -115,7 +115,7 @@ def _games() -> Iterator[Described]:
             game.summary,
             ("Source", plain(game.source)),
             ("Parameters", "; ".join(parameters)),
-            ("Sizes", f"up to {game.greatest_size:,}; {game.default_size} by default"),
+            ("Size", f"{game.default_size} by default"),
             ("Command", _command(f"gpunim solve {game.name}{required}")),
         )
 

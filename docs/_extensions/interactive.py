@@ -1,4 +1,4 @@
-"""Pages in a frame, made as the site is built: bodies to turn, and games to play.
+"""Pages in a frame, made as the site is built: interactive pages, and games to play.
 
 The directive `{interactive} SOURCE` shows what `gpunim export SOURCE -o x.html` writes, and `{playable} GAME NUMBERS` what
 `gpunim play GAME NUMBERS --opponent teaching -o x.html` does.
@@ -22,7 +22,7 @@ FOLDER = "interactive"
 
 
 class Interactive(SphinxDirective):
-    """A body to turn and to zoom."""
+    """An interactive page."""
 
     required_arguments = 1
     final_argument_whitespace = True

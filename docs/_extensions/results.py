@@ -58,8 +58,8 @@ def _blocks(result: ItemResult) -> Iterator[str]:
     """The paragraphs and tables about an item, as Markdown."""
     item = result.item
     yield plain(item.summary)
-    if item.slip:
-        yield f"**Slip:** {plain(item.slip)}"
+    if item.erratum:
+        yield f"**Erratum:** {plain(item.erratum)}"
     if result.compared:
         rows = ((each.about, in_words(each.printed), in_words(each.computed)) for each in result.compared)
         yield _table(("compared", "the paper prints", "gpunim computes"), ([plain(word) for word in row] for row in rows))

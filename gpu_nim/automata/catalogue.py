@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.counting.families import ByTotal, UpToTotal
-from gpu_nim.model.arguments import argument, is_a_number, shown
+from gpu_nim.model.arguments import argument, is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule, Symmetry
@@ -113,7 +113,7 @@ class Automaton:
 
     def __post_init__(self) -> None:
         if self.lattice not in get_args(Lattice):
-            raise UsageError(f"lattice must be one of {', '.join(get_args(Lattice))}, got {shown(self.lattice)}")
+            raise UsageError(f"lattice must be one of {', '.join(get_args(Lattice))}, got {short_repr(self.lattice)}")
         if self.lattice != "square" and self.rule.dimension != 2:
             raise UsageError(f"lattice {self.lattice} has 2 dimensions, and the rule of {self.name} has {self.rule.dimension}")
 
@@ -376,7 +376,7 @@ def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
     if isinstance(automaton, Rule):
         return next((known for known in CATALOGUE.values() if known.rule == automaton), None) or user_defined(automaton)
     if not isinstance(automaton, str):
-        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {shown(automaton)}")
+        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {short_repr(automaton)}")
     if (last := automaton.rpartition(":")[2]).isdigit():
         given = f"the last generation is given by {argument('generations')} {last}"
         raise UsageError(f"automaton must be a name, got {automaton!r}: {given}")

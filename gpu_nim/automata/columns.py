@@ -21,9 +21,9 @@ from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.automata.measures import LEVELS, Boxes, earliest_generations, require_delays
 from gpu_nim.backends.interface import Batch, Section
-from gpu_nim.model.arguments import items, shown
+from gpu_nim.model.arguments import items, short_repr
+from gpu_nim.model.datasets import axis_names
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import axis_names
 from gpu_nim.model.registry import Registry, unknown
 from gpu_nim.model.rule import Rule
 
@@ -147,19 +147,8 @@ class Column:
         return found
 
 
-def _check_kept(entry: type[Column]) -> None:
-    """Raise UsageError for an entry whose numbers would not be kept, or be those of another."""
-    if (entry.keep is Column.keep) != (entry.kept is None):
-        raise UsageError(f"column {entry.name!r} must have both keep and kept, or neither")
-    for other in COLUMNS.values():
-        if entry.kept is not None and other.kept == entry.kept and other.keep is not entry.keep:
-            raise UsageError(
-                f"column {entry.name!r} must keep under a name of its own, and {entry.kept!r} is that of {other.name!r}"
-            )
-
-
 #: The columns by their names, of which numbers are examples.
-COLUMNS = Registry[type[Column]]("column", check=_check_kept)
+COLUMNS = Registry[type[Column]]("column")
 
 
 @COLUMNS.add
@@ -395,7 +384,7 @@ class ColumnRecorder:
         self._columns: dict[str, Column] = {}
         for name in named:
             if not isinstance(name, str):
-                raise UsageError(f"columns must hold names of columns, got {shown(columns)}")
+                raise UsageError(f"columns must hold names of columns, got {short_repr(columns)}")
             found = find_column(name)
             if found is None:
                 raise unknown_column(name, rule)

@@ -15,11 +15,12 @@ from gpu_nim.automata.columns import Value, dtype_of
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.backends.shared.cells import cell_dtype
-from gpu_nim.model.arguments import Whole, integer, shown, vectors
+from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
 from gpu_nim.model.arrays import read_only
+from gpu_nim.model.datasets import axis_names, dataset
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, missing
-from gpu_nim.model.presentation import Presentable, axis_names, dataset, html_table
+from gpu_nim.model.notebook_repr import Plottable, html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Rule, Symmetry
 
@@ -113,7 +114,7 @@ def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
 
 
 @dataclass(eq=False, repr=False)
-class Growth(Presentable):
+class Growth(Plottable):
     """A finished growth: births and checksums of each generation, and the cells on demand.
 
     Attributes:
@@ -259,7 +260,7 @@ class Growth(Presentable):
             raise ValueError("the cells of a growth are put together, and cannot be had without a copy")
         return self.cells().astype(dtype, copy=False)
 
-    def newborns(self, generation: Whole) -> NDArray[np.integer]:
+    def newborns(self, generation: IntLike) -> NDArray[np.integer]:
         """Return the cells born at a generation, shape (births, d), in lexicographic order, in the dtype of `cells`.
 
         Args:
@@ -271,7 +272,7 @@ class Growth(Presentable):
         number = integer("generation", generation, 0, self.generations)
         return self.cells(number, number + 1)
 
-    def cells(self, first: Whole = 0, stop: Whole | None = None) -> NDArray[np.integer]:
+    def cells(self, first: IntLike = 0, stop: IntLike | None = None) -> NDArray[np.integer]:
         """Return the cells born in generations `first` to `stop` - 1, shape (N, d), in order of generation.
 
         The dtype is int32, or int64 where a sum of a cell's coordinates, or a difference, may need it.
@@ -289,7 +290,9 @@ class Growth(Presentable):
         begin = integer("first", first)
         end = self.generations + 1 if stop is None else integer("stop", stop)
         if not 0 <= begin < end <= self.generations + 1:
-            raise UsageError(f"generations must lie in 0:{self.generations + 1} and be in order, got {shown(begin)}:{shown(end)}")
+            raise UsageError(
+                f"generations must lie in 0:{self.generations + 1} and be in order, got {short_repr(begin)}:{short_repr(end)}"
+            )
         return np.concatenate([cells for _, cells in self._born(begin, end)])
 
     def to_xarray(self, *, cells: bool = True) -> Any:

@@ -2,10 +2,10 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from threading import Lock
 from typing import Any
@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton
-from gpu_nim.automata.cell_sources import CellsInMemory, CellSource, Newborns, split
+from gpu_nim.automata.catalogue import Automaton, as_automaton
+from gpu_nim.automata.cell_sources import CellSource, Newborns, split
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth, Table
 from gpu_nim.automata.user_defined import describe
 from gpu_nim.backends.communicator import ALONE, gather_cells
-from gpu_nim.backends.interface import Backend, Batch, Engine, State
+from gpu_nim.backends.interface import Backend, Batch, Engine, EngineChoice, State
 from gpu_nim.backends.selection import select
-from gpu_nim.model.arguments import Whole, argument, integer, shown
+from gpu_nim.backends.shared.cells import Keys
+from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
-from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
@@ -70,14 +70,14 @@ class Snapshot(ArrayValue):
 
 
 class GrowthProcess:
-    """A growth in progress: iterate over it for its batches, then call `growth`.
+    """A growth in progress, in memory alone: iterate over it for its batches, and call `growth`.
 
     Between batches, `snapshot` returns a state from which another process can resume, to the same digest.
 
     Args:
         automaton: a name of the catalogue, a `Rule` or an `Automaton`.
         generations: the last generation.
-        backend: the backend. On several ranks each makes the same process, and batches have all cells on rank 0 alone.
+        backend: the backend, or its name. On several ranks each makes the same process, and batches have all cells on rank 0 alone.
         cells: each batch has its newborns; they are not kept here, so that a file of any size can be written.
         verify: check births, and cells where there are any, against the theorem.
         columns: the columns of the growth's table.
@@ -96,21 +96,22 @@ class GrowthProcess:
         UsageError: an argument is wrong, or the snapshot is of another automaton or damaged.
         InsufficientMemoryError: the growth would not fit.
 
-    >>> from gpu_nim.backends.selection import select
-    >>> growing = GrowthProcess("edge", 100, select("numpy"), every=40)
+    >>> growing = GrowthProcess("edge", 100, "numpy", every=40)
     >>> snapshots = {growing.generation: growing.snapshot() for batch in growing}
-    >>> resumed = GrowthProcess("edge", 100, select("numpy"), resume=snapshots[40])
+    >>> resumed = GrowthProcess("edge", 100, "numpy", resume=snapshots[40])
     >>> resumed.generation, [batch.first for batch in resumed][0]
     (40, 41)
     >>> resumed.growth().digest == growing.growth().digest
     True
+    >>> GrowthProcess("nim", 1024, "numpy").choice.memory
+    729880
     """
 
     def __init__(
         self,
         automaton: str | Automaton | Rule,
-        generations: Whole,
-        backend: Backend,
+        generations: IntLike,
+        backend: str | Backend,
         *,
         cells: bool = False,
         verify: bool = True,
@@ -119,12 +120,13 @@ class GrowthProcess:
         general: bool = False,
         resume: Snapshot | None = None,
     ) -> None:
-        self.ranks = backend.communicator
+        self._backend = select(backend)
+        self.ranks = self._backend.communicator
         self.automaton = as_automaton(automaton)
         repeats, most = self.automaton.repeats, _GENERATIONS_LIMIT
         self._way_on = f"; {argument('engine')} macro-cells jumps there" if repeats else ""  # in refusals
         if repeats and isinstance(generations, int) and generations > most:
-            raise UsageError(f"{argument('generations')} is at most {most} one by one, got {shown(generations)}{self._way_on}")
+            raise UsageError(f"{argument('generations')} is at most {most} one by one, got {short_repr(generations)}{self._way_on}")
         self.generations = generations = integer("generations", generations, 0, most)
         if every is not None:
             every = integer("every", every, 1)
@@ -133,7 +135,6 @@ class GrowthProcess:
         self.verifies = verify and self.automaton.births_formula is not None
         self._cells = cells or self.recorder.needs_cells
         self.tested = -1
-        self._backend = backend
         self._every = every or generations + 1
         self._general = general
         self._births: list[NDArray[np.uint64]] = []
@@ -193,32 +194,46 @@ class GrowthProcess:
                 busiest = max(busiest, int(batch.births.max()))
                 stride = min(stride, max(1, _BATCH // busiest))
 
+    @cached_property
+    def choice(self) -> EngineChoice:
+        """The engine that the backend has for it, with the bytes that it is planned to take."""
+        rule, last, backend = self.automaton.rule, self.generations, self._backend
+        if self.resumed is not None:
+            with _damage_refused():
+                return backend.engine(rule, last, self.resumed.state)
+        try:
+            choice = backend.engine(rule, last, general=self._general)
+            fits = choice.memory is None or choice.memory <= backend.free_memory()
+        except InsufficientMemoryError as error:
+            if not self._touched_fit:
+                raise InsufficientMemoryError(f"{error}{self._way_on}") from error
+            fits = False
+        return choice if fits or not self._touched_fit else backend.engine(rule, last, general=True)
+
+    @property
+    def _touched_fit(self) -> bool:
+        """Whether the general engine may grow what has no room for a table of bricks, since its offsets are long and few."""
+        rule, last, free = self.automaton.rule, self.generations, self._backend.free_memory()
+        with suppress(UsageError):  # its keys would not fit 63 bits
+            Keys(rule, last)
+            return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, last) <= free
+        return False
+
     def begin(self) -> Engine:
         """Make the engine, with the memory that it needs, if there is none yet, and return it."""
         if self._engine is not None:
             return self._engine
-        began = time.perf_counter()
+        began, make = time.perf_counter(), self.choice.make
         try:
-            self._engine = self._made()
+            with _damage_refused() if self.resumed else nullcontext():
+                self._engine = make()
         except InsufficientMemoryError as error:
             raise InsufficientMemoryError(f"{error}{self._way_on}") from error
+        del self.choice  # which has the state
+        if self.resumed is not None:
+            self.resumed = replace(self.resumed, state={})
         self._seconds += time.perf_counter() - began
         return self._engine
-
-    def _made(self) -> Engine:
-        rule, last, backend = self.automaton.rule, self.generations, self._backend
-        if self.resumed is not None:
-            with _damage_refused():
-                engine = backend.automaton(rule, last, self.resumed.state)
-            self.resumed = replace(self.resumed, state={})  # the engine has it
-            return engine
-        try:
-            return backend.automaton(rule, last, general=self._general)
-        except InsufficientMemoryError:
-            if self._touched_fit:
-                with suppress(UsageError):  # it has no other ranks
-                    return backend.automaton(rule, last, general=True)
-            raise
 
     def end(self) -> None:
         """Free the memory of the engine: it grows no further, and has no snapshots."""
@@ -227,29 +242,6 @@ class GrowthProcess:
     def _agreed(self, seconds: float) -> float:
         """The mean over all ranks, by which they choose batches alike."""
         return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
-
-    @property
-    def _touched_fit(self) -> bool:
-        """Whether the general engine may grow what has no room for a table of bricks, since its offsets are long and few."""
-        rule, free = self.automaton.rule, self._backend.free_memory()
-        return not self._general and self.ranks.size == 1 and _TOUCHED_BYTES * most_touched(rule, self.generations) <= free
-
-    def planned_memory(self) -> int | None:
-        """Return the bytes of the backend's memory that are planned for growing from the seeds.
-
-        None if that is not known before: the general engine takes memory as the growth does, and asks for it each time.
-
-        >>> from gpu_nim.backends.selection import select
-        >>> GrowthProcess("nim", 1024, select("numpy")).planned_memory()
-        729880
-        """
-        try:
-            planned = self._backend.growth_memory(self.automaton.rule, self.generations, general=self._general)
-        except InsufficientMemoryError:
-            if not self._touched_fit:
-                raise
-            return None
-        return None if planned is not None and planned > self._backend.free_memory() and self._touched_fit else planned
 
     def _restore(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton
@@ -287,7 +279,9 @@ class GrowthProcess:
         )
 
     def growth(self, source: CellSource | None = None) -> Growth:
-        """Return the finished growth, whose cells are read from `source` or otherwise grown again on demand."""
+        """Grow to the end, and return the growth, whose cells are read from `source` or otherwise grown again on demand."""
+        for _ in self if self.generation < self.generations else ():
+            pass
         births = np.concatenate(self._births)
         alone = self._backend if self.ranks.size == 1 else self._backend.on_rank(ALONE)
         return Growth(
@@ -374,7 +368,7 @@ class RegrownCells:
         return partial(RegrownCells, general=self._general), (self._automaton, backend, self._last)
 
     def _newborns(self, last: int) -> Iterator[Newborns]:
-        growing = GrowthProcess(self._automaton, last, select(self._backend), cells=True, verify=False, general=self._general)
+        growing = GrowthProcess(self._automaton, last, self._backend, cells=True, verify=False, general=self._general)
         return chain.from_iterable(map(split, growing))
 
     def _continued(self, generation: int) -> Newborns:
@@ -405,63 +399,3 @@ def most_touched(rule: Rule, generation: int) -> int:
     steps = generation + 1  # a newborn of this generation touches those of the next
     points = sum(math.comb(pairs, i) * math.comb(steps - i + free, free) for i in range(min(pairs, steps) + 1))
     return points * len(rule.seeds)
-
-
-def grow(
-    automaton: str | Automaton | Rule = AUTOMATON,
-    generations: Whole = GENERATIONS,
-    *,
-    backend: str | Backend = "auto",
-    cells: bool = False,
-    verify: bool = True,
-    columns: Sequence[str] = DEFAULT_COLUMNS,
-    general: bool = False,
-    on_batch: Callable[[Batch], None] | None = None,
-) -> Growth:
-    """Grow an automaton from its seeds and return the growth; `gpu_nim.jobs.GrowthJob` also writes files and checkpoints.
-
-    Args:
-        automaton: a name of the catalogue, or a `Rule` or `Automaton` of your own.
-        generations: the last generation, 0 or more.
-        backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object.
-        cells: keep the newborns in memory; without it they are grown again on demand.
-        verify: check births, and cells if they are kept, against the theorem if there is one; see `Growth.verified`.
-        columns: the columns of `Growth.table` (see `gpu_nim.automata.columns`).
-        general: use the general engine, even where a faster one applies.
-        on_batch: called with each finished batch, for progress.
-
-    Raises:
-        UsageError: the automaton is unknown, or another argument wrong.
-        BackendError: the backend cannot run here.
-        InsufficientMemoryError: the growth would not fit; raised before anything is grown.
-
-    >>> grow("nim", 1024).population
-    1048579
-
-    An automaton of your own is a `Rule`: offsets, births, seeds, and where cells may live, a predicate over arrays of cells.  It
-    runs on every backend, has a digest, and is saved as any other.
-
-    >>> from gpu_nim.model.rule import Rule
-    >>> half_plane = Rule(
-    ...     dimension=2,
-    ...     offsets=((1, 0), (-1, 0), (0, 1), (0, -1)),
-    ...     births=frozenset({1}),
-    ...     seeds=((0, 0),),
-    ...     universe=lambda cells: cells[:, 1] >= 0,
-    ... )
-    >>> growth = grow(half_plane, 15, columns=["births", "section y=0"])
-    >>> growth.births.tolist()
-    [1, 3, 3, 7, 3, 7, 7, 19, 3, 7, 7, 19, 7, 19, 19, 55]
-    >>> growth.table["section y=0"].tolist()[-1], growth.verified
-    (31, None)
-    """
-    if on_batch is not None and not callable(on_batch):
-        raise UsageError(f"on_batch must be a function or None, got {shown(on_batch)}")
-    growing = GrowthProcess(automaton, generations, select(backend), cells=cells, verify=verify, columns=columns, general=general)
-    kept = CellsInMemory(host_memory() // 2) if cells else None
-    for batch in growing:
-        if kept is not None:
-            kept.add(batch)
-        if on_batch is not None:
-            on_batch(batch)
-    return growing.growth(kept)

@@ -17,12 +17,12 @@ from gpu_nim.automata.trees import certificate, tree_of_rows
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
-from gpu_nim.model.arguments import Whole, argument, integer, shown, vectors
+from gpu_nim.model.arguments import IntLike, argument, integer, short_repr, vectors
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.tracing import TreeScene, populations_of
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: Blocks from which on a growth is forecast.
 _SOME = 1 << 15
@@ -71,7 +71,7 @@ class MacroGrowth:
     """
 
     def __init__(
-        self, automaton: str | Automaton | Rule, *, whole: bool = False, loops: bool | None = None, on_step: OnStep = unreported
+        self, automaton: str | Automaton | Rule, *, whole: bool = False, loops: bool | None = None, on_step: OnStep = no_progress
     ) -> None:
         self.automaton = as_automaton(automaton)
         rule = self.automaton.rule
@@ -147,7 +147,7 @@ class MacroGrowth:
         alive = {int(index(np.array(self._ordered(tuple(x - a for a, x in zip(corner, s, strict=True)))), side)) for s in within}
         return self._node(0, [sum(1 << bit for bit in alive), sum(1 << bit for bit in np.flatnonzero(outside).tolist())])
 
-    def advance(self, generation: Whole) -> None:
+    def advance(self, generation: IntLike) -> None:
         """Grow to a generation.
 
         Args:
@@ -193,7 +193,7 @@ class MacroGrowth:
                 self._root = int(self._cells.results(self._level + 1, around, step)[0])
                 self.generation += 1 << step
 
-    def populations(self, first: Whole, stop: Whole | None = None) -> Iterator[int]:
+    def populations(self, first: IntLike, stop: IntLike | None = None) -> Iterator[int]:
         """Yield the population at generations `first` to `stop` - 1.
 
         Args:
@@ -205,7 +205,7 @@ class MacroGrowth:
             self.advance(generation)
             yield self.population()
 
-    def births(self, first: Whole, stop: Whole | None = None) -> Iterator[int]:
+    def births(self, first: IntLike, stop: IntLike | None = None) -> Iterator[int]:
         """Yield the births of generations `first` to `stop` - 1; arguments as for `populations`.
 
         >>> list(MacroGrowth("square8").births(2**16, 2**16 + 3))
@@ -242,7 +242,9 @@ class MacroGrowth:
     def _box(self, corners: Iterable[Cell]) -> Box:
         box = vectors("within", corners)
         if [len(corner) for corner in box] != [self._rule.dimension] * 2:
-            raise UsageError(f"{argument('within')} must be two corners of {self._rule.dimension} coordinates, got {shown(box)}")
+            raise UsageError(
+                f"{argument('within')} must be two corners of {self._rule.dimension} coordinates, got {short_repr(box)}"
+            )
         return box[0], box[1]
 
     def population(self, box: Box | None = None) -> int:
@@ -301,16 +303,16 @@ class MacroGrowth:
         levels = self._reached()
         return tree_of_rows(self._cells.tables[0].rows[levels[0], 0], self._rows(levels), self._corner)
 
-    def summary(self, generation: Whole, shown: int = 5, within: Iterable[Cell] | None = None) -> dict[str, Any]:
+    def summary(self, generation: IntLike, last_births: int = 5, within: Iterable[Cell] | None = None) -> dict[str, Any]:
         """Grow to a generation, and return the results as plain values, for JSON.
 
         Args:
             generation: the generation.
-            shown: of how many last generations the births are told.
+            last_births: the number of last generations whose births are given.
             within: the corners of a box, as for `population`.
         """
         last, box = integer("generation", generation, self.generation), None if within is None else self._box(within)
-        first = max(0, last + 1 - shown)
+        first = max(0, last + 1 - last_births)
         births = dict(zip(range(first, last + 1), self.births(first, last + 1), strict=True))
         return {
             "automaton": self.automaton.name,
@@ -331,7 +333,7 @@ class MacroGrowth:
         return certificate(self.tree())
 
 
-def tree(automaton: str | Automaton | Rule, generation: Whole) -> TreeScene:
+def tree(automaton: str | Automaton | Rule, generation: IntLike) -> TreeScene:
     """Return all cells alive at a generation as a tree.
 
     Args:

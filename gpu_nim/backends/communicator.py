@@ -1,7 +1,7 @@
 """What the ranks of one growth say to each other.
 
 A growth on several ranks is cut into slabs, each of which one rank owns. Every rank makes an engine for the same rule and the same
-last generation, `NumpyBackend(communicator).automaton(...)`, and calls the same methods of it in the same order with
+last generation, `NumpyBackend(communicator).engine(...).make()`, and calls the same methods of it in the same order with
 the same arguments, since engines exchange newborns in each generation; so it does with the methods of a communicator, all of which
 wait for the other ranks. What an engine returns:
 
@@ -10,7 +10,7 @@ wait for the other ranks. What an engine returns:
 * Ranks of one growth on exactly one touch may have different backends.
 * A state is the rank's part. `gpu_nim.backends.shared.engines.join` makes a whole of the parts of all ranks, in any order; any
   number of ranks, one among them, resumes from that, on either backend.
-* `growth_memory` plans the bytes of the rank's part.
+* The memory of an `EngineChoice` is that of the rank's part.
 """
 
 import pickle
@@ -68,14 +68,14 @@ class Communicator:
 ALONE = Communicator()
 
 
-def share(communicator: Communicator, value: T) -> list[T]:
+def allgather(communicator: Communicator, value: T) -> list[T]:
     """Return the value of each rank, on each of them.
 
     Args:
         communicator: the ranks.
         value: anything small, since it is pickled.
 
-    >>> share(ALONE, "a word")
+    >>> allgather(ALONE, "a word")
     ['a word']
     """
     buffer = np.frombuffer(pickle.dumps(value), np.uint8)
@@ -97,7 +97,7 @@ def free_share(communicator: Communicator, memory: str, free: int) -> int:
     """
     if communicator.size == 1:
         return free
-    shares = [theirs for name, theirs in share(communicator, (memory, free)) if name == memory]
+    shares = [theirs for name, theirs in allgather(communicator, (memory, free)) if name == memory]
     return min(shares) // len(shares)
 
 

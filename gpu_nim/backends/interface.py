@@ -4,6 +4,7 @@ A backend runs on one device.  It knows rules, arrays and generations, but no ca
 nothing.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -15,7 +16,7 @@ from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: A growth's state as named host arrays, from which either backend can resume.
 State = dict[str, NDArray[np.generic]]
@@ -100,6 +101,21 @@ class Engine(Protocol):
         """Return the state after generation `self.generation`, copied to the host."""
 
 
+class EngineChoice(NamedTuple):
+    """The engine of a growth, which is not yet made.
+
+    Attributes:
+        make: makes it; InsufficientMemoryError where it does not fit.
+        memory: the bytes that it is planned to take of `Backend.free_memory`; None if that is not known in advance, since it takes
+            memory as the growth goes on, and compares it with what is free each time.
+        lacks_numba: whether numba's compiled loops would grow it faster, were it installed.
+    """
+
+    make: Callable[[], Engine]
+    memory: int | None
+    lacks_numba: bool = False
+
+
 class Tracer(Protocol):
     """Traces rays through one scene. Several threads may use it at once."""
 
@@ -152,25 +168,17 @@ class Backend(Protocol):
     def free_memory(self) -> int:
         """Return the bytes that a new piece of work may use."""
 
-    def growth_memory(self, rule: Rule, last: int, *, general: bool = False) -> int | None:
-        """Return the bytes that `automaton` plans to take of `free_memory` for a growth from its seeds.
-
-        None if that is not known in advance: the general engine checks memory again as the growth goes on.
-
-        Args:
-            rule: the rule.
-            last: the last generation.
-            general: as for `automaton`.
-        """
-
-    def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Return an engine for the rule: a fast one for three-pile Nim and exactly-one growth where it applies.
+    def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
+        """Choose an engine for the rule: a fast one for three-pile Nim and exactly-one growth where it applies.
 
         Args:
             rule: the rule.
             last: the last generation of the growth.
             state: resume from this state, by an engine of the kind that it is of; None begins at the seeds.
             general: use the general engine even where a fast one applies, to compare the two.
+
+        Raises:
+            InsufficientMemoryError: no device has the memory for it.
         """
 
     def counting(self) -> NumpyCounting:
@@ -183,7 +191,7 @@ class Backend(Protocol):
             scene: the scene.
         """
 
-    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.int64]:
+    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = no_progress) -> NDArray[np.int64]:
         """Return the P-positions of the game of (x, y, z) with 0 <= y <= top[x, z], shape (n, 3), in lexicographic order.
 
         Args:
@@ -191,7 +199,7 @@ class Backend(Protocol):
             on_step: called with how much is done of the positions, or of the totals of their coordinates.
         """
 
-    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
+    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
         """Return the Grundy values of the same game, an array [x, y, z] with -1 where y > top[x, z].
 
         The dtype is int16, or int32 where a position has more than 32766 moves.
@@ -202,7 +210,7 @@ class Backend(Protocol):
         """
 
     def inequality_outcomes(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = no_progress
     ) -> NDArray[np.int64]:
         """Return the P-positions of any inequality game with 0 <= x <= limits, shape (n, k), in lexicographic order.
 
@@ -213,7 +221,7 @@ class Backend(Protocol):
         """
 
     def inequality_grundy(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = unreported
+        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = no_progress
     ) -> NDArray[np.signedinteger]:
         """Return the Grundy values of any inequality game with 0 <= x <= limits, over that box; -1 where no position is.
 

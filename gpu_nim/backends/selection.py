@@ -4,7 +4,7 @@ from functools import cache
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Backend
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import BackendError, UsageError
 
 NAMES = ("auto", "cuda", "numpy")
@@ -18,7 +18,7 @@ def check_backend(backend: object) -> None:
     gpu_nim.model.errors.UsageError: backend must be one of auto, cuda, numpy, got 'gpu'
     """
     if not (backend in NAMES if isinstance(backend, str) else isinstance(backend, Backend)):
-        raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {shown(backend)}")
+        raise UsageError(f"backend must be one of {', '.join(NAMES)}, got {short_repr(backend)}")
 
 
 def select(
@@ -44,7 +44,7 @@ def select(
     if not isinstance(name, str):
         return name
     if name == "cuda" and threads is not None:
-        raise UsageError(f"threads is for growth on NumPy, with --backend numpy, got {shown(str(threads))} and backend 'cuda'")
+        raise UsageError(f"threads is for growth on NumPy, with --backend numpy, got {short_repr(str(threads))} and backend 'cuda'")
     if name != "numpy" and threads is None:
         from gpu_nim.backends.availability import Fault, cuda_obstacle
 

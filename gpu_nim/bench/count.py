@@ -1,12 +1,9 @@
-"""The ranges that `gpunim bench count` races, and against whom: the plain formula in NumPy, and PARI/GP.
+"""The ranges that `gpunim bench count` times, beside the plain formula in NumPy.
 
-A contender's result is how many values it made, or -1 where those at a few places are wrong, so that a fast wrong answer ends the
-race. All write to memory that was written before. PARI runs as a process of its own; its start is part of its time, a few
-hundredths of a second.
+A contender's result is how many values it made, or -1 where those at a few places are wrong. All write to memory that was written
+before.
 """
 
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -21,18 +18,16 @@ from gpu_nim.counting.families import ByMaximum, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.model.arrays import U64
-from gpu_nim.model.errors import BackendError
 
 _SIZE = 1 << 24
-_BY_FORMULA = 1 << 22  # the plain formulas are slower: they race over a shorter range
-_BY_PARI = 100_000
+_BY_FORMULA = 1 << 22  # the plain formulas are slower: they make a shorter range
 
 _PLAIN = (ByTotal(3), ByTotal(4), UpToMaximum(3), ByMaximum(3))
 _RANGES = (*(ByTotal(k) for k in range(3, 8)), UpToTotal(3), UpToMaximum(3), ByMaximum(3), ByMaximum(4))
 
 
 def works(cuda: Backend | None) -> Iterator[Work]:
-    """Give every work: the backends over 64-bit ranges, then with the plain formulas, then with PARI.
+    """Give every work: the backends over 64-bit ranges, then with the plain formulas.
 
     Args:
         cuda: the backend of a GPU; None where there is none.
@@ -40,9 +35,6 @@ def works(cuda: Backend | None) -> Iterator[Work]:
     backends: list[Backend] = [NumpyBackend(), *([] if cuda is None else [cuda])]
     pieces: list[tuple[Family, int, dict[str, Callable[[int], U64]]]] = [(family, _SIZE, {}) for family in _RANGES]
     pieces += [(family, _BY_FORMULA, {"numpy, plain formula": partial(plain_formula, family)}) for family in _PLAIN]
-    gp = shutil.which("gp")
-    if gp is not None:
-        pieces.append((ByTotal(4), _BY_PARI, {"PARI/GP": partial(pari, gp, 4)}))
     for family, most, peers in pieces:
         size = longest(family, most)
         contenders = [_ours(backend, family, size) for backend in backends]
@@ -93,23 +85,6 @@ def doubling(weights: tuple[int, ...], size: int, xp: Any) -> Any:
             longer[j::2] += np.uint64(weight) * values[: len(longer[j::2])]
         values = longer
     return values[:size]
-
-
-def pari(gp: str, piles: int, size: int) -> U64:
-    """D_k below `size` by PARI/GP, from Theorem 29."""
-    even, odd = even_binomials(piles)[::2], even_binomials(piles)[1::2]
-    terms = {
-        parity: "+".join(f"{weight}*if(n>={i},v[n-{i}+1],0)" for i, weight in enumerate(weights))
-        for parity, weights in (("0", even), ("1", odd))
-    }
-    program = (
-        f"v=vector({size});v[1]=1;for(m=1,{size - 1},n=m\\2;v[m+1]=if(m%2,{terms['1']},{terms['0']}));"
-        f"for(m=1,{size},print(v[m]));\n"
-    )
-    done = subprocess.run([gp, "-q", "-f", "-s", "256M"], input=program, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise BackendError(f"PARI/GP failed: {done.stderr.strip()[:200]}")
-    return np.array(done.stdout.split(), np.uint64)
 
 
 def _ours(backend: Backend, family: Family, size: int) -> Contender:

@@ -1,14 +1,10 @@
 """The works that are timed on a GPU: one for each target and for each kernel, with floors and predictions.
 
-Some have rivals, straightforward implementations without gpunim: CuPy's convolution of a dense box, a CuPy expression. What runs on
-the host has no work here: the colours of traced stills, and the messages of a cluster. Targets and
-predictions are texts, for an H200: no figure in this module was measured on a GPU.
+Some have peers, straightforward implementations without gpunim: CuPy's convolution of a dense box, a CuPy expression. What runs on
+the host has no work here: the colours of traced stills, and the messages of a cluster. Targets are
+texts, for an H200: no figure in this module was measured on a GPU.
 """
 
-import json
-import os
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -16,43 +12,41 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import tree
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.count import doubling, longest
-from gpu_nim.bench.floors import Floor, exactly_one_floor, nim_floor, range_floor
-from gpu_nim.bench.harness import GPUNIM, Contender, Work
-from gpu_nim.bench.peers import convolve
+from gpu_nim.bench.grow import convolve
+from gpu_nim.bench.harness import Contender, Floor, Work
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import ByTotal
 from gpu_nim.counting.ranges import Range
 from gpu_nim.games.inequality import chocolate, six_coordinate_chocolate
 from gpu_nim.games.solve import solve
 from gpu_nim.model.arrays import U64
-from gpu_nim.model.errors import BackendError
+from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, Cones, NimScene, Rays, Scene, TreeScene, surface
 
-# Automaton and generation; then the target and the prediction.
+# Automaton and generation; then the target.
 _COMPARED = (("nim", 256), ("edge", 256), ("fcc", 128))
 _GROWN = (
-    ("nim", 1024, "2 ms", "2-3 ms"),
-    ("nim", 8192, "0.03 s", ""),
-    ("edge", 512, "5 ms", ""),
-    ("edge", 1024, "10 ms", "31-51 ms; 6 ms in batches"),
-    ("fcc", 1024, "10 ms", "31-51 ms; 6 ms in batches"),
-    ("fcc", 4096, "0.3 s", ""),
+    ("nim", 1024, "2 ms"),
+    ("nim", 8192, "0.03 s"),
+    ("edge", 512, "5 ms"),
+    ("edge", 1024, "10 ms"),
+    ("fcc", 1024, "10 ms"),
+    ("fcc", 4096, "0.3 s"),
 )
 _GROWN_LONG = (
-    ("nim", 65536, "0.1 s", "0.1 s"),
-    ("edge", 8192, "2.5 s", "2.5 s"),
-    ("fcc", 16384, "15 s", "19-25 s and 3 s of host columns"),
+    ("nim", 65536, "0.1 s"),
+    ("edge", 8192, "2.5 s"),
+    ("fcc", 16384, "15 s"),
 )
 _BY_GENERAL_ENGINE = ("edge", 192)
-_COLD_GENERATIONS = 1024
 # Powers of two of indices: filled at most; of D_k counted by length; of D_3 modulo 1000.
 _FILLED = 27
-_COUNTED = ((3, 36, "over 3.9e11/s"), (4, 32, ""))
+_COUNTED = ((3, 36), (4, 32))
 _REDUCED = 32
 _TRIED = 4095  # the largest pile of the triples
 # Outcomes of 3y <= x + z, its Grundy values, and both of the chocolate of six coordinates.
@@ -64,6 +58,26 @@ _CONES = 1.5 * np.array([(0, 0, 1), (0.7, 0.2, 0.7), (-0.2, 0.7, 0.7), (-0.7, -0
 _OURS = partial(Contender, "gpunim")
 
 
+def nim_floor(generations: int, births: int) -> Floor:
+    """Three-pile Nim: each birth is mixed for the digest, by 18 operations, and 32 generations are a launch.
+
+    The plane bounds nothing: where a launch has cells at all, 32 cells of a row have one birth a generation on average, so that
+    stepping them takes two operations a birth, and moving them 256 bytes for 1024 births.
+    """
+    return Floor(copied=256 * births / 1024, operations=(18 + 2) * births, launches=generations / 32)
+
+
+def exactly_one_floor(generations: int, births: int, symmetry: Symmetry) -> Floor:
+    """Exactly-one growth: 50 bytes a birth in the fundamental domain, as counted for bricks of 4 x 8 x 64 cells."""
+    return Floor(copied=50 * births / symmetry.order(3), launches=generations)
+
+
+def range_floor(values: int, dimension: int, limbs: int, *, stored: bool) -> Floor:
+    """Values of a range: four multiply-adds of 32 bits for each row entry and pair of limbs, and a write if they are stored."""
+    products = limbs * (limbs + 1) // 2
+    return Floor(filled=8 * limbs * values if stored else 0, operations=4 * products * dimension * values)
+
+
 def works(cuda: Backend, xp: Any) -> Iterator[Work]:
     """Give every work, those of many seconds last.
 
@@ -73,10 +87,9 @@ def works(cuda: Backend, xp: Any) -> Iterator[Work]:
     """
     for name, generations in _COMPARED:
         convolution = partial(convolve, find(name).rule, generations, "cupyx.scipy.ndimage", xp)
-        yield _growth(cuda, name, generations, rivals=(Contender("CuPy's convolution", convolution),))
+        yield _growth(cuda, name, generations, peers=(Contender("CuPy's convolution", convolution),))
     yield from (_growth(cuda, *facts) for facts in _GROWN)
     yield _general(cuda, *_BY_GENERAL_ENGINE)
-    yield _cold()
     yield from _counts(cuda, xp)
     yield from _games(cuda)
     packed: list[Scene] = [_bricks_of_nim(_PACKED), tree("nim", (1 << _PACKED) - 1)]
@@ -85,17 +98,15 @@ def works(cuda: Backend, xp: Any) -> Iterator[Work]:
     yield from (_growth(cuda, *facts) for facts in _GROWN_LONG)
 
 
-def _growth(
-    cuda: Backend, name: str, generations: int, aimed: str = "", predicted: str = "", rivals: tuple[Contender, ...] = ()
-) -> Work:
+def _growth(cuda: Backend, name: str, generations: int, aimed: str = "", peers: tuple[Contender, ...] = ()) -> Work:
     def ours() -> int:
-        return grow(name, generations, backend=cuda, verify=False).population
+        return GrowthProcess(name, generations, cuda, verify=False).growth().population
 
     def floor(births: int) -> Floor:
         return nim_floor(generations, births) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
 
     kernel = "nim" if name == "nim" else "exactly_one"
-    return Work(f"{name} {generations}", (_OURS(ours), *rivals), None, kernel, floor, aimed, predicted)
+    return Work(f"{name} {generations}", (_OURS(ours), *peers), None, kernel, floor, aimed)
 
 
 def _general(cuda: Backend, name: str, generations: int) -> Work:
@@ -110,36 +121,20 @@ def _general(cuda: Backend, name: str, generations: int) -> Work:
     return Work(f"{name} {generations}, general engine", (_OURS(ours),), None, "general", floor)
 
 
-def _cold() -> Work:
-    arguments = ("grow", "nim", "--gen", str(_COLD_GENERATIONS))
-
-    def ours() -> int:
-        with tempfile.TemporaryDirectory() as cache:  # where nothing has been compiled yet
-            environment = {**os.environ, "CUPY_CACHE_DIR": cache, "CUDA_CACHE_PATH": cache}
-            command = (*GPUNIM, *arguments, "--backend", "cuda", "--json")
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise BackendError(f"gpunim {' '.join(arguments)}: {done.stderr.strip()[:300]}")
-        return int(json.loads(done.stdout)["population"])
-
-    floor = partial(nim_floor, _COLD_GENERATIONS)
-    return Work(f"gpunim {' '.join(arguments)}, cold", (_OURS(ours),), None, "nim", floor, "2 s")
-
-
 def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
     engine = cuda.counting()
     for piles in range(3, 8):
         size = longest(ByTotal(piles), 1 << _FILLED, bits=64 if piles < 5 else 128)
         values = Range(ByTotal(piles), 0, size, engine)
         expression = Contender("CuPy expression", partial(_expression, piles, size, xp))
-        rivals = (expression,) if values.limbs == 1 else ()
+        peers = (expression,) if values.limbs == 1 else ()
         fill = partial(_fill, values)
-        yield _range(values, "count_fill", f"D_{piles}", fill, "80% of the fill", "bound by memory", rivals)
+        yield _range(values, "count_fill", f"D_{piles}", fill, "80% of the fill", peers)
     values = Range(ByTotal(3), 0, 1 << _FILLED, engine)
     yield _range(values, "count_fill", "D_3 brought to the host", partial(_fill_host, values, np.zeros(values.size, np.uint64)))
-    for piles, power, predicted in _COUNTED:
+    for piles, power in _COUNTED:
         values = Range(ByTotal(piles), 0, 1 << power, engine)
-        yield _range(values, "count_lengths", f"sum, lengths of D_{piles}", partial(_lengths, values), "5e11/s", predicted)
+        yield _range(values, "count_lengths", f"sum, lengths of D_{piles}", partial(_lengths, values), "5e11/s")
     values = Range(ByTotal(3), 0, 1 << _REDUCED, engine)
     yield _range(values, "count_residues", "D_3 modulo 1000", partial(_residues, values))
     for kernel, tried in (("count_totals", engine.try_totals), ("count_maxima", engine.try_maxima)):
@@ -147,7 +142,7 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
         tuples = (_TRIED + 1) ** 3
         floor = Floor(operations=3 * tuples)  # an XOR, an addition and an update of a histogram each
-        yield Work(name, (_OURS(ours),), tuples, kernel, floor, "5e11/s", "2-6e11/s")
+        yield Work(name, (_OURS(ours),), tuples, kernel, floor, "5e11/s")
 
 
 def _range(
@@ -156,28 +151,27 @@ def _range(
     name: str,
     ours: Callable[[], int],
     aimed: str = "",
-    predicted: str = "",
-    rivals: tuple[Contender, ...] = (),
+    peers: tuple[Contender, ...] = (),
 ) -> Work:
     dimension = values.family.blocks().dimension
     floor = range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
     title = f"{name}, 2^{values.size.bit_length() - 1} indices"
-    return Work(title, (_OURS(ours), *rivals), values.size, kernel, floor, aimed, predicted)
+    return Work(title, (_OURS(ours), *peers), values.size, kernel, floor, aimed)
 
 
 def _games(cuda: Backend) -> Iterator[Work]:
     # Outcomes move three flags a cell, read and written, of a bit in the kernel for wedges and in a byte in that for all games;
     # Grundy values are written as two bytes.
-    for name, kernel, game, size, grundy, piles, bytes_a_cell, aimed, predicted in (
-        ("outcomes of 3y <= x+z", "wedge_outcomes", chocolate(3), _CHOCOLATE, False, 3, 6 / 8, "0.2 s", "0.15-0.25 s"),
-        ("Grundy values of 3y <= x+z", "wedge_grundy", chocolate(3), _CHOCOLATE_GRUNDY, True, 3, 2.0, "", ""),
-        ("outcomes, six coordinates", "inequality_outcomes", six_coordinate_chocolate(), _SIX, False, 6, 2.0, "", ""),
-        ("Grundy values, six coordinates", "inequality_grundy", six_coordinate_chocolate(), _SIX_GRUNDY, True, 6, 2.0, "", ""),
+    for name, kernel, game, size, grundy, piles, bytes_a_cell, aimed in (
+        ("outcomes of 3y <= x+z", "wedge_outcomes", chocolate(3), _CHOCOLATE, False, 3, 6 / 8, "0.2 s"),
+        ("Grundy values of 3y <= x+z", "wedge_grundy", chocolate(3), _CHOCOLATE_GRUNDY, True, 3, 2.0, ""),
+        ("outcomes, six coordinates", "inequality_outcomes", six_coordinate_chocolate(), _SIX, False, 6, 2.0, ""),
+        ("Grundy values, six coordinates", "inequality_grundy", six_coordinate_chocolate(), _SIX_GRUNDY, True, 6, 2.0, ""),
     ):
         cells = (size + 1) ** piles * (2 * size // 3 + 1) // (size + 1) if piles == 3 else (size + 1) ** piles
         floor = Floor(copied=bytes_a_cell * cells, launches=piles * size)  # a launch a total
         ours = partial(_solve, cuda, game, size, grundy)
-        yield Work(f"{name}, to {size}", (_OURS(ours),), cells, kernel, floor, aimed, predicted)
+        yield Work(f"{name}, to {size}", (_OURS(ours),), cells, kernel, floor, aimed)
 
 
 def _bricks_of_nim(bits: int) -> BrickScene:

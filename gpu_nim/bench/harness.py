@@ -1,35 +1,100 @@
-"""Racing contenders fairly.
+"""Times of contenders that do the same work, beside what the machine could do at best.
 
 All contenders of a work run in one process, in turn (A B C A B C ...), after a warm-up each, so that a machine that slows down
-slows all of them; the median counts.  Each returns what it found, and a race in which they disagree is no race.
+slows all of them; the median counts.  Each returns what it found, and results that differ are an error.
+
+A floor is a bound from below: the bytes and operations that the algorithm cannot do without, over the rates of the machine.
 """
 
 import statistics
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
 from typing import Any
 
-from gpu_nim.bench.floors import Floor, Rates
+import numpy as np
+
 from gpu_nim.model.errors import InsufficientMemoryError, VerificationError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
-# Finds this very package, which need not be installed; what else lies beside it comes after all other modules.
-_START = """import sys
-sys.path.insert(0, {!r})
-from gpu_nim.__main__ import main
-sys.path.append(sys.path.pop(0))
-main()"""
-#: Starts the command line, with no module of the working directory in place of Python's own or a package's.
-GPUNIM = (sys.executable, "-P", "-c", _START.format(str(Path(__file__).resolve().parents[2])))
+#: Seconds of warm runs of works on the host and on a GPU, after which a contender has no further run.
+TIMEOUT, DEVICE_TIMEOUT = 20.0, 1.0
+
+#: From one kernel to the next that depends on it: of the 2 to 3 microseconds that are predicted, the fewer.
+LAUNCH_SECONDS = 2e-6
+
+_HOST_BYTES, _DEVICE_BYTES = 1 << 28, 1 << 30  # well beyond every cache, quick to write
+_LANES = 64  # 32-bit integer operations that a multiprocessor ends in a cycle, from sm_75 to sm_100
 
 
-#: The patience with works on the host and on a GPU: seconds of warm runs.
-PATIENCE, DEVICE_PATIENCE = 20.0, 1.0
+@dataclass(frozen=True)
+class Rates:
+    """What a machine does in a second: bytes filled and copied (read and written), and a GPU's 32-bit operations by its clock."""
+
+    fill: float
+    copy: float
+    operations: float | None
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a work cannot do without: bytes written alone, bytes read or written, 32-bit operations, launches one after another."""
+
+    filled: float = 0.0
+    copied: float = 0.0
+    operations: float = 0.0
+    launches: float = 0.0
+
+    def seconds(self, rates: Rates) -> tuple[float, str]:
+        """Return the least time that the work takes, and what bounds it.
+
+        >>> Floor(copied=4e9, launches=1000).seconds(Rates(fill=4e12, copy=4e12, operations=None))
+        (0.002, 'launches')
+        """
+        times = {
+            "bytes filled": self.filled / rates.fill,
+            "bytes copied": self.copied / rates.copy,
+            "operations": self.operations / rates.operations if rates.operations else 0.0,
+            "launches": self.launches * LAUNCH_SECONDS,
+        }
+        by = max(times, key=lambda name: times[name])
+        return times[by], by
+
+
+def measured_rates(xp: Any = np, runs: int = 5) -> Rates:
+    """Measure the bandwidth of main memory, or of the current device of CuPy: the best of some runs, on warm pages.
+
+    The device's operations follow from its multiprocessors and its highest clock.
+
+    Args:
+        xp: NumPy or CuPy.
+        runs: how many.
+    """
+    on_device = xp is not np
+    target = xp.ones((_DEVICE_BYTES if on_device else _HOST_BYTES) // 8, np.uint64)
+    source = xp.ones_like(target)
+
+    def fill() -> None:
+        if on_device:
+            target.data.memset_async(0, target.nbytes)
+        else:
+            target.fill(1)
+
+    def best(action: Callable[[], object]) -> float:
+        taken = []
+        for _ in range(runs + 1):  # the first one warms up
+            began = time.perf_counter()
+            action()
+            if on_device:
+                xp.cuda.get_current_stream().synchronize()
+            taken.append(time.perf_counter() - began)
+        return min(taken[1:])
+
+    operations = None
+    if on_device and (kilohertz := (attributes := xp.cuda.Device().attributes).get("ClockRate")):
+        operations = kilohertz * 1e3 * _LANES * attributes["MultiProcessorCount"]
+    return Rates(target.nbytes / best(fill), 2 * target.nbytes / best(lambda: xp.copyto(target, source)), operations)
 
 
 @dataclass(frozen=True)
@@ -51,7 +116,6 @@ class Work:
         kernel: how the names of the kernels begin in which a GPU spends its time.
         floor: what the work cannot do without, or a function from the result to it.
         aimed: gpunim's target, a time or rate.
-        predicted: the time or rate that was predicted by counting instructions and simulating kernels.
     """
 
     name: str
@@ -60,7 +124,6 @@ class Work:
     kernel: str = ""
     floor: Callable[[int], Floor] | Floor | None = None
     aimed: str = ""
-    predicted: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +140,6 @@ class Row:
         rate: results a second.
         ratio: its median over that of the first contender.
         aimed: as of the work, for gpunim.
-        predicted: likewise.
         floor: the least seconds that the device could take.
         bound: by what.
         reached: the floor over the device's time, in percent.
@@ -93,7 +155,6 @@ class Row:
     rate: float | None = None
     ratio: float | None = None
     aimed: str = ""
-    predicted: str = ""
     floor: float | None = None
     bound: str = ""
     reached: float | None = None
@@ -125,7 +186,6 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "results/s": lambda row: _short(row.rate),
     "ratio to first": lambda row: "" if row.ratio is None else f"{row.ratio:.2f}",
     "target": lambda row: row.aimed,
-    "predicted": lambda row: row.predicted,
     "floor s": lambda row: _short(row.floor),
     "floor by": lambda row: row.bound,
     "% of floor": lambda row: "" if row.reached is None else f"{row.reached:.1f}",
@@ -146,11 +206,10 @@ class Clock:
     def __init__(self, xp: Any = None) -> None:
         self._cuda = None if xp is None else xp.cuda
 
-    def time(self, name: str, work: Callable[[], int]) -> tuple[int, float, float | None]:
+    def time(self, work: Callable[[], int]) -> tuple[int, float, float | None]:
         """Do the work once and return its result, the seconds on the wall, and those of the device, if there is one.
 
         Args:
-            name: the name that a profiler shows.
             work: the work.
         """
         if self._cuda is None:
@@ -158,37 +217,23 @@ class Clock:
             return work(), time.perf_counter() - began, None
         before, after = self._cuda.Event(), self._cuda.Event()
         self._cuda.get_current_stream().synchronize()
-        with self._named(name):
-            began = time.perf_counter()
-            before.record()
-            result = work()
-            after.record()
-            after.synchronize()
-            wall = time.perf_counter() - began
+        began = time.perf_counter()
+        before.record()
+        result = work()
+        after.record()
+        after.synchronize()
+        wall = time.perf_counter() - began
         return result, wall, self._cuda.get_elapsed_time(before, after) / 1000
 
-    @contextmanager
-    def _named(self, name: str) -> Iterator[None]:
-        """Inside, the profiler shows the work under this name, as an NVTX range where CuPy has them."""
-        nvtx = getattr(self._cuda, "nvtx", None)
-        if nvtx is None or not getattr(nvtx, "available", True):
-            yield
-            return
-        nvtx.RangePush(name)
-        try:
-            yield
-        finally:
-            nvtx.RangePop()
 
-
-def race(
+def compare(
     work: Work,
     runs: int,
     clock: Clock | None = None,
     rates: Rates | None = None,
     *,
-    patience: float = inf,
-    on_step: OnStep = unreported,
+    timeout: float = inf,
+    on_step: OnStep = no_progress,
 ) -> list[Row]:
     """Return a row for each contender, with the times of its warm runs.
 
@@ -199,7 +244,7 @@ def race(
         runs: the most warm runs of each.
         clock: what measures them.
         rates: what the machine does at best, if floors are asked for.
-        patience: the seconds of warm runs after which a contender has no further one; a first run three times as long is the only
+        timeout: the seconds of warm runs after which a contender has no further one; a first run three times as long is the only
             one.
         on_step: called with the work, the number of runs done, warm and cold, and of all runs.
 
@@ -207,7 +252,7 @@ def race(
         VerificationError: the contenders' results differ.
 
     >>> works = Work("two", (Contender("sum", lambda: 1 + 1), Contender("product", lambda: 2 * 1)))
-    >>> [(row.contender, row.result, len(row.seconds)) for row in race(works, runs=2)]
+    >>> [(row.contender, row.result, len(row.seconds)) for row in compare(works, runs=2)]
     [('sum', 2, 2), ('product', 2, 2)]
     """
     clock, total = clock or Clock(), len(work.contenders) * (runs + 1)
@@ -217,10 +262,10 @@ def race(
         for number, contender in enumerate(work.contenders):
             on_step(work.name, turn * len(work.contenders) + number, total)
             walls = [wall for _, wall, _ in times[contender.name]]
-            if contender.name in remarks or sum(walls[1:]) >= patience or sum(walls[:1]) >= 3 * patience:
+            if contender.name in remarks or sum(walls[1:]) >= timeout or sum(walls[:1]) >= 3 * timeout:
                 continue
             try:
-                times[contender.name].append(clock.time(f"{work.name}: {contender.name}", contender.run))
+                times[contender.name].append(clock.time(contender.run))
             except InsufficientMemoryError as refusal:
                 remarks[contender.name] = f"not run: {refusal}"
             except ImportError as error:
@@ -252,7 +297,6 @@ def _row(work: Work, name: str, done: list[tuple[int, float, float | None]], rat
         rate=(work.size or result) / wall,
         ratio=wall / next((row.median for row in before if row.seconds), wall),
         aimed="" if before else work.aimed,
-        predicted="" if before else work.predicted,
         floor=floor,
         bound=bound,
         reached=100 * floor / device if floor is not None and device else None,

@@ -1,22 +1,18 @@
-"""The growths that `gpunim bench macro-cells` races: macro-cells with compiled loops, on NumPy alone, and Golly's hashlife.
+"""The growths that `gpunim bench macro-cells` times: macro-cells with numba, with NumPy alone, and Golly's hashlife.
 
-All are timed by the seconds of the CPU. Golly runs as a process, `bgolly`, whose start of some thousandths of a second is included.
-A contender's result is the population, so that one who counts otherwise ends the race.
+Golly runs as a process, `bgolly`, whose start of some thousandths of a second is included. The result is the population.
 """
 
-import resource
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gpu_nim.automata.macro_cells import MacroGrowth, Scale
+from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.interface import Backend
-from gpu_nim.bench.harness import Clock, Contender, Work
+from gpu_nim.bench.harness import Contender, Work
 from gpu_nim.model.errors import BackendError
 
 #: Golly's names of rules.
@@ -28,53 +24,22 @@ _WORKS = (
 )
 
 
-class CpuClock(Clock):
-    """Times work by the seconds of the CPU, those of processes included that end meanwhile."""
-
-    def time(self, name: str, work: Callable[[], int]) -> tuple[int, float, float | None]:
-        """Do the work once and return its result and the seconds; as of `Clock`."""
-        began = _seconds()
-        return work(), _seconds() - began, None
-
-
-def _seconds() -> float:
-    processes = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + processes.ru_utime + processes.ru_stime
-
-
-@dataclass
-class Grown:
-    """A contender of gpunim.
-
-    Attributes:
-        automaton: its name.
-        generation: the one to which it grows.
-        loops: whether loops are compiled.
-        scales: what its last run took to each power of two.
-    """
-
-    automaton: str
-    generation: int
-    loops: bool
-    scales: list[Scale] = field(default_factory=list)
-
-    def __call__(self) -> int:
-        growth = MacroGrowth(self.automaton, loops=self.loops)
-        growth.advance(self.generation)
-        self.scales = growth.scales
-        return growth.population()
-
-
 def works(_cuda: Backend | None = None) -> Iterator[Work]:
     """Give every work; none is for a GPU."""
     for name, exponent in _WORKS:
         contenders = [
-            Contender("gpunim compiled", Grown(name, 2**exponent, loops=True)),
-            Contender("gpunim numpy", Grown(name, 2**exponent, loops=False)),
+            Contender("gpunim compiled", partial(_grown, name, 2**exponent, loops=True)),
+            Contender("gpunim numpy", partial(_grown, name, 2**exponent, loops=False)),
         ]
         if name in RULES and (name, exponent) != ("hexagonal", 30):  # which takes Golly many minutes
             contenders.append(Contender("bgolly", partial(golly, RULES[name], 2**exponent)))
         yield Work(f"{name} 2^{exponent}", tuple(contenders))
+
+
+def _grown(name: str, generation: int, *, loops: bool) -> int:
+    growth = MacroGrowth(name, loops=loops)
+    growth.advance(generation)
+    return growth.population()
 
 
 def golly(rule: str, generation: int) -> int:

@@ -22,7 +22,7 @@ from gpu_nim.cli.output import report, say
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, UsageError, close, message_of
 from gpu_nim.model.files import COMMAND
-from gpu_nim.model.work import Outcome, place
+from gpu_nim.model.work import Outcome, mpi_rank
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -153,7 +153,7 @@ def ended(words: Sequence[str]) -> Iterator[Outcome]:
 
     On several ranks the outcome of rank 0 is that of all, and the others succeed.
     """
-    outcome, here = Outcome(), place()
+    outcome, here = Outcome(), mpi_rank()
     if here is not None and here.rank:
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     written = COMMAND.set(shlex.join(("gpunim", *words)))
@@ -202,7 +202,7 @@ def _explained(error: BaseException, words: Sequence[str]) -> tuple[int, str | N
     sentence = _of_the_machine(error)
     if sentence is None:
         if os.environ.get(_DEBUG):
-            if place() is None:
+            if mpi_rank() is None:
                 raise error
             traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome
         sentence = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
@@ -214,7 +214,7 @@ def restart(error: MissingDependency) -> None:
 
     Returns if no script started it, or mpirun did, if no extra has the dependency, or if the extra is already installed.
     """
-    script = os.environ.get(_SCRIPT) if place() is None else None
+    script = os.environ.get(_SCRIPT) if mpi_rank() is None else None
     tried = os.environ.get(_MISSING, "").split(",")
     if script is None or error.extra is None or error.extra in tried:
         return
@@ -296,5 +296,5 @@ _EXAMPLES = {
 def main(context: click.Context) -> None:
     """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone."""
     name = context.invoked_subcommand
-    if place() is not None and name != _ON_RANKS:  # each of them would do all of it
+    if mpi_rank() is not None and name != _ON_RANKS:  # each of them would do all of it
         raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it without mpirun")

@@ -217,7 +217,7 @@ def memory_option() -> click.Option:
         if not ctx.resilient_parsing:
             ctx.find_root().with_resource(limited(size))  # the command's own context is not closed if a later option is wrong
 
-    text = "Memory limit, of main memory and of a GPU's: 8GiB, 500MB.  [default: what is free]"
+    text = "Memory limit, host and GPU: 8GiB, 500MB.  [default: what is free]"
     size = Parsed("size", parse_size)
     return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=limit, help=text)
 

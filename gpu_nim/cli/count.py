@@ -36,7 +36,7 @@ _ROWS = 1 << 12  # of the table that are printed at a time
 _EXAMPLES = {
     "gpunim count D --piles 4 --at 10^18": "Count the P-positions of four piles of total 2 * 10^18.",
     "gpunim count a --piles 3 --range 0:16": "Print the values at 0 to 15.",
-    "gpunim count A237711 --range 0:1000 --format bfile": "Print an OEIS entry as a b-file.",
+    "gpunim count A151776 --range 0:65 --out b151776.txt": "Write the b-file of an OEIS entry.",
     "gpunim count D --piles 5 --range 2^40:+1e9 --reduce max,argmax": "Find the largest of a billion values.",
     "gpunim count D --piles 4 --range 0:1e6 --out D4.npy": "Write a million values to a file.",
 }

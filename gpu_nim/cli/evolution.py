@@ -12,7 +12,7 @@ from gpu_nim.cli.games import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, say, step_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import integer_type
-from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table, require_graph
+from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
 
@@ -25,7 +25,7 @@ _Table = tuple[Sequence[tuple[object, ...]], Sequence[str]]
 _EXAMPLES = {
     "gpunim evolution --piles 4 --gen 15": "Count the kinds of P-positions of four piles.",
     "gpunim evolution --gen 6 --out figure.dot": "Save the evolution tree of three piles for Graphviz.",
-    "gpunim evolution '2y <= x + z' --size 5": "Tabulate the generations of a game of your own.",
+    "gpunim evolution '2y <= x + z' --size 5": "Tabulate the generations of a user-defined game.",
     "gpunim evolution kayles --size 8": "Tabulate the generations of Kayles, where Lemma 24 of Nim Fractals fails.",
 }
 
@@ -57,9 +57,9 @@ def evolution(
     """
     texts = {name: text for name, text in options.items() if text is not None}
     if game is None and (size is not None or misere):
-        raise UsageError(f"{'--size' if size is not None else '--misere'} is for a GAME, got none")
+        raise UsageError(f"{'--size' if size is not None else '--misere'} is for games other than Nim; give a GAME")
     if game is not None and generations is not None:
-        raise UsageError(f"--gen is for Nim only, got {game}: use --size")
+        raise UsageError("--gen is for Nim only; use --size")
     if out is not None:
         from gpu_nim.storage.save_load import check_graph
 
@@ -90,7 +90,6 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
 
     with step_progress() as step:
         if out is not None:
-            require_graph(piles, generations)
             save_graph(evolution_graph(piles, generations, on_step=step), out, step)
         table = kind_table(piles, generations, on_step=step)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
@@ -115,15 +114,15 @@ def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path |
         for row in found.rows()
     ]
     header = ("generation", "P-positions", "steps", "parents", "children", "first")
-    return found.summary(), [(lines, header), ([("step = generation", _apart(found))], ())]
+    return found.summary(), [(lines, header), ([("step = generation", _step_is_generation(found))], ())]
 
 
-def _apart(found: "GameEvolution") -> str:
-    apart, count = found.first_step_apart(), len(found.positions)
-    if apart is None:
+def _step_is_generation(found: "GameEvolution") -> str:
+    mismatch, count = found.first_step_mismatch(), len(found.positions)
+    if mismatch is None:
         return "yes, for the only P-position" if count == 1 else f"yes, for all {count:,} P-positions"
     many = int((found.step != found.generation).sum())
-    where = f"{point(found.positions[apart])}, of step {found.step[apart]} and generation {found.generation[apart]}"
+    where = f"{point(found.positions[mismatch])}, of step {found.step[mismatch]} and generation {found.generation[mismatch]}"
     return f"no, for {many:,} of {count:,} P-positions, first {where}"
 
 

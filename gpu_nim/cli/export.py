@@ -16,13 +16,13 @@ from gpu_nim.render.words import counted_cells
 
 
 def _formats() -> dict[str, list[tuple[str, str]]]:
-    rows = [(suffix, known.summary + (", or one body to print" if known.printable else "")) for suffix, known in EXPORTS.items()]
+    rows = [(suffix, known.summary + (", or one object to print" if known.printable else "")) for suffix, known in EXPORTS.items()]
     return {"Files": rows}
 
 
 _EXAMPLES = {
     "gpunim export nim:31 -o nim.glb": "Write a mesh for Blender and web pages.",
-    "gpunim export nim:15 --printable -o nim.3mf": "Write a body for a 3D printer.",
+    "gpunim export nim:15 --printable -o nim.3mf": "Write an object for a 3D printer.",
     "gpunim export nim:2^20 -o nim.html": "Write a page to rotate, zoom to single cells and step through the generations.",
 }
 
@@ -30,9 +30,9 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES, listings=_formats)
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
-@click.option("--printable", is_flag=True, help="One watertight body for a 3D printer.")
-@click.option("--print-size", type=float, help=f"The longest side of a printable body, in millimetres.  [default: {PRINT_SIZE:g}]")
-@click.option("--stand", is_flag=True, help="A plate below a printable body, in which its lowest parts are set.")
+@click.option("--printable", is_flag=True, help="One watertight object for a 3D printer.")
+@click.option("--print-size", type=float, help=f"The longest side of a printed object, in millimetres.  [default: {PRINT_SIZE:g}]")
+@click.option("--stand", is_flag=True, help="A plate below a printable object, in which its lowest parts are set.")
 @look_options("view", "theme", "colour", "generations", "cut", "title")
 @json_option
 def export(source: str, out: Path, printable: bool, print_size: float | None, stand: bool, as_json: bool, **look: Any) -> None:

@@ -8,7 +8,7 @@ from gpu_nim.cli.catalogues import GAME_NAME
 from gpu_nim.cli.command import Command, Parsed, json_option
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.games.catalogue import CATALOGUE, parameter_owners
-from gpu_nim.games.entries import GameEntry, Parameter
+from gpu_nim.games.entries import GameEntry
 
 _EXAMPLES = {
     "gpunim games": "List the games.",
@@ -33,18 +33,16 @@ def games(as_json: bool) -> None:
                     "grundy": "with --grundy" if game.on_backends else "always",
                     "backends": ["numpy", "cuda"] if game.on_backends else ["numpy"],
                     "default_size": game.default_size,
-                    "greatest_size": game.greatest_size,
                 }
                 for game in CATALOGUE.values()
             }
         )
         return
-    rows = [(game.name, " ".join(map(_written, game.parameters)), game.summary) for game in CATALOGUE.values()]
+    rows = []
+    for game in CATALOGUE.values():
+        parameters = " ".join(f"{each.name}={each.default or each.type.word.upper()}" for each in game.parameters)
+        rows.append((game.name, parameters, game.summary))
     print_table(rows, ("name", "parameters", "rule"))
-
-
-def _written(parameter: Parameter) -> str:
-    return f"{parameter.name}={parameter.default or parameter.type.word.upper()}"
 
 
 def game_argument(*, required: bool = True) -> click.Argument:

@@ -1,22 +1,30 @@
 """`gpunim grow`: grow an automaton, verify it, print its table, save it, and resume it after an interruption."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from gpu_nim.automata.catalogue import GENERATIONS
+import gpu_nim
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
+from gpu_nim.automata.growth import Growth
+from gpu_nim.automata.macro_cells import MacroGrowth
+from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli import restart
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
 from gpu_nim.cli.output import emit_json, growth_progress, print_table, say, step_progress
-from gpu_nim.jobs.growth_job import ENGINES, EVERY, GrowthJob
+from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
+from gpu_nim.model.arguments import argument
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.notebook_repr import Plan
+from gpu_nim.model.rule import Cell
+from gpu_nim.model.work import mpi_rank
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
-
-if TYPE_CHECKING:
-    from gpu_nim.automata.growth import Growth
 
 _SHOWN = 5  # last generations in the summary
 
@@ -60,7 +68,7 @@ _EXAMPLES = {
 )
 @click.option(
     "--engine",
-    type=Choice(ENGINES),
+    type=Choice((*ENGINES, "macro-cells")),
     default="auto",
     help="How to grow: general is the engine for any rule, even where a faster one applies; macro-cells jumps to --gen, and prints "
     "only the last generations.",
@@ -88,39 +96,92 @@ _EXAMPLES = {
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress and no table.")
 def grow(
-    columns: tuple[str, ...] | None, section: str | None, no_verify: bool, plan: bool, as_json: bool, quiet: bool, **options: Any
+    columns: tuple[str, ...] | None,
+    section: str | None,
+    no_verify: bool,
+    plan: bool,
+    ranks: int | None,
+    within: tuple[Cell, ...] | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
 ) -> int:
     """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation.
 
     With `mpirun -n RANKS` before it, ranks divide the growth among themselves.
     """
-    job = GrowthJob(columns=_columns(columns, section), verify=not no_verify, **options)
-    if plan:
-        planned = job.plan()
-        emit_json(planned.summary()) if as_json else say(str(planned))
-        return 0
-    if job.engine == "macro-cells":
-        with step_progress(quiet) as step:
-            facts = job.jump(step).summary(job.last, _SHOWN, job.within)
+    columns = _columns(columns, section)
+    options["automaton"] = automaton_of(
+        **{name: options.pop(name) for name in ("automaton", "offsets", "births", "seeds", "octant")}
+    )
+    jumps = options["engine"] == "macro-cells" and not plan
+    if within is not None and not jumps:
+        raise UsageError(f"{argument('within')} needs {argument('engine')} macro-cells; others have {argument('section')}")
+    if jumps:
+        facts = _jump(options | {"columns": columns, "no_verify": no_verify, "ranks": ranks}, within, quiet)
         emit_json(facts) if as_json else print_table(_jumped(facts))
         return 0
-    with job.open(restart) as opened:
-        growing = opened.growing
-        for sentence in opened.passed_over:
-            say(f"gpunim: {sentence}: resuming from generation {growing.generation}", err=True)
-        for sentence in () if quiet else opened.notes:
-            say(f"gpunim: {sentence}", err=True)
-        with growth_progress(growing.generations, quiet) as show:
-            growth = opened.grow(show)
-    if growing.ranks.rank:
+    if plan:
+        planned = _planned(ranks=ranks, **options)
+        emit_json(planned.summary()) if as_json else say(str(planned))
         return 0
-    asked = opened.job.columns is not None
+    here = mpi_rank()
+    started = 1 if here is None else here.size
+    if ranks not in (None, started):
+        raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {ranks}")
+    with ExitStack() as stack:
+        begun: list[tuple[Run, Callable[[Batch], None]]] = []
+
+        def begin(run: Run) -> None:
+            _say_notes(run, quiet)
+            begun.append((run, stack.enter_context(growth_progress(run.growing.generations, quiet))))
+
+        growth = gpu_nim.grow(
+            columns=columns, verify=not no_verify, on_begin=begin, on_batch=lambda batch: begun[0][1](batch), **options
+        )
+    run = begun[0][0]
+    return 0 if run.growing.ranks.rank else _print(growth, run, as_json, quiet)
+
+
+def _planned(automaton: Automaton | None, generations: int | None, resume: Path | None, ranks: int | None, **options: Any) -> Plan:
+    if resume is not None:
+        raise UsageError(f"{argument('plan')} is for a growth from its seed: leave out {argument('resume')}")
+    last = GENERATIONS if generations is None else generations
+    some = {name: options[name] for name in ("backend", "threads", "engine", "out", "parents")}
+    return plan_growth(automaton or AUTOMATON, last, ranks=ranks, **some)
+
+
+def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool) -> dict[str, Any]:
+    """Grow by macro-cells, and return what is printed."""
+    for name, value in options.items():
+        if value not in (None, False, "auto") and name not in ("automaton", "generations", "engine"):
+            instead = f", and count a section by {argument('within')}" if name == "columns" else ""
+            raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}{instead}")
+    last = GENERATIONS if options["generations"] is None else options["generations"]
+    with step_progress(quiet) as step:
+        growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, on_step=step)
+        return growth.summary(last, _SHOWN, within)
+
+
+def _say_notes(run: Run, quiet: bool) -> None:
+    """Say how the growth begins; start again with what it would be faster with, where a script can install that."""
+    if run.lack is not None:
+        restart(run.lack)
+    for sentence in () if run.checkpoints is None else run.checkpoints.passed_over:
+        say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
+    for sentence in () if quiet else run.notes:
+        say(f"gpunim: {sentence}", err=True)
+
+
+def _print(growth: Growth, run: Run, as_json: bool, quiet: bool) -> int:
+    """Print the growth, and return the exit status: 1 where it contradicts its theorem."""
+    growing, asked = run.growing, run.outputs.columns is not None
     if as_json:
         emit_json(growth.summary() | ({"columns": _plain_columns(growth)} if asked else {}))
-    elif not quiet and asked and not opened.saves_columns:
+    elif not quiet and asked and (run.form is None or run.form.cells):
         print_table(([_shown(value) for value in row] for row in growth.table.rows()), growth.table.header)
     elif not quiet:
-        _print_summary(growth, growing.verdict, opened.job.out)
+        _print_summary(growth, growing.verdict, run.outputs.out)
     if growing.mismatch is not None:
         say(f"gpunim: generation {growing.mismatch} of {growth.automaton} contradicts {growing.automaton.source}", err=True)
         return 1
@@ -131,7 +192,7 @@ def _columns(names: tuple[str, ...] | None, section: str | None) -> tuple[str, .
     return names if section is None else (*(names or DEFAULT_COLUMNS), f"section {section.strip()}")
 
 
-def _plain_columns(growth: "Growth") -> dict[str, list[int | float | None]]:
+def _plain_columns(growth: Growth) -> dict[str, list[int | float | None]]:
     from gpu_nim.storage.tables import entries
 
     return {name: entries(values) for name, values in growth.table.lists().items()}
@@ -148,7 +209,7 @@ def _jumped(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return rows[:3] + births + rows[3:]
 
 
-def _print_summary(growth: "Growth", verdict: str, out: str | Path | None) -> None:
+def _print_summary(growth: Growth, verdict: str, out: str | Path | None) -> None:
     births = growth.births.tolist()
     first = max(0, len(births) - _SHOWN)
     print_table(

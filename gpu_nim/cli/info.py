@@ -1,4 +1,4 @@
-"""`gpunim info`: versions, and which backends are available or why not, also as a block for a report; or what made a file."""
+"""`gpunim info`: versions, and which backends are available or why not, or what made a file."""
 
 import os
 import platform
@@ -13,8 +13,7 @@ import click
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import FILE, Command, json_option
-from gpu_nim.cli.output import emit_json, print_table, say
-from gpu_nim.model.errors import UsageError
+from gpu_nim.cli.output import emit_json, print_table
 
 #: Those without which gpunim does not run, and then those of extras.
 _NEEDED = ("numpy", "click", "filelock", "matplotlib", "pillow", "python-flint", "rich", "zarr")
@@ -23,22 +22,18 @@ _OF_DATA = ("pandas", "xarray", "networkx", "trimesh")
 
 _EXAMPLES = {
     "gpunim info": "Print versions and devices.",
-    "gpunim info --report": "Print them as a table in Markdown, for the report of a bug.",
     "gpunim info nim.png": "Print the command that made a picture.",
 }
 
 
 @click.command(cls=Command, examples=_EXAMPLES)
 @click.argument("file", type=FILE, required=False)
-@click.option("--report", is_flag=True, help="Print a table in Markdown to paste into a report; it names no folder of yours.")
 @json_option
-def info(file: Path | None, report: bool, as_json: bool) -> None:
+def info(file: Path | None, as_json: bool) -> None:
     """Print versions, how gpunim is installed, the backends with the reason why one is unavailable, and the GPU.
 
     With FILE, a picture, a movie, a mesh or a page of gpunim, print the version and the command that made it.
     """
-    if report and (file is not None or as_json):
-        raise UsageError(f"--report is of this machine: leave out {'--json' if file is None else file}")
     if file is not None:
         from gpu_nim.render.metadata import read_provenance
 
@@ -49,9 +44,6 @@ def info(file: Path | None, report: bool, as_json: bool) -> None:
     facts = _facts()
     if as_json:
         emit_json(facts)
-    elif report:
-        for row in (("what", "on this machine"), ("---", "---"), *_rows(facts)):
-            say(f"| {' | '.join(text.replace('|', '/') for text in row)} |".replace(str(Path.home()), "~"))
     else:
         print_table(_rows(facts))
 
@@ -86,7 +78,7 @@ def _facts() -> dict[str, Any]:
     }
 
 
-#: Beginnings of variables that change what gpunim does, of which the report has the names alone.
+#: Beginnings of variables that change what gpunim does, of which only the names are printed.
 _VARIABLES = ("GPUNIM_", "CUDA_", "NUMBA_", "PYVISTA_", "OMPI_COMM_WORLD_SIZE")
 
 

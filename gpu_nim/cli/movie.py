@@ -1,4 +1,4 @@
-"""`gpunim movie`: a body turning, growing, or changing."""
+"""`gpunim movie`: a rotating, growing or changing object."""
 
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,7 @@ def requested(source: str, motion: str, seconds: float, fps: int, **look: Any) -
 
 
 _EXAMPLES = {
-    "gpunim movie nim:63 -o turn.mp4": "Turn a body once.",
+    "gpunim movie nim:63 -o turn.mp4": "Turn an object once.",
     "gpunim movie edge:31 --motion growth -o growth.gif": "Show a growth, generation by generation.",
 }
 

@@ -35,7 +35,7 @@ def oeis(names: tuple[str, ...], as_json: bool, **options: Any) -> None:
         return
     if as_json and names:
         raise UsageError("--json lists the sequences, and takes no NAME")
-    from gpu_nim.storage.tables import submit
+    from gpu_nim.storage.submissions import submit
 
     for each in submit(names, **options):
         say(each if isinstance(each, str) else f"saved {each}")

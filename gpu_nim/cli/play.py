@@ -13,7 +13,7 @@ from gpu_nim.cli.dialogues import Dialogue, NimDialogue
 from gpu_nim.cli.games import parameter_options
 from gpu_nim.cli.output import say
 from gpu_nim.games.catalogue import is_inequalities, read_game
-from gpu_nim.model.arguments import Apart, Needs, check_together
+from gpu_nim.model.arguments import Exclusions, Requirements, check_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.themes import THEMES
 
@@ -31,8 +31,8 @@ _EXAMPLES = {
 }
 
 
-_APART: Apart = {"out": ("web",)}
-_NEEDS: Needs = {"theme": (("web", "out"), "a page")}
+_EXCLUDES: Exclusions = {"out": ("web",)}
+_REQUIRES: Requirements = {"theme": (("web", "out"), "a page")}
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=parameter_options)
@@ -68,11 +68,13 @@ def play(
     shown.
     """
     texts = {name: text for name, text in options.items() if text is not None}
-    check_together(given(["web", "out", "theme"]), _APART, _NEEDS)
+    check_options(given(["web", "out", "theme"]), _EXCLUDES, _REQUIRES)
     if web or out:
         _on_page(words, texts, out, misere=misere, hints=opponent == "teaching", second=second, theme=theme)
         return
-    dialogue = _dialogue(words, misere, texts)
+    game, numbers, values = _position(words, misere, texts)
+    is_nim = game == "nim" and not misere and not texts
+    dialogue = NimDialogue(numbers) if is_nim else Dialogue(game, numbers, misere, values)
     if dialogue.is_over():
         raise UsageError(f"position must have a move, got {dialogue.position()}")
     click.echo(dialogue.help)
@@ -90,18 +92,13 @@ def play(
     click.echo(dialogue.ending(yours))
 
 
-def _dialogue(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> Dialogue:
-    game, numbers, values = _position(words, misere, texts)
-    return NimDialogue(numbers) if game == "nim" and not misere and not texts else Dialogue(game, numbers, misere, values)
-
-
-def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **wishes: bool) -> None:
+def _on_page(words: tuple[str, ...], texts: dict[str, str], out: Path | None, *, theme: str, **options: bool) -> None:
     from gpu_nim.render.look import Look
     from gpu_nim.render.page import play_page
     from gpu_nim.storage.atomic import atomic_write, check_writable
 
-    game, numbers, values = _position(words, wishes["misere"], texts)
-    made = partial(play_page, game, numbers, look=Look(theme=theme), **wishes, **values)
+    game, numbers, values = _position(words, options["misere"], texts)
+    made = partial(play_page, game, numbers, look=Look(theme=theme), **options, **values)
     if out is None:
         made().show(click.echo)
         return

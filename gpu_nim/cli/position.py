@@ -21,7 +21,7 @@ def _arguments() -> list[click.Parameter]:
 
 _EXAMPLES = {
     "gpunim position chocolate 7 3 4 --a 3": "Explain a position of 3y <= x + z.",
-    "gpunim position '2v <= u + w' 3 2 2": "Explain a position of a game of your own.",
+    "gpunim position '2v <= u + w' 3 2 2": "Explain a position of a user-defined game.",
     "gpunim position kayles 4 4": "Explain two heaps of Kayles.",
     "gpunim position octal 9 10 --code 0.3F": "Explain two heaps of Kenyon's game, by its code.",
     "gpunim position nim 3 4 5 --misere": "Explain a position where whoever makes the last move loses.",
@@ -61,30 +61,30 @@ def _rows(explained: Explanation) -> list[tuple[str, str]]:
         rows.append(("Grundy value", str(explained.grundy)))
     if explained.generation is not None:
         rows.append(("generation", str(explained.generation)))
-    if explained.longest is not None:
-        rows.append(("longest optimal play", _moves(explained.longest)))
-        rows.append(("longest play", _moves(explained.birthday or 0)))
+    if explained.longest_optimal_play is not None:
+        rows.append(("longest optimal play", _moves(explained.longest_optimal_play)))
+        rows.append(("longest play", _moves(explained.longest_play or 0)))
         rows.append(("step of the standard algorithm", str(explained.step)))
     if explained.parents is not None:
         rows.append(("parents", " ".join(map(point, explained.parents)) or "none"))
-    if explained.by:
+    if explained.theorem:
         check = f", gpunim verify {explained.statement}" if explained.statement else ""
-        rows.append(("by", f"{explained.by}{check}"))
-    if explained.below is not None:
-        rows.append(("positions below it, all solved", f"{explained.below:,}"))
+        rows.append(("by", f"{explained.theorem}{check}"))
+    if explained.positions_below is not None:
+        rows.append(("positions below it, all solved", f"{explained.positions_below:,}"))
     return rows
 
 
 def _print_moves(explained: Explanation) -> None:
     click.echo()
-    if not explained.options:
+    if not explained.moves:
         click.echo("There is no move.")
         return
     winning = explained.winning
-    shown = winning or explained.options
+    shown = winning or explained.moves
     what = "winning " if winning else ""
     head = f"{len(shown):,} {what}move{'s' * (len(shown) > 1)}"
-    click.echo(f"{head}, of {len(explained.options):,}:" if winning else f"{head}, none of which wins:")
+    click.echo(f"{head}, of {len(explained.moves):,}:" if winning else f"{head}, none of which wins:")
     rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in shown[:_SHOWN]]
     header = ("move", "leaves", "outcome", "Grundy value")
     without = all(option.grundy is None for option in shown)  # misere play has no Grundy values

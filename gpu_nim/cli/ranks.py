@@ -8,12 +8,12 @@ import time
 from gpu_nim.cli.output import report
 from gpu_nim.jobs.mpi import joined
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import Outcome, Place
+from gpu_nim.model.work import MpiRank, Outcome
 
 _GRACE = 10  # seconds by which rank 0 may be later on a busy machine
 
 
-def end_as_rank(here: Place, outcome: Outcome) -> int:
+def end_as_rank(here: MpiRank, outcome: Outcome) -> int:
     """Return the exit status of a command on one of several ranks: of rank 0 that of all, else 0, so that mpirun ends none of them.
 
     Args:

@@ -12,18 +12,19 @@ from gpu_nim.cli.output import emit_json, say, step_progress
 from gpu_nim.cli.pictures import listings, look_options
 from gpu_nim.model.registry import one_of
 from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
-from gpu_nim.render.figures import FIGURES
-from gpu_nim.render.image import draw
-from gpu_nim.render.look import Look
-from gpu_nim.render.metadata import IMAGE_SUFFIXES
+from gpu_nim.render.figures import FIGURES, draw_figure, figure_options
+from gpu_nim.render.image import render as draw
+from gpu_nim.render.look import Look, require_effect, style_options
+from gpu_nim.render.metadata import IMAGE_SUFFIXES, check_ending
 from gpu_nim.render.words import counted_cells
+from gpu_nim.storage.atomic import check_writable
 
 _EXAMPLES = {
     "gpunim render nim:63 -o nim.png": "Draw the P-positions of Nim with piles below 64.",
     "gpunim render edge:31 --theme paper --legend --axes -o edge.png": "Draw for a paper, with a legend and axes.",
     "gpunim render chocolate:a=3,size=63 --view gasket -o chocolate.png": "Draw a game, as Sierpinski's gasket.",
     "gpunim render figure:NF1 -o figure.svg": "Draw a figure of a paper as vectors.",
-    "gpunim render nim:2^40 --quality cinema -o cinema.png": "Trace paths of light, in a body of 10^19 cells.",
+    "gpunim render nim:2^40 --quality pathtraced -o nim.png": "Path trace an object of 10^24 cells.",
 }
 
 
@@ -39,23 +40,40 @@ _EXAMPLES = {
 @look_options()
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
-def render(source: str, out: Path, as_json: bool, quiet: bool, **look: Any) -> None:
+def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
     """Draw SOURCE: AUTOMATON:GENERATION such as nim:255, GAME:PARAMETER=VALUE,size=M, a file, or figure:NAME.
 
     `gpunim automata` and `gpunim games` list the names: chocolate:a=3,size=127 and wythoff:size=255 are games.
     An automaton alone, such as nim, is drawn to the generation to which gpunim grow goes.
-    Bodies of four coordinates and more, such as nim-4:31, are projected to space.
+    Objects of four coordinates and more, such as nim-4:31, are projected to space.
 
     Files are growths saved by gpunim grow and games saved by gpunim solve.
     """
     began = time.perf_counter()
-    with step_progress(quiet) as step:
-        report: dict[str, Any] = draw(source, out, Look(**look), given=given(look), on_step=step)
+    look, suffix = Look(**options), out.suffix.lower()
+    figure = FIGURES.find(source.removeprefix("figure:")).name if source.startswith("figure:") else None
+    in_vectors = figure is not None and suffix in VECTOR_SUFFIXES
+    if not in_vectors:
+        check_ending(out, look.resolution, transparent=look.transparent)
+    require_effect(*(figure_options(figure, suffix) if figure else style_options(look)), look, given(options))
+    check_writable(out)
+    report: dict[str, Any] = {"source": source, "out": str(out)}
+    if figure:
+        drawing = draw_figure(figure, look.theme)
+        drawing.save(out, look.resolution)
+        width, height = (round(drawing.width), round(drawing.height)) if in_vectors else look.resolution
+        report |= {"width": width, "height": height, "note": ""}
+    else:
+        with step_progress(quiet) as step:
+            picture = draw(source, look, on_step=step)
+            picture.save(out)
+        width, height = picture.image.size
+        report |= {"width": width, "height": height, "note": picture.note, "engine": picture.engine}
+        report |= {"population": picture.population, "drawn": picture.drawn}
     report["seconds"] = round(time.perf_counter() - began, 3)
     if as_json:
         emit_json(report)
         return
     note = f"; {report['note']}" if report.get("note") else ""
     cells = f", {counted_cells(report['population'])}" if "population" in report else ""
-    width, height = report["width"], report["height"]
     say(f"{out}: {width}x{height}{cells}{note} ({report['seconds']:.1f} s)")

@@ -34,8 +34,8 @@ _EXAMPLES = {
 def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | None, as_json: bool, quiet: bool) -> int:
     """Compare what the sources print with what gpunim computes: all of them, or each PAPER.
 
-    A verdict is "agreement"; "slip" where the paper prints something else than what is right; "answered" for what it leaves to the
-    reader; or "disagreement". The exit status is 1 if there is a disagreement.
+    A verdict is "agreement"; "erratum" where the paper prints a wrong value; "answered" for a question left to the reader; or
+    "disagreement". The exit status is 1 if there is a disagreement.
     """
     from gpu_nim.papers import Verdict, find_papers
     from gpu_nim.papers.views import report, summary
@@ -83,8 +83,8 @@ def _print(papers: "dict[str, Paper]", results: "list[ItemResult]") -> None:
     print_table(rows, ("paper", "number", "verdict", "command"))
     for each in results:
         name = each.item.source
-        if each.verdict is Verdict.SLIP:
-            say(f"slip: {name}: {each.item.slip}")
+        if each.verdict is Verdict.ERRATUM:
+            say(f"erratum: {name}: {each.item.erratum}")
         for compared in each.compared:
             found = in_words(compared.computed)
             if compared.verdict is Verdict.ANSWERED:

@@ -12,10 +12,8 @@ from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, step_progress
 from gpu_nim.games.catalogue import CATALOGUE, read_scan
 from gpu_nim.games.entries import GameEntry
-from gpu_nim.games.solution import Solution
-from gpu_nim.games.solve import Comparison, compare, scan
+from gpu_nim.games.solve import scan
 from gpu_nim.games.solve import solve as solve_up_to
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
 from gpu_nim.storage.tables import endings
 
@@ -46,38 +44,30 @@ _EXAMPLES = {
     "gpunim solve chocolate --a 1:9 --size 31": "Compare a = 1 to 8 with Nim.",
     "gpunim solve chocolate --a 1:9 --size 127 --until-difference": "Find the first differences, each at the size that shows it.",
     "gpunim solve chocolate --a 1:9 --out chocolates.csv": "Write the table of a scan to a file.",
-    "gpunim solve chocolate --a 3 --against chocolate:a=4 --size 31": "Compare two games.",
     "gpunim solve octal --code 0.07 --size 100": "Find the Grundy values of Dawson's Kayles.",
     "gpunim solve wythoff --size 63 --out wythoff.csv": "Write positions to a file.",
-    "gpunim solve '2y <= x + z' --size 20": "Solve a game of your own.",
+    "gpunim solve '2y <= x + z' --size 20": "Solve a user-defined game.",
 }
 
 
 @click.command(cls=Command, examples=_EXAMPLES, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))
-@click.option("--against", help="Compare with the P-positions of another game: a name, NAME:PARAMETER=VALUE,... or inequalities.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option(
     "-o", "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
 )
 @json_option
-def solve(game: str, against: str | None, out: Path | None, as_json: bool, **options: Any) -> None:
+def solve(game: str, out: Path | None, as_json: bool, **options: Any) -> None:
     """Solve GAME up to a size: its P-positions or Grundy values, and whether and where they first differ from Nim's.
 
     `gpunim games` lists the games. A range for a rational solves one game for each value: `gpunim solve chocolate --a 1:8:1/2`.
 
-    A game of your own is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate at
-    the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
+    A user-defined game is written as inequalities: `gpunim solve "2y <= x + z; w <= y/3 + 1" --size 20`, each with one coordinate
+    on the left. Lowering a coordinate lowers the others where the inequalities force it. A name alone is a free pile.
     """
     name, values, scanned = read_scan(game, taken(options))
     if options["size"] is None:
         options["size"] = CATALOGUE[name].default_size
-    if against is not None:
-        for which, is_given in (("a range to scan", scanned), ("--grundy", options.pop("grundy")), ("--out", out)):
-            if is_given:
-                raise UsageError(f"--against must be given without {which}: it compares the P-positions of two games")
-        found = compare(name, against, **options, **values)
-        emit_json(found.summary()) if as_json else _print_comparison(found)
-    elif scanned:
+    if scanned:
         _scan(name, scanned, values.pop(scanned), {**options, **values}, out, as_json)
     else:
         _solve(name, {**options, **values}, out, as_json)
@@ -110,31 +100,8 @@ def _solve(game: str, options: dict[str, Any], out: Path | None, as_json: bool) 
     if as_json:
         emit_json(solution.summary() | solution.period_facts())
     else:
-        _print(solution, out)
-
-
-def _print_comparison(found: Comparison) -> None:
-    first = point(found.first_difference)
-    if first:
-        first += f", P in the {'first' if found.p_in_first else 'second'} and N in the other"
-    print_table(
-        [
-            ("first game", found.game),
-            ("second game", found.against),
-            ("size", f"{found.size:,}"),
-            ("P-positions", " and ".join(f"{count:,}" for count in found.p_positions)),
-            ("P in both", f"{found.both:,}"),
-            ("P in the first, N in the second", f"{found.only_first:,}"),
-            ("N in the first, P in the second", f"{found.only_second:,}"),
-            ("P in one, no position of the other", " and ".join(f"{count:,}" for count in found.elsewhere)),
-            ("first difference", first or "none"),
-        ]
-    )
-
-
-def _print(solution: Solution, out: Path | None) -> None:
-    rows = [*solution.rows(), ("seconds", f"{solution.seconds:.3f}")]
-    print_table(rows + ([("saved", str(out))] if out is not None else []))
+        saved = [] if out is None else [("saved", str(out))]
+        print_table([*solution.rows(), ("seconds", f"{solution.seconds:.3f}"), *saved])
 
 
 _SCANNED = {

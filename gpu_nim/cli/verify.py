@@ -1,7 +1,5 @@
 """`gpunim verify`: exhaustive checks of theorems, and checks of growths and b-files."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

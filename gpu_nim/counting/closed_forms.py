@@ -24,7 +24,7 @@ from functools import cache
 from math import comb
 
 from gpu_nim.counting.long_integers import Long, long, power_sums
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 _FEW_PILES = 32
 _FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is quickest
@@ -32,7 +32,7 @@ _BLOCK = 128  # digits whose powers are added up one by one as polynomials in wh
 _FEW_RUNS = 4  # in a block, which are quicker as powers
 
 
-def a(piles: int, n: int, on_step: OnStep = unreported) -> int:
+def a(piles: int, n: int, on_step: OnStep = no_progress) -> int:
     """a_k(n), the number of P-positions of k piles in which no pile is larger than n [NF, Theorems 12, 13, 15 and 17].
 
     >>> [a(4, n) for n in range(8)]
@@ -46,7 +46,7 @@ def a(piles: int, n: int, on_step: OnStep = unreported) -> int:
     return _by_runs(piles, n, on_step=on_step)[0]
 
 
-def d(piles: int, n: int, on_step: OnStep = unreported) -> int:
+def d(piles: int, n: int, on_step: OnStep = no_progress) -> int:
     """d_k(n), the number of P-positions of k piles whose largest pile is n [NF, Theorems 11, 16 and 18, Corollary 14].
 
     >>> [d(5, n) for n in range(8)]

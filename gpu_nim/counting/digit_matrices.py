@@ -24,7 +24,7 @@ from math import comb
 from gpu_nim.counting import long_integers
 from gpu_nim.counting.long_integers import Long
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 DigitVector = tuple[int, ...]
 
@@ -119,7 +119,7 @@ class DigitProduct:
         """s(0) = (1, 0, ..., 0), which is also the row of the empty string of digits."""
         return (1, *([0] * (self.dimension - 1)))
 
-    def state(self, n: int, on_step: OnStep = unreported) -> DigitVector:
+    def state(self, n: int, on_step: OnStep = no_progress) -> DigitVector:
         """(f(n), f(n-1), ..., f(n-dimension+1)), with f = 0 at negative indices.
 
         >>> DigitProduct((1, 6, 1)).state(3)
@@ -131,7 +131,7 @@ class DigitProduct:
             state = self.step(state, n >> bit & 1)
         return state
 
-    def row(self, low: int, bits: int, on_step: OnStep = unreported) -> DigitVector:
+    def row(self, low: int, bits: int, on_step: OnStep = no_progress) -> DigitVector:
         """The row v with f(high 2^bits + low) = v . s(high), for 0 <= low < 2^bits.
 
         Its entry c is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
@@ -145,7 +145,7 @@ class DigitProduct:
             row = self.step_row(row, low >> bit & 1)
         return row
 
-    def value(self, n: int, on_step: OnStep = unreported) -> int:
+    def value(self, n: int, on_step: OnStep = no_progress) -> int:
         """f(n). The high and low halves of the digits are multiplied separately, so that the integers stay half as long.
 
         >>> DigitProduct((1, 6, 1)).value(10**18 + 12345)

@@ -11,9 +11,9 @@ from gpu_nim.counting import closed_forms
 from gpu_nim.counting.blocks import Blocks, closed_blocks
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.family import DigitFamily, Family, Rising, index
-from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.arguments import IntLike, integer
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 _BY_BLOCKS = 128  # piles
 
@@ -21,7 +21,7 @@ _BY_BLOCKS = 128  # piles
 FAMILIES = Registry[type[Family]]("sequence", plugins="gpunim.families")
 
 
-def find_family(name: str, piles: Whole) -> Family:
+def find_family(name: str, piles: IntLike) -> Family:
     """Return the sequence of the family of that name with that many piles.
 
     Args:
@@ -88,7 +88,7 @@ class ByMaximum(_ClosedFamily):
     summary = "P-positions of {piles}-pile Nim whose largest pile is n"
     numbers: ClassVar = {3: "A241717", 4: "A241718", 5: "A241731", **_drafted("by-maximum")}
 
-    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
         """d_k(n) in closed form."""
         return closed_forms.d(self.piles, index(n), on_step)
 
@@ -116,7 +116,7 @@ class UpToMaximum(Rising, _ClosedFamily):
     numbers: ClassVar = {3: "A236305", 4: "A241522", 5: "A241523", **_drafted("up-to-maximum")}
     cumulative = True
 
-    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
         """a_k(n) in closed form."""
         return closed_forms.a(self.piles, index(n), on_step)
 

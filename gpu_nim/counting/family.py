@@ -16,9 +16,9 @@ from typing import ClassVar, Literal
 
 from gpu_nim.counting.blocks import Blocks, digit_blocks, dyadic_blocks
 from gpu_nim.counting.digit_matrices import DigitProduct, DigitVector
-from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: The most piles.
 MAX_PILES = 1000
@@ -70,7 +70,7 @@ class Family(ABC):
         return True
 
     @abstractmethod
-    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
         """The exact value at n, an integer of any size; UsageError where n is no index, 0 or more (`index`).
 
         Args:
@@ -235,7 +235,7 @@ class DigitFamily(Family):
         """The digit matrices."""
         return self.product_of(self.piles)
 
-    def value(self, n: Whole, on_step: OnStep = unreported) -> int:
+    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
         """The exact value at n, by the digit matrices."""
         return self.product_of(self.piles).value(index(n), on_step)
 
@@ -335,7 +335,7 @@ def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> i
     return front[0][0]
 
 
-def index(n: Whole) -> int:
+def index(n: IntLike) -> int:
     """Return an index as a Python integer; UsageError where it is none, 0 or more."""
     return integer("index", n, 0)
 
@@ -344,5 +344,5 @@ def check_range(start: int, stop: int) -> tuple[int, int]:
     """Return the bounds of a range as Python integers; UsageError where they bound none."""
     first, end = integer("start", start), integer("stop", stop)
     if not 0 <= first < end:
-        raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {shown(start)}:{shown(stop)}")
+        raise UsageError(f"range must be START:STOP with 0 <= START < STOP, got {short_repr(start)}:{short_repr(stop)}")
     return first, end

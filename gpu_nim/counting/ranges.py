@@ -17,6 +17,7 @@ from gpu_nim.model.errors import VerificationError
 #: Values in a chunk of a stream: 32 MiB of uint64.
 CHUNK = 1 << 22
 
+_HALVED = 1 << 18  # values, beyond which a range of long values is halved
 _SAMPLE = 1 << 18
 _LEADING, _SAMPLED = 4, 0.2  # binary digits of the first index that is tried, and seconds of the last one
 _STEEPEST = 1 + math.log2(3)  # power of the digits: a product of long integers for each of them, as Python multiplies
@@ -42,9 +43,7 @@ class Range:
         self.family, self.start, self.stop, self.engine = family, start, stop, engine
         self.limbs = limbs_needed(family, start, stop)
         self._blocks = family.blocks()
-        # A table longer than the range would take longer than the range.
-        self._bits = max(1, min(engine.block_bits(self._blocks.dimension, self.limbs), (stop - start).bit_length() - 4))
-        self._table: Any = None
+        self._tables: dict[int, Any] = {}  # by the limbs of the values that they make
 
     @property
     def size(self) -> int:
@@ -60,8 +59,16 @@ class Range:
         if not self.family.by_blocks:
             out[:] = to_limbs([self.family.value(n) for n in range(first, first + len(out))], self.limbs).reshape(out.shape)
             return
-        skip, rows = self._rows(first, len(out))
-        self.engine.fill(self._loaded_table(), rows, skip, out)
+        limbs = 1 if self.limbs == 1 else limbs_needed(self.family, first, first + len(out))
+        if limbs > 1 and len(out) > _HALVED:  # most of the parts of a range have no long value
+            middle = len(out) // 2
+            self.fill(first, out[:middle])
+            self.fill(first + middle, out[middle:])
+            return
+        if limbs < self.limbs:
+            out[:, limbs:] = 0
+            out = out[:, 0] if limbs == 1 else out[:, :limbs]
+        self.engine.fill(*self._factors(first, len(out), limbs), out)
 
     def values(self, first: int | None = None, stop: int | None = None) -> U64:
         """The values at first, ..., stop - 1, by default the whole range, in a new array."""
@@ -77,8 +84,7 @@ class Range:
 
     def device_values(self) -> Any:
         """The values of the whole range in a new array of the engine's device, uint64 of shape `self.shape(self.size)`."""
-        skip, rows = self._rows(self.start, self.size)
-        return self.engine.values(self._loaded_table(), rows, skip, self.size)
+        return self.engine.values(*self._factors(self.start, self.size, self.limbs), self.size)
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
         """The range as (index, values) chunks; each array is overwritten by the next chunk."""
@@ -102,27 +108,29 @@ class Range:
 
     def table_memory(self) -> int:
         """The bytes of the engine's memory for the table, and for the rows of a chunk, of which no values are kept."""
-        return 8 * self.limbs * self._blocks.dimension * ((1 << self._bits) + (min(CHUNK, self.size) >> self._bits) + 2)
+        bits = self._block_bits(self.limbs)
+        return 8 * self.limbs * self._blocks.dimension * ((1 << bits) + (min(CHUNK, self.size) >> bits) + 2)
 
     def lengths(self, first: int, stop: int) -> Lengths:
         """How many of the values at first, ..., stop - 1 have each length, one by one."""
-        skip, rows = self._rows(first, stop - first)
-        return self.engine.lengths(self._loaded_table(), rows, skip, stop - first)
+        return self.engine.lengths(*self._factors(first, stop - first, self.limbs), stop - first)
 
     def residues(self, first: int, stop: int, modulus: int) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Count the residues of the values at first, ..., stop - 1, one by one."""
-        skip, rows = self._rows(first, stop - first)
-        return self.engine.residues(self._loaded_table(), rows, skip, stop - first, modulus)
+        return self.engine.residues(*self._factors(first, stop - first, self.limbs), stop - first, modulus)
 
-    def _loaded_table(self) -> Any:
-        if self._table is None:
-            self._table = self.engine.table(self._blocks.columns(self._bits, self.limbs), self.limbs)
-        return self._table
+    def _block_bits(self, limbs: int) -> int:
+        # A table longer than the range would take longer than the range.
+        return max(1, min(self.engine.block_bits(self._blocks.dimension, limbs), self.size.bit_length() - 4))
 
-    def _rows(self, first: int, size: int) -> tuple[int, Any]:
-        high = first >> self._bits
-        rows = self.engine.rows(self._blocks, high, ((first + size - 1) >> self._bits) + 1, self._bits, self.limbs)
-        return first - (high << self._bits), rows
+    def _factors(self, first: int, size: int, limbs: int) -> tuple[Any, Any, int]:
+        """The table and the rows whose products have `size` values from `first` on, and how many come before these."""
+        bits = self._block_bits(limbs)
+        if limbs not in self._tables:
+            self._tables[limbs] = self.engine.table(self._blocks.columns(bits, limbs), limbs)
+        high = first >> bits
+        rows = self.engine.rows(self._blocks, high, ((first + size - 1) >> bits) + 1, bits, limbs)
+        return self._tables[limbs], rows, first - (high << bits)
 
 
 def limbs_needed(family: Family, start: int, stop: int) -> int:

@@ -23,11 +23,11 @@ from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed
-from gpu_nim.model.arguments import argument, shown
+from gpu_nim.model.arguments import argument, short_repr
 from gpu_nim.model.arrays import Integers, to_integers
 from gpu_nim.model.errors import UsageError, VerificationError, close
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: The most records that are listed by default.
 MAX_RECORDS = 1000
@@ -53,7 +53,7 @@ class Wanted:
 
     modulus: int = 0
     records: int = MAX_RECORDS
-    on_step: OnStep = unreported
+    on_step: OnStep = no_progress
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Reduction:
         entry = REDUCTIONS.get(name)
         if entry is None or (modulus and not entry.takes_modulus):
             known = ", ".join(each.written for each in REDUCTIONS.values())
-            raise UsageError(f"{argument('reduce')} must be among {known}, got {shown(text)}{close(name, REDUCTIONS)}")
+            raise UsageError(f"{argument('reduce')} must be among {known}, got {short_repr(text)}{close(name, REDUCTIONS)}")
         if not entry.takes_modulus:
             return cls(name)
         if re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MAX_MODULUS:
@@ -156,7 +156,7 @@ def reduce_range(
     *,
     records: int = MAX_RECORDS,
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
-    on_step: OnStep = unreported,
+    on_step: OnStep = no_progress,
 ) -> list[Result]:
     """Return each reduction of the values at start, ..., stop - 1, exact, in the given order.
 
@@ -241,7 +241,7 @@ def _listed(classes: NDArray[np.int64], counts: Integers) -> dict[int, int]:
     return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
 
-def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = unreported) -> list[tuple[int, int]]:
+def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = no_progress) -> list[tuple[int, int]]:
     """The first `most` indices of the range with a value larger than all before them in it, with these values.
 
     `on_step` is called with the number of them found.

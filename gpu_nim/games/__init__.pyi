@@ -26,5 +26,3 @@ from gpu_nim.games.nim.evolution_graph import to_networkx as to_networkx
 from gpu_nim.games.rulesets import Heaps as Heaps
 from gpu_nim.games.rulesets import Vectors as Vectors
 from gpu_nim.games.solution import Solution as Solution
-from gpu_nim.games.solve import Comparison as Comparison
-from gpu_nim.games.solve import compare as compare

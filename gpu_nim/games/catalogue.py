@@ -11,14 +11,14 @@ A new game is a `GameEntry`: its name, its parameters, and a function of these t
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gpu_nim.games.entries import INTEGERS, RATIONAL, GameEntry, Parameter, integer_type, text_type
+from gpu_nim.games.entries import INTEGERS, RATIONAL, GameEntry, Parameter, ParameterType, integer_type
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule
 from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
-from gpu_nim.games.laws import WYTHOFF, chocolate_beside_nim
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
-from gpu_nim.model.arguments import argument, arguments_written, shown
+from gpu_nim.games.theorems import WYTHOFF, chocolate_beside_nim
+from gpu_nim.model.arguments import argument, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
@@ -26,7 +26,6 @@ from gpu_nim.model.registry import Registry
 RESERVED = frozenset(
     {
         "game",
-        "against",
         "size",
         "grundy",
         "until_difference",
@@ -72,11 +71,16 @@ _GAMES: tuple[GameEntry, ...] = (
     ),
     GameEntry(
         name="inequalities",
-        summary="a game of your own, as inequalities",
+        summary="a user-defined game, as inequalities",
         source="[V]",
         rules=lambda where: Inequalities(parse_game(where)),
         parameters=(
-            Parameter("where", text_type("inequalities such as 'y <= x + z/2'"), None, "such as 'y <= x + z/2; w <= 3y + 1'"),
+            Parameter(
+                "where",
+                ParameterType("text", "inequalities such as 'y <= x + z/2'", str),
+                None,
+                "such as 'y <= x + z/2; w <= 3y + 1'",
+            ),
         ),
         literal_size=3,
         literal_parameters=tuple(
@@ -109,7 +113,7 @@ _GAMES: tuple[GameEntry, ...] = (
         name="wythoff",
         summary="Wythoff's game: from one of two piles, or equally many from both",
         source="Wythoff, A modification of the game of Nim, Nieuw Archief voor Wiskunde 7 (1907)",
-        rules=lambda: Vectors(Wythoff, ("x", "y"), law=WYTHOFF),
+        rules=lambda: Vectors(Wythoff, ("x", "y"), theorem=WYTHOFF),
     ),
     GameEntry(
         name="kayles",
@@ -125,7 +129,7 @@ _GAMES: tuple[GameEntry, ...] = (
         parameters=(
             Parameter(
                 "code",
-                text_type("an octal or hexadecimal code such as 0.77 or 0.3F"),
+                ParameterType("text", "an octal or hexadecimal code such as 0.77 or 0.3F", str),
                 "0.77",
                 "the code; digits to 7, or to F where three heaps are left",
             ),
@@ -210,7 +214,7 @@ def check_parameters(entry: GameEntry, given: Iterable[str]) -> None:
     owners = parameter_owners()
     for name in given:
         if name not in owners:
-            raise UsageError(f"options of a game are {', '.join(owners)}, got {shown(name)}{close(name, owners)}")
+            raise UsageError(f"options of a game are {', '.join(owners)}, got {short_repr(name)}{close(name, owners)}")
         if entry not in owners[name]:
             having = " and ".join(owner.name for owner in owners[name])
             raise UsageError(f"{argument(name)} is a parameter of {having}, not of {entry.name}")
@@ -235,7 +239,9 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     if not is_inequalities(game):
         return entry, dict(parameters)
     if "where" in parameters:
-        raise UsageError(f"{argument('where')} must be left out where inequalities are the game, got {shown(parameters['where'])}")
+        raise UsageError(
+            f"{argument('where')} must be left out where inequalities are the game, got {short_repr(parameters['where'])}"
+        )
     return entry, {"where": game}
 
 
@@ -280,22 +286,6 @@ def read_scan(game: object, options: Mapping[str, str | None]) -> tuple[str, dic
         raise UsageError(f"{argument(name)} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
     values = {name: found if name in scanned else found[0] for name, found in several.items()}
     return entry.name, entry.values(values), scanned[0] if scanned else None
-
-
-def read_source(text: str) -> tuple[str, dict[str, Any]]:
-    """A game with parameters, written NAME or NAME:PARAMETER=VALUE,...: its name and the values; inequalities as they stand.
-
-    >>> read_source("chocolate:a=5/2"), read_source("subtraction:take=1,3,4")
-    (('chocolate', {'a': Fraction(5, 2)}), ('subtraction', {'take': (1, 3, 4)}))
-    >>> read_source("2y <= x + z")
-    ('2y <= x + z', {})
-    """
-    if is_inequalities(text):
-        return text, {}
-    name, _, arguments = text.partition(":")
-    entry = find(name)
-    with arguments_written({each: each for each in parameter_owners()}):  # they are no options
-        return name, entry.read(written_texts(text, name, arguments, entry.parameters))
 
 
 def written_texts(source: str, game: str, arguments: str, known: Sequence[Parameter]) -> dict[str, str]:

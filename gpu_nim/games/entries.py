@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from gpu_nim.games.game_graph import MAX_SIZE
-from gpu_nim.games.laws import BesideNim
 from gpu_nim.games.rulesets import Ruleset
-from gpu_nim.model.arguments import argument, parse_integer, parse_rational, shown
+from gpu_nim.games.theorems import BesideNim
+from gpu_nim.model.arguments import argument, parse_integer, parse_rational, short_repr
 from gpu_nim.model.errors import UsageError
 
 _MAX_SCANNED = 100_000  # values of a parameter
@@ -56,15 +55,6 @@ def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
     return ParameterType("integer", without if most is None else f"an integer from {least} to {most}", read)
 
 
-def text_type(expected: str) -> ParameterType:
-    """Return the type of texts that the ruleset reads.
-
-    Args:
-        expected: what they must be, as in "code must be ...".
-    """
-    return ParameterType("text", expected, str)
-
-
 RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", _positive, ranges=True)
 INTEGERS = ParameterType("integers", "integers such as 1,2,3", lambda text: tuple(map(parse_integer, text.split(","))))
 
@@ -104,7 +94,7 @@ class Parameter:
         try:
             return self.type.read(text)
         except ValueError:
-            raise UsageError(f"{argument(self.name)} must be {self.type.expected}, got {shown(text)}") from None
+            raise UsageError(f"{argument(self.name)} must be {self.type.expected}, got {short_repr(text)}") from None
 
     def read_several(self, text: str) -> list[Any]:
         """The values that a text names: one, or of a rational those of START:STOP or START:STOP:STEP, STOP excluded.
@@ -126,7 +116,7 @@ class Parameter:
         count = -((start - stop) // step)
         if more[1:] or not 1 <= count <= _MAX_SCANNED:
             what = f"START:STOP[:STEP] with STOP beyond START, and at most {_MAX_SCANNED:,} values"
-            raise UsageError(f"{argument(self.name)} must be {what}, got {shown(text)}")
+            raise UsageError(f"{argument(self.name)} must be {what}, got {short_repr(text)}")
         return [start + step * i for i in range(count)]
 
 
@@ -142,7 +132,6 @@ class GameEntry:
         parameters: its parameters.
         default_size: the size that is solved by default.
         drawn_size: the size that is drawn by default.
-        greatest_size: the largest size that can be solved.
         literal_size: the size up to which `gpunim verify` compares the solution with the game by its definition.
         literal_parameters: the parameters with which it does, as texts; those left out have their defaults.
         beside_nim: `beside_nim(**values)` returns the theorem that compares its P-positions with Nim's; None for no such theorem.
@@ -155,7 +144,6 @@ class GameEntry:
     parameters: tuple[Parameter, ...] = ()
     default_size: int = 63
     drawn_size: int = 127
-    greatest_size: int = MAX_SIZE
     literal_size: int = 7
     literal_parameters: tuple[Mapping[str, str], ...] = field(default=({},), hash=False)
     beside_nim: Callable[..., BesideNim] | None = None

@@ -12,7 +12,7 @@ from gpu_nim.games.catalogue import ruled
 from gpu_nim.games.game_graph import MAX_SIZE, Evolution, evolve, require_evolution
 from gpu_nim.games.inequality import Vector
 from gpu_nim.games.nim.evolution_graph import PositionGraph
-from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.arguments import IntLike, integer
 
 
 @dataclass(frozen=True)
@@ -73,27 +73,27 @@ class GameEvolution(PositionGraph):
         count = len(self.positions)
         return np.bincount(self.edges[:, 1], minlength=count), np.bincount(self.edges[:, 0], minlength=count)
 
-    def first_step_apart(self) -> int | None:
-        """The index of the first P-position that is not found at the step of its generation; None where Lemma 24 of [NF] holds.
+    def first_step_mismatch(self) -> int | None:
+        """The index of the first P-position that is not found at the step of its generation; None if Lemma 24 of [NF] holds.
 
         >>> kayles = game_evolution("kayles", 8)
-        >>> apart = kayles.first_step_apart()
-        >>> kayles.positions[apart], int(kayles.step[apart]), int(kayles.generation[apart])
+        >>> mismatch = kayles.first_step_mismatch()
+        >>> kayles.positions[mismatch], int(kayles.step[mismatch]), int(kayles.generation[mismatch])
         ((4, 4), 3, 4)
         """
-        apart = np.flatnonzero(self.step != self.generation)
-        return int(apart[0]) if len(apart) else None
+        mismatch = np.flatnonzero(self.step != self.generation)
+        return int(mismatch[0]) if len(mismatch) else None
 
     def summary(self) -> dict[str, Any]:
         """The results as plain values, as `gpunim evolution GAME --json` prints them."""
-        apart = self.first_step_apart()
+        mismatch = self.first_step_mismatch()
         return {
             **self.facts,
             "misere": self.misere,
             "positions": len(self.evolution.positions),
             "p_positions": len(self.positions),
             "generations": list(map(asdict, self.rows())),
-            "first_step_apart": None if apart is None else self.positions[apart],
+            "first_step_mismatch": None if mismatch is None else self.positions[mismatch],
         }
 
     def rows(self) -> Iterator[GenerationRow]:
@@ -116,7 +116,7 @@ class GameEvolution(PositionGraph):
             )
 
 
-def game_evolution(game: str, size: Whole, *, misere: bool = False, **parameters: Any) -> GameEvolution:
+def game_evolution(game: str, size: IntLike, *, misere: bool = False, **parameters: Any) -> GameEvolution:
     """The evolution of the P-positions of a game up to a size.
 
     Args:

@@ -8,28 +8,19 @@ from typing import Any, SupportsIndex
 from gpu_nim.games.catalogue import chosen
 from gpu_nim.games.game_graph import Evolution, evolve
 from gpu_nim.games.inequality import Vector
-from gpu_nim.games.laws import Law
-from gpu_nim.games.rulesets import MAX_MOVES, Below, Option
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.games.rulesets import MAX_MOVES, Option, Reachable
+from gpu_nim.games.theorems import Theorem
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Summarised
-from gpu_nim.model.work import unreported
+from gpu_nim.model.notebook_repr import NotebookRepr
+from gpu_nim.model.work import no_progress
 
 #: The most moves from a position that are listed.
 MAX_OPTIONS = 100_000
 
-#: The names that attributes have in JSON, where these are others.
-_IN_JSON = {
-    "longest": "longest_optimal_play",
-    "birthday": "longest_play",
-    "below": "positions_below",
-    "by": "theorem",
-    "options": "moves",
-}
-
 
 @dataclass(frozen=True)
-class Explanation(Summarised):
+class Explanation(NotebookRepr):
     """One position of a game.
 
     Attributes:
@@ -39,14 +30,14 @@ class Explanation(Summarised):
         misere: whether whoever makes the last move loses.
         is_p: whether the player who moved last wins.
         grundy: the Grundy value; None in misere play, and where a theorem gives the outcome alone.
-        options: every move.
+        moves: every move.
         step: the step of the standard algorithm that finds the position [NF 5.3].
-        longest: the number of moves of the longest optimal play.
-        birthday: the number of moves of the longest play.
+        longest_optimal_play: its number of moves.
+        longest_play: its number of moves, the birthday of the position.
         parents: of a P-position, the positions that a longest optimal play reaches after two moves, sorted.
-        below: the number of positions that plays from here reach, if all were looked at; where not, step, longest, birthday and
-            parents are None.
-        by: the theorem that gives the outcome, or None.
+        positions_below: the number of positions reachable from it, if all were solved; if not, step,
+            longest_optimal_play, longest_play and parents are None.
+        theorem: the theorem that gives the outcome, or None.
         statement: the name of that theorem in `gpunim verify`.
     """
 
@@ -56,13 +47,13 @@ class Explanation(Summarised):
     misere: bool
     is_p: bool
     grundy: int | None
-    options: tuple[Option, ...] = field(repr=False)
+    moves: tuple[Option, ...] = field(repr=False)
     step: int | None
-    longest: int | None
-    birthday: int | None
+    longest_optimal_play: int | None
+    longest_play: int | None
     parents: tuple[Vector, ...] | None
-    below: int | None
-    by: str | None
+    positions_below: int | None
+    theorem: str | None
     statement: str | None
 
     @property
@@ -75,31 +66,27 @@ class Explanation(Summarised):
         """The generation n of a P-position, whose longest optimal play has 2n moves, or 2n - 1 in misere play; None for an
         N-position, or where it was not found.
         """
-        return (self.longest + 1) // 2 if self.is_p and self.longest is not None else None
+        longest = self.longest_optimal_play
+        return (longest + 1) // 2 if self.is_p and longest is not None else None
 
     def summary(self) -> dict[str, Any]:
         """The results as plain values, as `gpunim position --json` prints them."""
-        moves = [
-            {"move": each.move, "leaves": each.leaves, "outcome": each.outcome, "grundy": each.grundy} for each in self.options
-        ]
-        return {_IN_JSON.get(name, name): value for name, value in vars(self).items() if name != "is_p"} | {
-            "parameters": {name: str(value) for name, value in self.parameters.items()},
-            "outcome": self.outcome,
-            "generation": self.generation,
-            "moves": moves,
-        }
+        moves = [{"move": each.move, "leaves": each.leaves, "outcome": each.outcome, "grundy": each.grundy} for each in self.moves]
+        parameters = {name: str(value) for name, value in self.parameters.items()}
+        found = {name: value for name, value in vars(self).items() if name != "is_p"}
+        return found | {"parameters": parameters, "outcome": self.outcome, "generation": self.generation, "moves": moves}
 
     @property
     def winning(self) -> tuple[Option, ...]:
         """The moves that win: those to P-positions."""
-        return tuple(option for option in self.options if option.is_p)
+        return tuple(option for option in self.moves if option.is_p)
 
 
 def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = False, **parameters: Any) -> Explanation:
     """Explain one position of a game.
 
-    All that plays from the position can reach is solved by the definitions, up to 200,000 moves. Beyond, the outcome is that
-    of a theorem where one is known, else of `gpu_nim.solve` up to the position's size.
+    All positions reachable from it are solved by definition, up to 200,000 moves. Beyond that the outcome is by a theorem, if one
+    is known, else by `gpu_nim.solve` up to the position's size.
 
     Args:
         game: a name of `gpu_nim.games.catalogue.CATALOGUE`, or inequalities as a text, such as "3y <= x + z".
@@ -108,18 +95,18 @@ def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = Fals
         parameters: the parameters of the game, such as a=3 of chocolate; the number of piles is that of the position's.
 
     Raises:
-        UsageError: the game is unknown, a parameter wrong, the numbers no position of the game, or there is too much to look at.
+        UsageError: the game is unknown, a parameter wrong, the numbers no position of the game, or too many are reachable.
         InsufficientMemoryError: the position is too large to be solved.
 
     >>> kayles = explain("kayles", [4, 4])
-    >>> kayles.outcome, kayles.step, kayles.generation, len(kayles.options)
+    >>> kayles.outcome, kayles.step, kayles.generation, len(kayles.moves)
     ('P', 3, 4, 4)
     >>> [option.move for option in explain("chocolate", [7, 3, 5], a=3).winning]
     ['x to 6', 'y to 2', 'z to 4']
-    >>> explain("2v <= u + w", [3, 2, 2]).options[0].move
+    >>> explain("2v <= u + w", [3, 2, 2]).moves[0].move
     'u to 0, and v drops to 1'
     >>> large = explain("wythoff", [1000, 2000])
-    >>> large.by, [option.leaves for option in large.winning]
+    >>> large.theorem, [option.leaves for option in large.winning]
     ("Wythoff's theorem", [(1000, 618)])
     """
     analysis = Analysis(game, position, misere=misere, **parameters)
@@ -127,7 +114,7 @@ def explain(game: str, position: Iterable[SupportsIndex], *, misere: bool = Fals
 
 
 class Analysis:
-    """What is known of the positions that plays of a game reach from one position; see `explain`.
+    """The positions reachable from one position of a game, with outcomes and Grundy values; see `explain`.
 
     Args:
         game: as for `explain`.
@@ -137,7 +124,7 @@ class Analysis:
 
     Attributes:
         start: the position.
-        law: the theorem that tells P-positions, or None.
+        theorem: the theorem that gives P-positions, or None.
 
     >>> play = Analysis("kayles", [3, 5])
     >>> play.best(play.start)
@@ -148,24 +135,24 @@ class Analysis:
         entry, parameters = chosen(game, parameters)
         numbers = integers("position", position)
         if any(number < 0 for number in numbers):
-            raise UsageError(f"position must be non-negative integers, got {shown(numbers)}")
+            raise UsageError(f"position must be non-negative integers, got {short_repr(numbers)}")
         dimensions = [parameter.name for parameter in entry.parameters if parameter.is_dimension]
         self._game, self._misere = entry, misere
         self._values = entry.values({**dict.fromkeys(dimensions, len(numbers)), **parameters})
         self.rules = entry.rules(**self._values)
         self.start = self.rules.position(numbers)
-        self.law = None if misere else self.rules.law
-        below = Below(self.rules, self.start, MAX_MOVES)
-        self._evolution: Evolution[Vector] | None = evolve(below, misere=misere) if below.complete else None
-        if self._evolution is None and self.law is None:
-            self.law = self._solution(numbers)
+        self.theorem = None if misere else self.rules.theorem
+        reachable = Reachable(self.rules, self.start, MAX_MOVES)
+        self._evolution: Evolution[Vector] | None = evolve(reachable, misere=misere) if reachable.complete else None
+        if self._evolution is None and self.theorem is None:
+            self.theorem = self._solution(numbers)
 
     def is_p(self, position: Vector) -> bool:
-        """Whether a position, among those that plays reach, is a P-position."""
+        """Whether a reachable position is a P-position."""
         if self._evolution is not None:
             return bool(self._evolution.is_p[self._evolution.index(position)])
-        assert self.law is not None
-        return self.law.is_p(position)
+        assert self.theorem is not None
+        return self.theorem.is_p(position)
 
     def grundy(self, position: Vector) -> int | None:
         """The Grundy value of a position; None in misere play, and where a theorem gives the outcome alone."""
@@ -173,10 +160,10 @@ class Analysis:
             return None
         if self._evolution is not None:
             return int(self._evolution.grundy[self._evolution.index(position)])
-        assert self.law is not None
-        if self.law.grundy is not None:
-            return self.law.grundy(position)
-        return 0 if self.law.is_p(position) else None
+        assert self.theorem is not None
+        if self.theorem.grundy is not None:
+            return self.theorem.grundy(position)
+        return 0 if self.theorem.is_p(position) else None
 
     def options(self, position: Vector) -> list[Option]:
         """Every move from a position.
@@ -186,11 +173,11 @@ class Analysis:
         """
         listed = [*islice(self.rules.moves(position), MAX_OPTIONS + 1)]
         if len(listed) > MAX_OPTIONS:
-            raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {shown(position)}")
+            raise UsageError(f"position must have at most {MAX_OPTIONS:,} moves, got more for {short_repr(position)}")
         return listed
 
     def best(self, position: Vector) -> Option | None:
-        """The move of a perfect player: one that wins if there is one, along the longest optimal play where that is known.
+        """An optimal move: one that wins if there is one, along the longest optimal play if known.
 
         None where there is no move.
         """
@@ -202,7 +189,7 @@ class Analysis:
         return max(candidates, key=lambda option: evolution.longest[evolution.index(option.leaves)])
 
     def explain(self, position: Vector) -> Explanation:
-        """All that is known of a position that plays reach."""
+        """The explanation of a reachable position."""
         evolution, is_p = self._evolution, self.is_p(position)
         at = None if evolution is None else evolution.index(position)
         return Explanation(
@@ -212,29 +199,28 @@ class Analysis:
             misere=self._misere,
             is_p=is_p,
             grundy=self.grundy(position),
-            options=tuple(
+            moves=tuple(
                 Option(option.move, option.leaves, self.is_p(option.leaves), self.grundy(option.leaves))
                 for option in self.options(position)
             ),
             step=None if evolution is None else int(evolution.step[at]),
-            longest=None if evolution is None else int(evolution.longest[at]),
-            birthday=None if evolution is None else int(evolution.birthday[at]),
+            longest_optimal_play=None if evolution is None else int(evolution.longest[at]),
+            longest_play=None if evolution is None else int(evolution.birthday[at]),
             parents=tuple(sorted(evolution.parents(position))) if evolution is not None and is_p else None,
-            below=None if evolution is None else len(evolution.positions) - 1,
-            by=self.law.source if self.law else None,
-            statement=self.law.statement if self.law else None,
+            positions_below=None if evolution is None else len(evolution.positions) - 1,
+            theorem=self.theorem.source if self.theorem else None,
+            statement=self.theorem.statement if self.theorem else None,
         )
 
-    def _solution(self, numbers: Vector) -> Law:
-        """The Grundy values of a solution up to the position, for positions with too much below them."""
+    def _solution(self, numbers: Vector) -> Theorem:
+        """The Grundy values of a solution up to the position, if too many positions are reachable."""
         if self._misere or self.start != numbers:  # a solution has no positions after a pass
             play = "in misere play" if self._misere else f"of {self._game.name}"
-            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {shown(self.start)}")
+            raise UsageError(
+                f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {short_repr(self.start)}"
+            )
         size = max(numbers)
-        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", on_step=unreported).grundy
+        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", on_step=no_progress).grundy
         assert table is not None
-
-        def grundy(position: Vector) -> int:
-            return int(table[position])
-
-        return Law(f"solving it up to {size}", None, lambda position: grundy(position) == 0, grundy)
+        source = f"solving it up to {size}"
+        return Theorem(source, None, lambda position: bool(table[position] == 0), lambda position: int(table[position]))

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import Whole, integer, shown
+from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -135,7 +135,7 @@ class Evolution(ArrayValue, Generic[Position]):
         between = (n for n in self.moves[p] if self.longest[n] == self.longest[p] - 1)
         return (q for n in between for q in self.moves[n] if self.is_p[q] and self.longest[q] == self.longest[n] - 1)
 
-    def p_positions(self, step: Whole) -> list[Position]:
+    def p_positions(self, step: IntLike) -> list[Position]:
         """The set P_step of the standard algorithm.
 
         >>> from gpu_nim.games.lines import Wythoff
@@ -170,7 +170,7 @@ def evolve(game: Game[Position], *, misere: bool = False) -> Evolution[Position]
     [(0, 1), (1, 0), (2, 2)]
     """
     if not callable(getattr(game, "positions", None)) or not callable(getattr(game, "options", None)):
-        raise UsageError(f"game must have positions() and options(position), got {shown(game)}")
+        raise UsageError(f"game must have positions() and options(position), got {short_repr(game)}")
     positions = list(game.positions())
     index = {position: number for number, position in enumerate(positions)}
     if len(index) != len(positions):
@@ -233,4 +233,4 @@ def _options_first(positions: Sequence[Position], moves: list[list[int]]) -> Ite
         return [*TopologicalSorter(dict(enumerate(moves))).static_order()]
     except CycleError as error:
         loop = [positions[p] for p in reversed(error.args[1])]
-        raise UsageError(f"game must have no loop, got the plays {shown(loop)}") from None
+        raise UsageError(f"game must have no loop, got the plays {short_repr(loop)}") from None

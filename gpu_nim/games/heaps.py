@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_nim.games.breaking import ONE, THREE, TWO, extended, is_proved
 from gpu_nim.games.game_graph import MAX_SIZE, mex
-from gpu_nim.model.arguments import Whole, integer, integers, shown
+from gpu_nim.model.arguments import IntLike, integer, integers, short_repr
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -28,7 +28,7 @@ _PLAIN = 256  # heaps without sparse space, from which its mask is chosen
 
 
 class HeapRule(ABC):
-    """The moves from a heap of n counters. A rule of your own needs `options` and `proof_length`.
+    """The moves from a heap of n counters. User-defined rules implement `options` and `proof_length`.
 
     >>> class TakeOneOrHalve(HeapRule):
     ...     def options(self, heap):
@@ -49,7 +49,7 @@ class HeapRule(ABC):
         """How many values must have a period, from `preperiod` on, to prove it for all values."""
 
     def describe(self) -> str:
-        """The rule's parameters in words."""
+        """The parameters of the rule as text."""
         return ""
 
     def extended(self, known: Ints, count: int) -> Ints:
@@ -61,7 +61,7 @@ class HeapRule(ABC):
         return np.array(values, dtype=np.int64)
 
     def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
-        """Whether the values, which repeat so from `preperiod` on with a saltus above 0, prove it for all heaps."""
+        """Whether values with this arithmetic period from `preperiod` on, of a saltus above 0, prove it for all heaps."""
         return False
 
 
@@ -78,7 +78,7 @@ class Period:
         return f"{kind}, from {self.preperiod} on"
 
 
-def grundy_values(rule: HeapRule, count: Whole) -> Ints:
+def grundy_values(rule: HeapRule, count: IntLike) -> Ints:
     """The Grundy values of the heaps of 0 to count - 1 counters, int64 (count,), from the options of each.
 
     >>> grundy_values(OctalCode("0.77"), 12).tolist()
@@ -88,7 +88,7 @@ def grundy_values(rule: HeapRule, count: Whole) -> Ints:
     return HeapRule.extended(rule, np.empty(0, dtype=np.int64), count)
 
 
-def _required(count: Whole) -> int:
+def _required(count: IntLike) -> int:
     count = integer("count", count, 0, MAX_SIZE + 1)
     require_memory(_HEAP_BYTES * count, host_memory(), f"a table of the Grundy values of heaps to {count - 1:,}")
     return count
@@ -149,7 +149,7 @@ def repeated_from(values: Ints, length: int, saltus: int) -> int:
     return int(differ[-1]) + 1 if len(differ) else 0
 
 
-def extended_values(rule: HeapRule, count: Whole) -> tuple[Ints, Period | None]:
+def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None]:
     """The Grundy values of the heaps of 0 to count - 1 counters, and the period that they prove, if any.
 
     Where the first 256, 1024 or 4096 values prove one, the others are computed from it.
@@ -246,7 +246,7 @@ class OctalCode(TakeAndBreak):
         head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
         if head.upper() not in ("", "0", "4", "8", "C") or not point or not tail or set(tail) - set(_DIGITS):
             raise UsageError(
-                f"code must be an octal code such as 0.77, or a hexadecimal code such as 0.3F or 8.08, got {shown(self.code)}"
+                f"code must be an octal code such as 0.77, or a hexadecimal code such as 0.3F or 8.08, got {short_repr(self.code)}"
             )
         object.__setattr__(self, "digits", (int(head or "0", 16), *(int(digit, 16) for digit in tail)))
 
@@ -280,7 +280,7 @@ class SubtractionRule(HeapRule):
     def __post_init__(self) -> None:
         object.__setattr__(self, "take", integers("take", self.take))
         if not self.take or min(self.take) < 1 or max(self.take) > MAX_SIZE:
-            raise UsageError(f"take must be positive integers, got {shown(self.take)}")
+            raise UsageError(f"take must be positive integers, got {short_repr(self.take)}")
 
     def options(self, heap: int) -> Iterator[tuple[int, ...]]:
         """The heaps that one move on a heap of that size leaves."""
@@ -307,9 +307,6 @@ class HeapGame:
 
     rule: HeapRule
     largest: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "largest", integer("largest", self.largest, 0))
 
     def positions(self) -> Iterator[Heaps]:
         """Every position: the partitions of 0 to `largest`."""

@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.games.game_graph import MAX_COORDINATES
-from gpu_nim.model.arguments import Whole, integer, items, shown
+from gpu_nim.model.arguments import IntLike, integer, items, short_repr
 from gpu_nim.model.errors import UsageError
 
 Vector = tuple[int, ...]
 Rational = Fraction | SupportsIndex | str | float
 
 _LARGEST = 2**62
-_OF_YOUR_OWN = "inequalities"  # the name of a game that is read from a text
+_USER_DEFINED = "inequalities"  # the name of a game that is read from a text
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,17 @@ class Inequality:
             given = items("coefficients", self.coefficients, "rational numbers")
             coefficients, constant = tuple(map(Fraction, given)), Fraction(self.constant)  # type: ignore[arg-type]
         except (TypeError, ValueError, ArithmeticError):
-            quoted = shown((self.coefficients, self.constant))
+            quoted = short_repr((self.coefficients, self.constant))
             raise UsageError(f"coefficients and constant must be rational numbers, got {quoted}") from None
         object.__setattr__(self, "coefficients", coefficients)
         object.__setattr__(self, "constant", constant)
         object.__setattr__(self, "target", integer("target", self.target))
         if not 0 <= self.target < len(self.coefficients):
-            raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {shown(self.target)}")
+            raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {short_repr(self.target)}")
         if any(coefficient < 0 for coefficient in self.coefficients):
-            raise UsageError(f"coefficients must not be negative, got {shown(self.coefficients)}")
+            raise UsageError(f"coefficients must not be negative, got {short_repr(self.coefficients)}")
         if self.coefficients[self.target]:
-            raise UsageError(f"coefficients must be 0 for the coordinate bounded, got {shown(self.coefficients[self.target])}")
+            raise UsageError(f"coefficients must be 0 for the coordinate bounded, got {short_repr(self.coefficients[self.target])}")
 
     @cached_property
     def integers(self) -> tuple[Vector, int, int]:
@@ -99,7 +99,7 @@ class InequalityGame:
         object.__setattr__(self, "coordinates", tuple(items("coordinates", self.coordinates, "names")))
         object.__setattr__(self, "inequalities", tuple(items("inequalities", self.inequalities, "inequalities")))
         if not all(isinstance(inequality, Inequality) for inequality in self.inequalities):
-            raise UsageError(f"inequalities must be inequalities, got {shown(self.inequalities)}")
+            raise UsageError(f"inequalities must be inequalities, got {short_repr(self.inequalities)}")
         if not 1 <= len(self.coordinates) <= MAX_COORDINATES:
             raise UsageError(f"coordinates must be 1 to {MAX_COORDINATES} names, got {len(self.coordinates)}")
         for inequality in self.inequalities:
@@ -111,13 +111,13 @@ class InequalityGame:
         return f"<InequalityGame {self.describe()}>"
 
     def describe(self) -> str:
-        """The name and the inequalities, of a game of your own with its free piles, in the notation of `parse_game`.
+        """The name and the inequalities, of a user-defined game with its free piles, in the notation of `parse_game`.
 
         >>> parse_game("x; y").describe(), parse_game("x; 2y <= z").describe(), nim(2).describe()
         ('inequalities, x; y', 'inequalities, x; 2y <= z', 'nim')
         """
         bound = {j for each in self.inequalities for j, factor in enumerate(each.coefficients) if factor or j == each.target}
-        free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == _OF_YOUR_OWN else []
+        free = [name for j, name in enumerate(self.coordinates) if j not in bound] if self.name == _USER_DEFINED else []
         return ", ".join(filter(None, (self.name, "; ".join([*free, *self.formulas()]))))
 
     def formulas(self) -> list[str]:
@@ -174,7 +174,7 @@ class InequalityGame:
                 if option is not None:
                     yield coordinate, lower, option
 
-    def limits(self, size: Whole) -> Vector:
+    def limits(self, size: IntLike) -> Vector:
         """The largest value of each coordinate in the box of that size.
 
         Coordinates without an inequality are at most `size`, the others as large as the inequalities then allow; coordinates
@@ -218,7 +218,7 @@ class InequalityGame:
             result &= vectors[..., target] <= (vectors @ numerators + constant) // denominator
         return result
 
-    def within(self, size: Whole) -> "BoxedInequalityGame":
+    def within(self, size: IntLike) -> "BoxedInequalityGame":
         """The game on the positions of that size, as a `Game` whose options are found one by one.
 
         >>> from gpu_nim.games.game_graph import evolve
@@ -244,7 +244,7 @@ class BoxedInequalityGame:
         return {option for _, _, option in self.game.moves(position)}
 
 
-def nim(piles: Whole) -> InequalityGame:
+def nim(piles: IntLike) -> InequalityGame:
     """Nim, as the game without an inequality.
 
     >>> nim(3).coordinates
@@ -266,7 +266,7 @@ def chocolate(a: Rational) -> InequalityGame:
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
     """
-    return _named("chocolate", f"{_positive('a', a)} y <= x + z")
+    return replace(parse_game(f"{_positive('a', a)} y <= x + z"), name="chocolate")
 
 
 def bar(k: Rational) -> InequalityGame:
@@ -277,7 +277,7 @@ def bar(k: Rational) -> InequalityGame:
     >>> bar(2).formulas()
     ['2y <= z']
     """
-    return _named("bar", f"x; {_positive('k', k)} y <= z")
+    return replace(parse_game(f"x; {_positive('k', k)} y <= z"), name="bar")
 
 
 def six_coordinate_chocolate() -> InequalityGame:
@@ -287,11 +287,7 @@ def six_coordinate_chocolate() -> InequalityGame:
     True
     """
     text = "x1 <= x2 + x6; x2 <= x1 + x3 + 1; x3 <= x2 + x4; x4 <= x3 + x5 + 1; x5 <= x4 + x6; x6 <= x1 + x5 + 1"
-    return _named("chocolate6", text)
-
-
-def _named(name: str, text: str) -> InequalityGame:
-    return replace(parse_game(text), name=name)
+    return replace(parse_game(text), name="chocolate6")
 
 
 def parse_game(text: str) -> InequalityGame:
@@ -304,7 +300,7 @@ def parse_game(text: str) -> InequalityGame:
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
     """
     if not isinstance(text, str):
-        raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {shown(text)}")
+        raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {short_repr(text)}")
     names: set[str] = set()
     read: list[tuple[str, dict[str, Fraction]]] = []
     for part in filter(str.strip, text.split(";")):
@@ -325,7 +321,7 @@ def parse_game(text: str) -> InequalityGame:
         Inequality(order.index(goal), tuple(terms.get(n, Fraction(0)) for n in order), terms.get("", Fraction(0)))
         for goal, terms in read
     ]
-    return InequalityGame(_OF_YOUR_OWN, tuple(order), tuple(inequalities))
+    return InequalityGame(_USER_DEFINED, tuple(order), tuple(inequalities))
 
 
 def sheared(points: NDArray[Any]) -> NDArray[Any]:
@@ -378,7 +374,7 @@ def _positive(argument: str, value: Rational) -> Fraction:
     try:
         number = Fraction(value if isinstance(value, Fraction | str | float) else integer(argument, value))
     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {shown(value)}") from None
+        raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {short_repr(value)}") from None
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
-        raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {shown(value)}")
+        raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {short_repr(value)}")
     return number

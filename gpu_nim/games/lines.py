@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from gpu_nim.backends.shared.games import bit_of, mex
 from gpu_nim.games.game_graph import MAX_COORDINATES
 from gpu_nim.games.inequality import Vector
-from gpu_nim.model.arguments import Whole, integer, vectors
+from gpu_nim.model.arguments import IntLike, integer, vectors
 from gpu_nim.model.arrays import U64, Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class LineGame:
         if any(passes) and any(piles):
             yield (*piles, 0)
 
-    def box_grundy(self, on_step: OnStep = unreported) -> Ints:
+    def box_grundy(self, on_step: OnStep = no_progress) -> Ints:
         """The Grundy values over the box of the piles, int64, of the positions before the pass where there is one.
 
         Args:
@@ -103,7 +103,7 @@ class LineGame:
         return values.reshape(shape)
 
 
-def Nim(piles: Whole, largest: Whole) -> LineGame:
+def Nim(piles: IntLike, largest: IntLike) -> LineGame:
     """Nim with piles of at most `largest` counters.
 
     >>> list(Nim(2, 3).options((1, 2)))
@@ -112,7 +112,7 @@ def Nim(piles: Whole, largest: Whole) -> LineGame:
     return LineGame(integer("piles", piles, 1, MAX_COORDINATES), integer("largest", largest, 0), unit_lines(piles))
 
 
-def Wythoff(largest: Whole) -> LineGame:
+def Wythoff(largest: IntLike) -> LineGame:
     """Wythoff's game: take from one of two piles, or equally many from both.
 
     >>> list(Wythoff(3).options((1, 2)))
@@ -121,7 +121,7 @@ def Wythoff(largest: Whole) -> LineGame:
     return LineGame(2, integer("largest", largest, 0), (*unit_lines(2), (1, 1)))
 
 
-def unit_lines(piles: Whole) -> tuple[Vector, ...]:
+def unit_lines(piles: IntLike) -> tuple[Vector, ...]:
     """The lines of Nim, one per pile.
 
     >>> unit_lines(2)
@@ -131,7 +131,7 @@ def unit_lines(piles: Whole) -> tuple[Vector, ...]:
     return tuple(tuple(int(i == j) for j in range(piles)) for i in range(piles))
 
 
-def NimWithPass(piles: Whole, largest: Whole) -> LineGame:
+def NimWithPass(piles: IntLike, largest: IntLike) -> LineGame:
     """Nim with a pass. With three piles no formula is known: Morrison, Friedman and Landsberg, Combinatorial games with a pass,
     Chaos 22 (2012).
 

@@ -1,7 +1,7 @@
 """The rules of a game with given parameters: its positions and moves one by one, in words, and what solves all up to a size.
 
-A `Ruleset` explains a position and plays from it by listing the moves of one tuple of Python integers, by the literal rule; solvers
-(`gpu_nim.games.solvers`) take a whole box of positions as arrays. There is a class for each way in which games are stated.
+A `Ruleset` explains a position and plays from it by listing the moves of one tuple of Python integers, by the literal rule; its
+solver takes a whole box of positions as arrays. There is a class for each way in which games are stated.
 """
 
 import time
@@ -11,20 +11,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Backend
-from gpu_nim.games.game_graph import Game, require_evolution
+from gpu_nim.backends.selection import select
+from gpu_nim.games.game_graph import MAX_SIZE, Game, evolve, require_evolution
 from gpu_nim.games.heaps import HEAP, HeapGame, HeapRule, extended_values, partitions_up_to, replaced
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.laws import Law, SumOfHeaps, law_of_inequalities
 from gpu_nim.games.lines import LineGame
-from gpu_nim.games.solution import Solution, vectors_of_box
-from gpu_nim.games.solvers import BoxGame, evolved, of_grundy, solve_inequalities
+from gpu_nim.games.solution import Solution, first_difference, vectors_of_box
+from gpu_nim.games.theorems import SumOfHeaps, Theorem, theorem_of_inequalities
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.work import OnStep
 
-#: The most moves that are listed to find what plays from a position can reach.
+#: The most moves listed to find the positions reachable from one.
 MAX_MOVES = 200_000
 
 _MANY_COUNTERS = 300  # in heaps: more positions than any memory holds
@@ -38,8 +43,8 @@ class Option:
     Attributes:
         move: the move in words.
         leaves: the position that it leaves.
-        is_p: whether that is a P-position, so that the move wins; None where it was not asked.
-        grundy: its Grundy value; None where it was not found.
+        is_p: whether that is a P-position, so that the move wins; None if not computed.
+        grundy: its Grundy value; None if not computed.
     """
 
     move: str
@@ -58,13 +63,13 @@ class Ruleset(ABC):
 
     Attributes:
         coordinates: the names of the coordinates of a position that is solved.
-        law: the theorem that tells its P-positions; None where none is known.
+        theorem: the theorem that gives its P-positions; None if none is known.
         on_backends: whether a backend solves it, for outcomes or for Grundy values; other games are solved on the host alone, which
             finds Grundy values always.
     """
 
     coordinates: tuple[str, ...]
-    law: Law | None
+    theorem: Theorem | None
     on_backends: ClassVar[bool] = False
 
     def position(self, numbers: Sequence[int]) -> Vector:
@@ -126,6 +131,14 @@ class Ruleset(ABC):
         """
 
 
+@runtime_checkable
+class BoxGame(Protocol):
+    """A game with a faster solver for its Grundy values than `gpu_nim.games.game_graph.evolve`."""
+
+    def box_grundy(self, on_step: OnStep) -> Ints:
+        """The Grundy values over the box of the positions."""
+
+
 @dataclass(frozen=True)
 class Inequalities(Ruleset):
     """A game of inequalities: a coordinate is lowered, and others drop where the inequalities force them.
@@ -138,12 +151,12 @@ class Inequalities(Ruleset):
 
     game: InequalityGame
     coordinates: tuple[str, ...] = field(init=False, repr=False)
-    law: Law | None = field(init=False, repr=False)
+    theorem: Theorem | None = field(init=False, repr=False)
     on_backends: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coordinates", self.game.coordinates)
-        object.__setattr__(self, "law", law_of_inequalities(self.game))
+        object.__setattr__(self, "theorem", theorem_of_inequalities(self.game))
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these coordinates."""
@@ -182,8 +195,33 @@ class Inequalities(Ruleset):
         return positions, moves
 
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
-        """Solve the inequalities on the backend."""
-        return solve_inequalities(self.game, size, grundy=grundy, backend=backend, on_step=on_step)
+        """Solve the inequalities on the backend.
+
+        Raises:
+            UsageError: the box has more than 2^62 cells.
+            InsufficientMemoryError: the box is too large.
+            BackendError: the backend cannot run here.
+        """
+        game, chosen, limits = self.game, select(backend), self.game.limits(size)
+        if prod(limit + 1 for limit in limits) > MAX_SIZE:
+            raise UsageError(f"size must give a box of at most 2^62 cells, got {size} for {game.describe()}")
+        wedge = _Wedge.of(game, limits)
+        started = time.perf_counter()
+        found: NDArray[np.signedinteger]
+        if wedge is not None:
+            found = chosen.wedge_grundy(wedge.top, on_step) if grundy else chosen.wedge_outcomes(wedge.top, on_step)
+        else:
+            function = chosen.inequality_grundy if grundy else chosen.inequality_outcomes
+            found = function(game.bounds(limits), np.array(limits), on_step)
+        seconds = time.perf_counter() - started
+        if wedge is not None:
+            found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
+            positions = int(wedge.top.sum()) + wedge.top.size
+        else:
+            positions = sum(int(game.are_positions(vectors, limits).sum()) for _, vectors in vectors_of_box(limits))
+        points, values = (np.argwhere(found == 0), found) if grundy else (found, None)
+        facts = {"game": game.describe(), "coordinates": game.coordinates, "size": size, "seconds": seconds}
+        return _solution(points, _nim_positions(game, limits), limits, chosen, grundy=values, positions=positions, **facts)
 
 
 @dataclass(frozen=True)
@@ -194,7 +232,7 @@ class Vectors(Ruleset):
         rules: `rules(largest)` is the game with entries up to `largest`.
         coordinates: the names of the coordinates.
         beyond: entries of a position after the named ones, as they are where the game begins, and in the positions that are solved.
-        law: the theorem that tells its P-positions.
+        theorem: the theorem that gives its P-positions.
         title: its name in solutions; by default the entry's.
 
     >>> from gpu_nim.games.lines import Wythoff
@@ -206,7 +244,7 @@ class Vectors(Ruleset):
     rules: Callable[[int], Game[Vector]]
     coordinates: tuple[str, ...]
     beyond: Vector = ()
-    law: Law | None = None
+    theorem: Theorem | None = None
     title: str = ""
 
     def position(self, numbers: Sequence[int]) -> Vector:
@@ -248,8 +286,11 @@ class Vectors(Ruleset):
         else:
             positions, moves = self.extent(size)
             require_evolution(positions, moves, f"{name}, {positions:,} positions")
-            grundy_values = evolved(game)
-        return of_grundy(grundy_values, name, self.coordinates, size, time.perf_counter() - started)
+            evolution = evolve(game)
+            vectors = np.array(evolution.positions, dtype=np.int64)
+            grundy_values = np.full(tuple(vectors.max(axis=0) + 1), -1, dtype=np.int64)
+            grundy_values[tuple(vectors.T)] = evolution.grundy
+        return _of_grundy(grundy_values, name, self.coordinates, size, time.perf_counter() - started)
 
 
 @dataclass(frozen=True)
@@ -264,12 +305,12 @@ class Heaps(Ruleset):
 
     rule: HeapRule
     coordinates: tuple[str, ...] = field(default=HEAP, init=False, repr=False)
-    law: Law = field(init=False, repr=False)
+    theorem: Theorem = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         grundy = SumOfHeaps(self.rule)  # the Grundy value of several heaps is the nim-sum of theirs
-        law = Law("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy)
-        object.__setattr__(self, "law", law)
+        theorem = Theorem("the Sprague-Grundy theorem", "gpunim-heaps", lambda heaps: grundy(heaps) == 0, grundy)
+        object.__setattr__(self, "theorem", theorem)
 
     def position(self, numbers: Sequence[int]) -> Vector:
         """The position of these heaps."""
@@ -296,11 +337,11 @@ class Heaps(Ruleset):
         started = time.perf_counter()
         values, period = extended_values(self.rule, size + 1)
         seconds = time.perf_counter() - started
-        return replace(of_grundy(values, f"{name} {self.rule.describe()}".strip(), HEAP, size, seconds), period=period)
+        return replace(_of_grundy(values, f"{name} {self.rule.describe()}".strip(), HEAP, size, seconds), period=period)
 
 
-class Below:
-    """A game from one position on, as a `Game` for `gpu_nim.games.game_graph.evolve`: what plays from it can reach.
+class Reachable:
+    """The positions reachable from one position, as a `Game` for `gpu_nim.games.game_graph.evolve`.
 
     Args:
         rules: the moves.
@@ -308,10 +349,10 @@ class Below:
         most: the most moves that are listed.
 
     Attributes:
-        complete: whether all was listed; where not, some options are not among the positions.
+        complete: whether all moves were listed; if not, some options are not among the positions.
 
     >>> from gpu_nim.games.inequality import chocolate
-    >>> list(Below(Inequalities(chocolate(3)), (1, 0, 1)).positions())
+    >>> list(Reachable(Inequalities(chocolate(3)), (1, 0, 1)).positions())
     [(1, 0, 1), (0, 0, 1), (1, 0, 0), (0, 0, 0)]
     """
 
@@ -330,9 +371,75 @@ class Below:
         self.complete = moves <= most
 
     def positions(self) -> Iterator[Vector]:
-        """Every position that can be reached, this one first."""
+        """Every reachable position, this one first."""
         return iter(self._options)
 
     def options(self, position: Vector) -> list[Vector]:
         """The positions after one move."""
         return self._options[position]
+
+
+def _of_grundy(grundy: Ints, name: str, coordinates: tuple[str, ...], size: int, seconds: float) -> Solution:
+    """The solution of a game whose Grundy values over a box are known, -1 where no position is."""
+    sums, limits = np.bitwise_xor.reduce(np.indices(grundy.shape), axis=0), tuple(side - 1 for side in grundy.shape)
+    points, of_nim = np.argwhere(grundy == 0), np.argwhere((grundy >= 0) & (sums == 0))
+    facts = {"game": name, "coordinates": coordinates, "size": size, "seconds": seconds}
+    return _solution(points, of_nim, limits, select("numpy"), grundy=grundy, positions=int((grundy >= 0).sum()), **facts)
+
+
+def _solution(points: Ints, of_nim: Ints, limits: Vector, on: Backend, **facts: Any) -> Solution:
+    """The solution with these P-positions, where those vectors of nim-sum 0 are positions."""
+    first = first_difference(points, of_nim, limits)
+    return Solution(p_positions=points, first_difference=first, limits=limits, backend=on.name, device=on.device, **facts)
+
+
+@dataclass(frozen=True)
+class _Wedge:
+    """Two or three coordinates of which one, bounded by the others alone, lies between 0 and top[the others].
+
+    `order` are the game's coordinates in the wedge's order: x (absent where there are two), the bounded y, z.
+    """
+
+    top: Ints
+    order: tuple[int, ...]
+
+    @classmethod
+    def of(cls, game: InequalityGame, limits: Vector) -> "_Wedge | None":
+        targets = {inequality.target for inequality in game.inequalities}
+        if len(targets) != 1 or len(limits) not in (2, 3):
+            return None
+        (middle,) = targets
+        others = [j for j in range(len(limits)) if j != middle]
+        sides = [limits[j] + 1 for j in others]
+        bounds = game.bounds(limits)
+        require_memory((2 * len(bounds[0]) + 2) * 8 * prod(sides), host_memory(), f"solving {game.describe()}")
+        axes = np.ogrid[tuple(map(slice, sides))]
+        tops = []
+        for _, numerators, constant, denominator in zip(*bounds, strict=True):
+            bound = sum((number * axis for number, axis in zip(numerators[others], axes, strict=True)), constant)
+            tops.append(np.broadcast_to(bound, sides) // denominator)
+        top = np.minimum.reduce(tops).reshape([1] * (3 - len(limits)) + sides)
+        if top[0, 0] < 0:
+            return None
+        return cls(top, (*others[:-1], middle, others[-1]))
+
+    def unfold_points(self, points: Ints) -> Ints:
+        result = np.empty((len(points), len(self.order)), dtype=np.int64)
+        result[:, self.order] = points[:, 3 - len(self.order) :]
+        return result[np.lexsort(result.T[::-1])]
+
+    def unfold_grundy(self, values: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+        if len(self.order) == 2:
+            values = values[0]
+        return np.ascontiguousarray(values.transpose(np.argsort(self.order)))
+
+
+def _nim_positions(game: InequalityGame, limits: Vector) -> Ints:
+    """The positions with nim-sum 0, int64 (n, k) in lexicographic order: the longest coordinate is determined by the others."""
+    last = max(range(len(limits)), key=lambda j: limits[j])
+    sides = [limit + 1 if j != last else 1 for j, limit in enumerate(limits)]
+    vectors = np.indices(sides).reshape(len(limits), -1).T
+    vectors[:, last] = np.bitwise_xor.reduce(vectors, axis=1)
+    vectors = vectors[vectors[:, last] <= limits[last]]
+    vectors = vectors[game.are_positions(vectors, limits)]
+    return vectors[np.lexsort(vectors.T[::-1])]

@@ -1,6 +1,6 @@
 """A solved game: its P-positions and Grundy values, and how they compare with Nim."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
@@ -14,15 +14,16 @@ from gpu_nim.games.heaps import HEAP, Period, apparent_period
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue, Ints, read_only
+from gpu_nim.model.datasets import dataset
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Presentable, dataset
+from gpu_nim.model.notebook_repr import Plottable
 
 #: Cells of the box that are processed at once.
 CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Presentable, ArrayValue):
+class Solution(Plottable, ArrayValue):
     """The solved positions 0 <= x <= limits of a game.
 
     Two solutions are equal if game and results are, on any backend. The arrays are read-only.
@@ -97,7 +98,7 @@ class Solution(Presentable, ArrayValue):
         """
         self._grundy()
         parts = (vectors[values != np.bitwise_xor.reduce(vectors, axis=1)] for vectors, values in self.in_parts())
-        return least_of(map(least_vector, parts))
+        return min(filter(None, map(least_vector, parts)), key=lambda vector: (sum(vector), vector), default=None)
 
     def points(self, largest: int = 0) -> tuple[Ints, Ints]:
         """The positions of Grundy value at most `largest`, (n, k) in lexicographic order, and their Grundy values (n,).
@@ -159,7 +160,7 @@ class Solution(Presentable, ArrayValue):
         ('P exactly if the nim-sum is 0', 'no, first at (1,1)')
         """
 
-        def told(difference: Vector | None) -> str:
+        def answer(difference: Vector | None) -> str:
             return "yes" if difference is None else f"no, first at ({','.join(map(str, difference))})"
 
         labels = ("P exactly if the nim-sum is 0", "Grundy value = nim-sum")
@@ -170,11 +171,11 @@ class Solution(Presentable, ArrayValue):
             ("up to", ", ".join(f"{name} = {limit}" for name, limit in zip(self.coordinates, self.limits, strict=True))),
             ("positions", f"{self.positions:,}"),
             ("P-positions", f"{len(self.p_positions):,}"),
-            (labels[0], told(self.first_difference)),
+            (labels[0], answer(self.first_difference)),
         ]
         if self.grundy is not None:
             rows.append(("largest Grundy value", str(self.largest_grundy)))
-            rows.append((labels[1], told(self.first_grundy_difference)))
+            rows.append((labels[1], answer(self.first_grundy_difference)))
         if self.coordinates == HEAP:
             seen = f"; to {self.size} it is {self.apparent_period}" if self.apparent_period else ""
             none = f"none proved by the values to {self.size}{seen}"
@@ -230,15 +231,6 @@ def first_difference(left: Ints, right: Ints, limits: Vector) -> Vector | None:
     shape = tuple(limit + 1 for limit in limits)
     a, b = (np.asarray(np.ravel_multi_index(tuple(vectors.T), shape), dtype=np.int64) for vectors in (left, right))
     return least_vector(np.stack(np.unravel_index(np.setxor1d(a, b, assume_unique=True), shape), axis=1))
-
-
-def least_of(vectors: Iterable[Vector | None]) -> Vector | None:
-    """The first of the vectors, by total and then lexicographically; None where there is none.
-
-    >>> least_of([(0, 5), None, (1, 1)])
-    (1, 1)
-    """
-    return min((vector for vector in vectors if vector is not None), key=lambda vector: (sum(vector), vector), default=None)
 
 
 def least_vector(vectors: Ints) -> Vector | None:

@@ -6,8 +6,6 @@ coefficients of the polynomials of degree up to d are (r + 1)(d + 1) unknowns of
 a term other than 0 hold for any coefficients, and are not counted.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -62,7 +60,7 @@ class Equation(Law):
         """The largest degree of the polynomials."""
         return max(map(len, self.polynomials)) - 1
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The polynomials, determined up to a factor. Equations without a term other than 0 confirm nothing."""
         fitted = (self.order + 1) * (self.degree + 1) - 1
         equations = zip(*self.columns(self.terms, self.order, self.degree), strict=True)
@@ -89,7 +87,7 @@ class Equation(Law):
 
     @property
     def determined(self) -> bool:
-        """Whether the equation determines each term from those before it, but for a few first ones."""
+        """Whether the equation determines each term from those before it, except for the first few."""
         return True
 
 
@@ -105,9 +103,9 @@ class PRecurrence(Equation):
     LEAST_ORDER, MOST_ORDER, LEAST_DEGREE, MOST_TERMS = 1, 12, 1, 1 << 24
     kind = "P-recursive of order {order} and degree {degree}"
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The recurrence; what has a period P obeys one of order P."""
-        return {**super().told(), "period": self.order}
+        return {**super().described(), "period": self.order}
 
     @classmethod
     def columns(cls, terms: Sequence[int], order: int, degree: int) -> list[list[int]]:

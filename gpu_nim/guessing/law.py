@@ -3,8 +3,6 @@
 f(0) is the first term throughout, whatever its index where the terms come from.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -29,7 +27,7 @@ GROWN = 128
 
 
 class Law(ABC):
-    """A law that holds for all given terms. What it says of itself is worked out when any of that is first asked for.
+    """A law that holds for all given terms. Its attributes are computed on first access.
 
     Attributes:
         title: what kind of law it is, in a line.
@@ -55,7 +53,7 @@ class Law(ABC):
     certainty: str
 
     @abstractmethod
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """Return the attributes, without a `chosen` that is `fitted`, a `complete` that is true and a `period` of 0."""
 
     @abstractmethod
@@ -65,8 +63,8 @@ class Law(ABC):
     def __getattr__(self, name: str) -> Any:
         if name not in Law.__annotations__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-        told = self.told()
-        self.__dict__.update({"chosen": told["fitted"], "complete": True, "period": 0, **told})
+        described = self.described()
+        self.__dict__.update({"chosen": described["fitted"], "complete": True, "period": 0, **described})
         return self.__dict__[name]
 
 

@@ -5,8 +5,6 @@ rationals, since a minor that is not 0 modulo p is not 0. A dependence is then s
 a prime that divides a minor by accident costs time and never gives a wrong result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import lcm

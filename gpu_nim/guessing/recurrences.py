@@ -7,8 +7,6 @@ below L + R.  So a recurrence of order L that N terms obey is the only one of or
 The least L is found as the first column of the Hankel matrix f(i + j) that depends on those before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,7 +45,7 @@ class _LeastRecurrence(Law):
         """L, which counts initial terms that the generating function's numerator holds as well."""
         return len(self.coefficients)
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The recurrence, confirmed by the terms after the first 2L: L coefficients and L initial terms are chosen."""
         terms = [(each, shifted(i)) for i, each in enumerate(self.coefficients)][::-1]
         row = ("recurrence", f"{shifted(self.order)} = {combination(terms)}{self.modulo}")
@@ -77,9 +75,9 @@ class Recurrence(_LeastRecurrence):
     coefficients: tuple[Fraction, ...]
     terms: tuple[int, ...]
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The recurrence, the generating function and, if it is one, the polynomial or quasi-polynomial."""
-        told, (numerator, denominator) = super().told(), self.generating_function
+        described, (numerator, denominator) = super().described(), self.generating_function
         facts: dict[str, Any] = {
             "order": self.order,
             "coefficients": [str(each) for each in self.coefficients],
@@ -87,7 +85,7 @@ class Recurrence(_LeastRecurrence):
             "numerator": [str(each) for each in numerator],
             "denominator": [str(each) for each in denominator],
         }
-        rows = told["rows"]
+        rows = described["rows"]
         if rows:
             above, below = (polynomial(each, "x", rising=True) for each in (numerator, denominator))
             above = f"({above})" if " " in above and below != "1" else above
@@ -97,11 +95,11 @@ class Recurrence(_LeastRecurrence):
             rows.append((where, polynomial(coefficients)))
         if self.quasi_polynomial is not None:
             period, degree, first = self.quasi_polynomial
-            told["title"] = _title(period, degree, first)
-            told["period"] = max(period, first)
+            described["title"] = _title(period, degree, first)
+            described["period"] = max(period, first)
             facts |= {"period": period, "degree": degree, "from": first}
             facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
-        return {**told, "facts": facts}
+        return {**described, "facts": facts}
 
     def term(self, n: int) -> int | Fraction:
         """Return f(n): x^n modulo the characteristic polynomial, applied to the initial terms.
@@ -234,10 +232,10 @@ class ModularRecurrence(_LeastRecurrence):
         """The modulus in words."""
         return f" modulo {self.prime}"
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The recurrence of residues, which does not give the terms."""
         facts = {"modulus": self.prime, "order": self.order, "coefficients": [*self.coefficients]}
-        return {**super().told(), "facts": facts, "complete": False, "period": self.order}
+        return {**super().described(), "facts": facts, "complete": False, "period": self.order}
 
     def holds_for(self, terms: Sequence[int]) -> bool:
         """Whether the residues of terms obey the recurrence."""

@@ -20,8 +20,6 @@ So N >= k^(r+R-1) terms single out a guess of rank r among all sequences of rank
 suffice in general: the sequence that is 1 at n = 2^(s-2) and 0 elsewhere has rank s, and its first 2^(s-2) terms are 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,7 +51,7 @@ class KernelSequence(NamedTuple):
         """Its terms, of the terms of f."""
         return list(terms[self.shift :: base**self.level])
 
-    def longer(self, base: int) -> list[KernelSequence]:
+    def longer(self, base: int) -> list["KernelSequence"]:
         """Those of the words that are a digit and this word."""
         step = base**self.level
         return [KernelSequence(self.level + 1, digit * step + self.shift) for digit in range(base)]
@@ -84,7 +82,7 @@ class Regular(Law):
         """The dimension r of the matrices."""
         return len(self.basis)
 
-    def told(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The relations of the kernel, initial values and matrices; f(n) is the first entry of M_d1 ... M_dl times the initial
         vector, d1 the lowest digit of n. The relation with the fewest equations beyond its coefficients confirms the law.
         """
@@ -145,7 +143,11 @@ class Regular(Law):
         if not self.rank:
             return 0
         state = [Fraction(value) for _, value in self._initial]
-        for digit in _digits(n, self.base):
+        digits = []
+        while n:
+            n, digit = divmod(n, self.base)
+            digits.append(digit)
+        for digit in reversed(digits):
             state = [sum((x * y for x, y in zip(row, state, strict=True)), Fraction(0)) for row in self.matrices[digit]]
         return int(state[0]) if state[0].denominator == 1 else state[0]
 
@@ -236,12 +238,3 @@ def _difference(basis: Sequence[Sequence[int]], sequence: Sequence[int], coeffic
         if each:
             rest -= flint().fmpz_poly(list(values[: len(sequence)])) * int(each * scale)
     return rest
-
-
-def _digits(n: int, base: int) -> list[int]:
-    """The digits of n, the highest first; none of 0."""
-    found = []
-    while n:
-        n, digit = divmod(n, base)
-        found.append(digit)
-    return found[::-1]

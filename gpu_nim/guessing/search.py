@@ -1,7 +1,5 @@
 """Guess laws of a sequence from its terms, and say what was tested, what confirms it and what is proved."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,14 +7,13 @@ from functools import cached_property
 from typing import Any
 
 from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, find_equation, most_unknowns
-from gpu_nim.guessing.known import known_sequences
+from gpu_nim.guessing.known import Match, find_known, known_sequences
 from gpu_nim.guessing.law import LEAST, MAX_TERMS, Law, needed_confirmations
-from gpu_nim.guessing.matches import Match, find_known
 from gpu_nim.guessing.recurrences import MODULI, Recurrence, find_modular_recurrence, find_recurrence, max_order
 from gpu_nim.guessing.regular import find_regular
-from gpu_nim.model.arguments import Whole, integer, integers, items
+from gpu_nim.model.arguments import IntLike, integer, integers, items
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import html_table
+from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import Registry
 
 _SIMPLER = 4  # times fewer numbers, with which a law takes the place of another
@@ -107,12 +104,12 @@ class Guess:
         return f"<Guess from {len(self.terms)} terms: {found}>"
 
     def _repr_html_(self) -> str:
-        told = [("terms", f"{len(self.terms):,}", "")]
+        rows = [("terms", f"{len(self.terms):,}", "")]
         for name, laws in (("law", self.laws), ("weak law", self.weak)):
             for law in laws:
                 evidence = ("confirmed by", f"{law.confirmed:,} equations"), ("proved", law.certainty)
-                told += [(name, law.title, ""), *(("", *row) for row in (*law.rows, *evidence))]
-        return html_table([*told, *((f"tested: {kind}", answer.tested, "") for kind, answer in self.answers.items())])
+                rows += [(name, law.title, ""), *(("", *row) for row in (*law.rows, *evidence))]
+        return html_table([*rows, *((f"tested: {kind}", answer.tested, "") for kind, answer in self.answers.items())])
 
     @property
     def laws(self) -> tuple[Law, ...]:
@@ -183,7 +180,7 @@ def _recurrence(question: Question, found: list[Law]) -> Answer:
 
 @_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
 def _modular(question: Question, found: list[Law]) -> Answer:
-    if known := _implied(found, Recurrence):
+    if known := _implied(found):
         return known
     laws: list[Law] = []
     without = []
@@ -227,12 +224,11 @@ def _algebraic(question: Question, found: list[Law]) -> Answer:
     "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
 )
 def _known(question: Question, found: list[Law]) -> Answer:
-    laws = find_known(question.terms)
-    return _answer(question, f"{len(known_sequences())} sequences", laws)
+    return _answer(question, f"{len(known_sequences())} sequences", find_known(question.terms))
 
 
 def _equations(kind: type[Equation], question: Question, found: list[Law]) -> Answer:
-    if known := _implied(found, Recurrence):
+    if known := _implied(found):
         return known
     most, least = most_unknowns(question.terms, question.needed), kind.least_unknowns()
     if most < least:
@@ -242,14 +238,13 @@ def _equations(kind: type[Equation], question: Question, found: list[Law]) -> An
     return _answer(question, tested if law is not None else f"none with {tested}", [law])
 
 
-def _implied(found: list[Law], *kinds: type[Law]) -> Answer | None:
-    """The answer where a law of other kinds, that was found, says as much."""
-    law = next((law for law in found if isinstance(law, kinds)), None)
-    return None if law is None else Answer(f"follows: {law.title}")
+def _implied(found: list[Law]) -> Answer | None:
+    """The answer where a linear recurrence, which implies as much, was found."""
+    return next((Answer(f"follows: {law.title}") for law in found if isinstance(law, Recurrence)), None)
 
 
 def _answer(question: Question, tested: str, laws: Sequence[Law | None]) -> Answer:
-    """What was found: the laws, apart those that too few terms confirm."""
+    """The laws found; those that too few terms confirm are weak."""
     answer = Answer(tested)
     for law in filter(None, laws):
         (answer.laws if question.accepts(law) else answer.weak).append(law)
@@ -257,7 +252,7 @@ def _answer(question: Question, tested: str, laws: Sequence[Law | None]) -> Answ
 
 
 def search(
-    terms: Iterable[Whole], *, base: Whole | None = None, confirm: Whole | None = None, kinds: Iterable[str] | None = None
+    terms: Iterable[IntLike], *, base: IntLike | None = None, confirm: IntLike | None = None, kinds: Iterable[str] | None = None
 ) -> Guess:
     """Search laws of a sequence in its first terms; `gpu_nim.guess` describes the arguments, and also finds the terms by a name."""
     values = integers("terms", terms)

@@ -4,8 +4,8 @@
 >>> from pathlib import Path
 >>> from gpu_nim import jobs
 >>> with tempfile.TemporaryDirectory() as folder:
-...     jobs.GrowthJob("nim", 20, out=Path(folder, "nim.zarr"), checkpoint=Path(folder, "run")).grow()
-...     jobs.GrowthJob(generations=40, resume=Path(folder, "run")).grow()
+...     jobs.grow("nim", 20, out=Path(folder, "nim.zarr"), checkpoint=Path(folder, "run"))
+...     jobs.grow(generations=40, resume=Path(folder, "run"))
 <Growth of nim to generation 20, 313 cells>
 <Growth of nim to generation 40, 1225 cells>
 """

@@ -4,9 +4,14 @@ from gpu_nim.jobs.clusters import cluster as cluster
 from gpu_nim.jobs.count import CountJob as CountJob
 from gpu_nim.jobs.count import DeviceArray as DeviceArray
 from gpu_nim.jobs.count import Values as Values
-from gpu_nim.jobs.growth_job import GrowthJob as GrowthJob
-from gpu_nim.jobs.growth_job import OpenGrowth as OpenGrowth
+from gpu_nim.jobs.count import count_at as count_at
+from gpu_nim.jobs.count import count_range as count_range
+from gpu_nim.jobs.growth import Outputs as Outputs
+from gpu_nim.jobs.growth import Run as Run
+from gpu_nim.jobs.growth import automaton_of as automaton_of
+from gpu_nim.jobs.growth import grow as grow
+from gpu_nim.jobs.growth import plan_growth as plan_growth
 from gpu_nim.jobs.terms import find_terms as find_terms
 from gpu_nim.jobs.verification import FileResult as FileResult
 from gpu_nim.jobs.verification import Verification as Verification
-from gpu_nim.model.presentation import Plan as Plan
+from gpu_nim.model.notebook_repr import Plan as Plan

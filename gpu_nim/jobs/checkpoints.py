@@ -35,7 +35,7 @@ from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
-from gpu_nim.backends.communicator import ALONE, Communicator, share
+from gpu_nim.backends.communicator import ALONE, Communicator, allgather
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.engines import join
 from gpu_nim.model.errors import FileError, UsageError
@@ -128,7 +128,7 @@ class Checkpoints:
             FileError: there is none, and the message says what is wrong with the newest; or this rank cannot read what rank 0 can.
         """
         # Rank 0 finds the checkpoint and compares it with its checksums, and all ranks read the same one.
-        path, files = share(self._ranks, (self.folder, []) if self._ranks.rank else self._newest())[0]
+        path, files = allgather(self._ranks, (self.folder, []) if self._ranks.rank else self._newest())[0]
         try:
             return self._snapshot(path, [_read(*file) for file in files], automaton)
         except (CorruptFile, OSError) as error:
@@ -169,7 +169,7 @@ class Checkpoints:
         if rank:
             with writing(_part(path, rank), self.left):
                 checksum = _write(_part(path, rank), {"rank": rank}, state)
-        parts = share(self._ranks, checksum)[1:]
+        parts = allgather(self._ranks, checksum)[1:]
         if rank:
             return
         record = {

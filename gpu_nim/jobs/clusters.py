@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
-from gpu_nim.model.arguments import Whole, integer
+from gpu_nim.model.arguments import IntLike, integer
 from gpu_nim.model.errors import BackendError, UsageError, missing
 from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
@@ -70,7 +70,7 @@ class Cluster:
 
 
 @contextmanager
-def cluster(scheduler: str | None = None, workers: Whole | None = None, *, gpus: bool = False) -> Iterator[Cluster]:
+def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpus: bool = False) -> Iterator[Cluster]:
     """Connect to a Dask scheduler by its address, or start `workers` processes on this machine for the duration of the block.
 
     With `gpus`, dask-cuda starts them, each with its own GPU if there are enough. Raises UsageError for neither or both of

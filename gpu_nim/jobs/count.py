@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,13 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
 from gpu_nim.counting.reductions import MAX_RECORDS, Reduced, Reduction, Result, ValueScan, reduce_range, scans
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.model.arguments import Apart, Whole, argument, check_together, given_fields, integer, items, shown
+from gpu_nim.model.arguments import Exclusions, IntLike, argument, check_options, given_fields, integer, items, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.presentation import Plan
+from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, unreported
+from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, no_progress
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.storage.tables import check_table, endings, save_sequence
 
@@ -48,7 +48,7 @@ Task: TypeAlias = tuple[Callable[..., "Work"], tuple[Any, ...], str, tuple[int, 
 Work: TypeAlias = Range | ValueScan | Enumeration
 
 _OF_FAMILIES = ("reduce", "method", "device", "scheduler", "workers")
-_APART: Apart = {
+_EXCLUDES: Exclusions = {
     "reduce": ("device", "method", "out"),
     "device": ("method", "scheduler", "workers", "out"),
     "scheduler": ("workers",),
@@ -77,41 +77,19 @@ class DeviceArray(Protocol):
     def __dlpack__(self, *, stream: Any = None) -> Any: ...
 
 
-class _Options(TypedDict, total=False):
-    piles: Whole | None
-    records: Whole | None
-    method: Method
-    backend: str | Backend
-    scheduler: str | None
-    workers: Whole | None
-    on_step: OnStep
-
-
-@overload  # NumPy's arrays have __index__, for those of one element
-def count(sequence: str, n: Several, **options: Unpack[_Options]) -> Values: ...  # type: ignore[overload-overlap]
-@overload
-def count(sequence: str, n: Whole, **options: Unpack[_Options]) -> int: ...
-@overload
-def count(sequence: str, n: range, *, device: Literal[True], **options: Unpack[_Options]) -> DeviceArray: ...
-@overload
-def count(sequence: str, n: range, *, reduce: str, **options: Unpack[_Options]) -> Reduced: ...
-@overload
-def count(sequence: str, n: range, *, reduce: list[str] | tuple[str, ...], **options: Unpack[_Options]) -> dict[str, Reduced]: ...
-@overload
-def count(sequence: str, n: range, *, device: Literal[False] = False, **options: Unpack[_Options]) -> Values: ...
 def count(
     sequence: str,
-    n: Whole | range | Several,
+    n: IntLike | range | Several,
     *,
-    piles: Whole | None = None,
+    piles: IntLike | None = None,
     reduce: str | list[str] | tuple[str, ...] | None = None,
-    records: Whole | None = None,
+    records: IntLike | None = None,
     method: Method = "formula",
     backend: str | Backend = "auto",
     device: bool = False,
     scheduler: str | None = None,
-    workers: Whole | None = None,
-    on_step: OnStep = unreported,
+    workers: IntLike | None = None,
+    on_step: OnStep = no_progress,
 ) -> Any:
     """Count P-positions: one value, those at several indices or over a range of consecutive ones, or reductions of a range.
 
@@ -164,28 +142,48 @@ def count(
     >>> count("D", range(10**18, 10**18 + 2), piles=4, backend="numpy", device=True).shape  # two limbs each
     (2, 2)
     """
-    make = partial(
-        CountJob,
-        sequence,
-        piles=piles,
-        reduce=reduce,
-        records=records,
-        method=method,
-        backend=backend,
-        device=device,
-        scheduler=scheduler,
-        workers=workers,
-    )
+    options: dict[str, Any] = {
+        "piles": piles,
+        "reduce": reduce,
+        "records": records,
+        "method": method,
+        "backend": backend,
+        "device": device,
+        "scheduler": scheduler,
+        "workers": workers,
+    }
+    if isinstance(n, range):
+        return count_range(sequence, n, on_step=on_step, **options)
     if isinstance(n, list | tuple | np.ndarray):
-        return _at_each(make, np.array(n, object), on_step)
-    job = make(n)
-    if job.is_index:
-        return job.value(on_step)
+        return _at_each(partial(CountJob, sequence, **options), np.array(n, object), on_step)
+    return count_at(sequence, n, on_step=on_step, **options)
+
+
+def count_at(sequence: str, n: IntLike, *, on_step: OnStep = no_progress, **options: Any) -> int:
+    """Return the value at an index, as `count` does, which has the same arguments.
+
+    >>> count_at("D", 10**18 + 12345, piles=3)
+    205891132094649
+    """
+    return CountJob(sequence, integer("n", n), **options).value(on_step)
+
+
+def count_range(
+    sequence: str, n: range, *, on_step: OnStep = no_progress, **options: Any
+) -> Values | DeviceArray | Reduced | dict[str, Reduced]:
+    """Return the values over a range of indices, or reductions of it, as `count` does, which has the same arguments.
+
+    >>> count_range("D", range(10**12), piles=3, reduce="max")
+    4052555153018976267
+    """
+    if not isinstance(n, range):
+        raise UsageError(f"{argument('n')} must be a range of indices, got {short_repr(n)}")
+    job = CountJob(sequence, n, **options)
     with job.open():
-        if reduce is not None:
+        if job.reduce is not None:
             results = {str(result.reduction): result.value for result in job.reductions(on_step)}
-            return results.popitem()[1] if isinstance(reduce, str) else results
-        return job.device_values() if device else job.values(on_step)
+            return results.popitem()[1] if isinstance(job.reduce, str) else results
+        return job.device_values() if job.device else job.values(on_step)
 
 
 def _at_each(make: Callable[..., CountJob], indices: NDArray[np.object_], on_step: OnStep) -> Values:
@@ -231,16 +229,16 @@ class CountJob:
     """
 
     sequence: str
-    n: Whole | range
+    n: IntLike | range
     _: KW_ONLY
-    piles: Whole | None = None
+    piles: IntLike | None = None
     reduce: str | Iterable[str] | None = None
-    records: Whole | None = None
+    records: IntLike | None = None
     method: Method = "formula"
     backend: str | Backend = "auto"
     device: bool = False
     scheduler: str | None = None
-    workers: Whole | None = None
+    workers: IntLike | None = None
     out: Path | None = None
 
     def __post_init__(self) -> None:
@@ -257,12 +255,12 @@ class CountJob:
     def _check(self, given: dict[str, Any]) -> None:
         """Raise UsageError where an option that was given is wrong, or not for this count."""
         if self.indices.step != 1 or not self.indices:
-            raise UsageError(f"{argument('n')} must be an integer or a range of step 1, not empty, got {shown(self.n)}")
+            raise UsageError(f"{argument('n')} must be an integer or a range of step 1, not empty, got {short_repr(self.n)}")
         self.entry.check_index(self.indices.start, "n")
         if "backend" in given:
             check_backend(self.backend)
         if self.method not in ("formula", "enumerate"):
-            raise UsageError(f"{argument('method')} must be formula or enumerate, got {shown(self.method)}")
+            raise UsageError(f"{argument('method')} must be formula or enumerate, got {short_repr(self.method)}")
         for name, most in (("records", None), ("workers", MOST_PROCESSES)):
             if name in given:
                 integer(name, given[name], 1, most)
@@ -271,7 +269,7 @@ class CountJob:
                 raise UsageError(f"{argument(name)} is for a range, got {self._asked}")
             if (self.is_index or self.entry.family is None) and name in _OF_FAMILIES:
                 raise self._not_of_family(name)
-        check_together(given, _APART, {})
+        check_options(given, _EXCLUDES, {})
         if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
             raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
         if self.entry.family is None and self.out is not None and self.out.suffix not in (known := endings(any_size=True)):
@@ -284,7 +282,7 @@ class CountJob:
 
     @property
     def _asked(self) -> str:
-        return f"{self.name} at {shown(self.indices.start)}"
+        return f"{self.name} at {short_repr(self.indices.start)}"
 
     @property
     def size(self) -> int:
@@ -405,7 +403,7 @@ class CountJob:
                 self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
             yield
 
-    def value(self, on_step: OnStep = unreported) -> int:
+    def value(self, on_step: OnStep = no_progress) -> int:
         """Return the value at an index.
 
         Args:
@@ -417,7 +415,7 @@ class CountJob:
         require_memory(family.value_memory(index), host_memory(), f"{self._asked} of {family.piles:,} piles")
         return family.value(index, on_step)
 
-    def reductions(self, on_step: OnStep = unreported) -> list[Result]:
+    def reductions(self, on_step: OnStep = no_progress) -> list[Result]:
         """Return the reductions, each with its value, in the order in which they were given.
 
         Args:
@@ -438,13 +436,13 @@ class CountJob:
         values: DeviceArray = self._range.device_values()
         return values
 
-    def values(self, on_step: OnStep = unreported) -> Values:
+    def values(self, on_step: OnStep = no_progress) -> Values:
         """Return the values of the range in an array.
 
         Args:
             on_step: called for progress.
         """
-        require_memory(8 * self.limbs * self.size, host_memory(), f"{shown(self.size)} values of {self.entry.name}")
+        require_memory(8 * self.limbs * self.size, host_memory(), f"{short_repr(self.size)} values of {self.entry.name}")
         if self.entry.family is not None and self.method == "formula" and self._cluster is None:
             values = self._range.values()
         else:
@@ -456,7 +454,7 @@ class CountJob:
                 at += len(part)
         return values if values.ndim == 1 else np.array(to_integers(values), object)
 
-    def write(self, on_step: OnStep = unreported) -> None:
+    def write(self, on_step: OnStep = no_progress) -> None:
         """Write the values to the file.
 
         Args:
@@ -465,7 +463,7 @@ class CountJob:
         assert self.out is not None
         save_sequence(self.out, self.parts(on_step), self.facts, self.limbs)
 
-    def parts(self, on_step: OnStep = unreported) -> Iterator[tuple[int, NDArray[Any]]]:
+    def parts(self, on_step: OnStep = no_progress) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the values of the range, in parts.
 
         A part is an index and an array of the values from there on, which the next one may overwrite. Arrays have the shape (m,),

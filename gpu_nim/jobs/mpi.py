@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import Communicator, share
+from gpu_nim.backends.communicator import Communicator, allgather
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, UsageError, message_of, missing
-from gpu_nim.model.work import Outcome, Place
+from gpu_nim.model.work import MpiRank, Outcome
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -47,7 +47,7 @@ _WITHIN_MACHINE = {"OMPI_MCA_btl": "^tcp,ofi,openib", "OMPI_MCA_pml": "ob1"}
 _joined: MpiCommunicator | None = None
 
 
-def join(place: Place) -> MpiCommunicator:
+def join(place: MpiRank) -> MpiCommunicator:
     """Start MPI and return the communicator of the ranks; this waits for all of them.
 
     Raises:
@@ -137,7 +137,7 @@ class MpiCommunicator(Communicator):
         """Return the first failure by rank that has a reason of its own, or the outcome of this rank where there is none."""
         try:
             self._tell(failed=bool(outcome.status))
-            outcomes = share(self, outcome) if self._knows_failure else [outcome]
+            outcomes = allgather(self, outcome) if self._knows_failure else [outcome]
         except RanksLost as error:
             outcomes = [outcome, Outcome(1, str(error))]
         return next((each for each in outcomes if each.status and each.sentence is not None), outcome)
@@ -208,7 +208,7 @@ def select_on_rank(name: str, communicator: MpiCommunicator, threads: int | None
         UsageError: the ranks have different backends.
     """
     backend = select(name, communicator, communicator.on_this_machine, threads)
-    names = share(communicator, backend.name)
+    names = allgather(communicator, backend.name)
     if len({*names}) > 1:
         found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))
         raise UsageError(f"backend must be the same on all ranks, got {found}: choose one by --backend")

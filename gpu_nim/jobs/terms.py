@@ -10,11 +10,11 @@ from pathlib import Path
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.law import COUNTED, GROWN
 from gpu_nim.guessing.search import KINDS, Guess, search
-from gpu_nim.model.arguments import Whole, argument, integer, items, shown
+from gpu_nim.model.arguments import IntLike, argument, integer, items, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
 from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
@@ -24,13 +24,13 @@ _NUMBERS = re.compile(r"[\s\d/,;\[\](){}-]*")
 
 
 def guess(
-    terms: str | Path | Iterable[Whole | Fraction],
+    terms: str | Path | Iterable[IntLike | Fraction],
     *,
-    piles: Whole | None = None,
+    piles: IntLike | None = None,
     column: str | None = None,
     most: int | None = None,
-    base: Whole | None = None,
-    confirm: Whole | None = None,
+    base: IntLike | None = None,
+    confirm: IntLike | None = None,
     kinds: Iterable[str] | None = None,
 ) -> Guess:
     """Guess laws of a sequence from its first terms.
@@ -77,7 +77,7 @@ def guess(
     return replace(search(given.values, base=base, confirm=confirm, kinds=kinds), source=given.name, first=given.first)
 
 
-def find_terms(source: str, *, piles: Whole | None = None, column: str | None = None, most: int | None = None) -> TermList:
+def find_terms(source: str, *, piles: IntLike | None = None, column: str | None = None, most: int | None = None) -> TermList:
     """Return terms of the sequence that a text names.
 
     Args:
@@ -111,7 +111,7 @@ def find_terms(source: str, *, piles: Whole | None = None, column: str | None = 
 def _grown(name: str, column: str, most: int) -> TermList:
     if not is_whole(column):
         raise UsageError(f"{argument('column')} must have integers, got {column}")
-    values = grow(name, most - 1, columns=[column]).table[column].tolist()
+    values = GrowthProcess(name, most - 1, "auto", columns=[column]).growth().table[column].tolist()
     return TermList(f"{column} of the automaton {name}", 0, tuple(values))
 
 
@@ -119,12 +119,12 @@ def _is_counted(name: str) -> bool:
     return name in FAMILIES or bool({name, name.upper()} & entries().keys())
 
 
-def _counted(name: str, piles: Whole | None, most: int) -> TermList:
+def _counted(name: str, piles: IntLike | None, most: int) -> TermList:
     if not _is_counted(name):
         hint = close(name, (*CATALOGUE, *FAMILIES, *entries()))
         raise UsageError(
             f"source must be numbers, a family, an OEIS entry or an automaton of the catalogues, or a file that ends in "
-            f"{', '.join(readable())}, got {shown(name)}{hint}"
+            f"{', '.join(readable())}, got {short_repr(name)}{hint}"
         )
     entry = resolve(name, piles)
     if entry.family is None:

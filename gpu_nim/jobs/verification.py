@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.model.arguments import Whole, argument
+from gpu_nim.model.arguments import IntLike, argument
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.presentation import Summarised
+from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, duration, unreported
+from gpu_nim.model.work import OnStep, duration, no_progress
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.catalogue import Entry, find_statements
@@ -29,7 +29,7 @@ _FACTS = ("automaton", "generations", "population", "digest")
 
 
 @dataclass(frozen=True)
-class FileResult(Summarised):
+class FileResult(NotebookRepr):
     """The result of the check of a file.
 
     Attributes:
@@ -94,7 +94,7 @@ class Verification:
         *,
         thorough: bool = False,
         sequence: str | None = None,
-        piles: Whole | None = None,
+        piles: IntLike | None = None,
     ) -> None:
         self._upto, self._thorough = upto, thorough
         self.done: list[StatementResult | FileResult] = []
@@ -115,7 +115,7 @@ class Verification:
         costs, began = [check.seconds for check in self.checks], time.monotonic()
         for number, check in enumerate(self.checks):
             slower = (time.monotonic() - began) / sum(costs[:number]) if number else 1
-            with progress() if progress else nullcontext(unreported) as step:
+            with progress() if progress else nullcontext(no_progress) as step:
                 step(f"{check.name}, {duration(slower * sum(costs[number:]))} left, statement", number, len(costs))
                 self.done.append(check.run(step))
             yield self.done[-1]
@@ -151,7 +151,7 @@ class Verification:
         return f"{done - self.failed - unproved} of {done} statements hold{open_}{rest}"
 
 
-def _file_check(what: Collection[str], sequence: str | None, piles: Whole | None) -> Check | None:
+def _file_check(what: Collection[str], sequence: str | None, piles: IntLike | None) -> Check | None:
     """The check of a file, if one is named."""
     if not what:
         expected = one_of(readable_suffixes())
@@ -190,7 +190,7 @@ def _check_growth(path: Path, on_step: OnStep) -> FileResult:
     return FileResult(result.holds, f"{path}: {agree if result.holds else result.counterexample}", {"file": str(path), **facts})
 
 
-def _check_bfile(path: Path, sequence: str, piles: Whole | None, _: OnStep) -> FileResult:
+def _check_bfile(path: Path, sequence: str, piles: IntLike | None, _: OnStep) -> FileResult:
     compared = compare(path, resolve(sequence, piles))
     facts = {"file": str(path), "sequence": sequence, "terms": compared.terms}
     wrong = compared.difference

@@ -17,11 +17,11 @@ from typing import Any, SupportsIndex, TypeAlias
 from gpu_nim.model.errors import UsageError
 
 #: An integer of Python or of NumPy.
-Whole: TypeAlias = int | SupportsIndex
+IntLike: TypeAlias = int | SupportsIndex
 
-Apart: TypeAlias = Mapping[str, Collection[str]]
-#: What goes with what; see `check_together`.
-Needs: TypeAlias = Mapping[str, tuple[Collection[str], str]]
+Exclusions: TypeAlias = Mapping[str, Collection[str]]
+#: What goes with what; see `check_options`.
+Requirements: TypeAlias = Mapping[str, tuple[Collection[str], str]]
 
 _SHOWN = 80  # characters of an argument that a message quotes
 
@@ -55,7 +55,7 @@ def given_fields(options: Any) -> dict[str, Any]:
     return {name: value for name, (value, usual) in values.items() if type(value) is not type(usual) or bool(value != usual)}
 
 
-def check_together(given: Collection[str], apart: Apart, needs: Needs) -> None:
+def check_options(given: Collection[str], apart: Exclusions, needs: Requirements) -> None:
     """Raise UsageError for options that exclude each other, and for one without another that it needs.
 
     Args:
@@ -63,8 +63,8 @@ def check_together(given: Collection[str], apart: Apart, needs: Needs) -> None:
         apart: for some options, those that must not be given with them.
         needs: for some options, those of which one must be given with them, and what that is.
 
-    >>> check_together(["reduce"], {"reduce": ["out"]}, {})
-    >>> check_together(["resume"], {}, {"resume": (["out"], "the file to resume")})
+    >>> check_options(["reduce"], {"reduce": ["out"]}, {})
+    >>> check_options(["resume"], {}, {"resume": (["out"], "the file to resume")})
     Traceback (most recent call last):
     gpu_nim.model.errors.UsageError: resume needs out, the file to resume
     """
@@ -86,10 +86,10 @@ def escaped(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Any argument as a text that is short enough for a message.
 
-    >>> shown("nim"), shown(10**5000), shown([0] * 1000)[:9]
+    >>> short_repr("nim"), short_repr(10**5000), short_repr([0] * 1000)[:9]
     ("'nim'", 'an integer of 16610 bits', '[0, 0, 0,')
     """
     if isinstance(value, int) and value.bit_length() > 4 * _SHOWN:
@@ -117,7 +117,7 @@ def integer(name: str, value: object, least: int | None = None, most: int | None
             number = operator.index(value)  # type: ignore[arg-type]
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise UsageError(f"{argument(name)} must be an integer{bounds}, got {shown(value)}")
+        raise UsageError(f"{argument(name)} must be an integer{bounds}, got {short_repr(value)}")
     return number
 
 
@@ -146,7 +146,7 @@ def items(name: str, values: object, what: str) -> list[object]:
     if isinstance(values, Iterable) and not isinstance(values, str | bytes | dict):
         with suppress(TypeError, OverflowError):  # an array of no dimension, a range without end
             return list(values)
-    raise UsageError(f"{argument(name)} must hold {what}, got {shown(values)}")
+    raise UsageError(f"{argument(name)} must hold {what}, got {short_repr(values)}")
 
 
 #: The most decimal digits of an integer that is read or printed.

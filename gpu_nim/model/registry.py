@@ -13,7 +13,7 @@ from pathlib import PurePath
 from threading import RLock
 from typing import Protocol, TypeVar
 
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import UsageError, close, message_of
 
 
@@ -66,10 +66,10 @@ def unknown(kind: str, given: object, known: Iterable[str], also: str = "") -> U
     names = list(dict.fromkeys(known))
     hint = close(given, names) if isinstance(given, str) else ""
     if hint and len(names) > _LISTED:
-        return UsageError(f"{kind} must be a known one, got {shown(given)}{hint}")
+        return UsageError(f"{kind} must be a known one, got {short_repr(given)}{hint}")
     further = f", {len(names) - _LISTED} more" if len(names) > _LISTED_ALONE else ""
     listed = names[:_LISTED] if further else names
-    return UsageError(f"{kind} must be one of {', '.join(listed)}{further}{also}, got {shown(given)}{hint}")
+    return UsageError(f"{kind} must be one of {', '.join(listed)}{further}{also}, got {short_repr(given)}{hint}")
 
 
 def wrong_ending(rule: str, path: object, endings: Iterable[str], also: str = "") -> UsageError:

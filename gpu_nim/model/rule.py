@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import integer, integers, shown, vectors
+from gpu_nim.model.arguments import integer, integers, short_repr, vectors
 from gpu_nim.model.errors import UsageError
 
 MAX_DIMENSION = 8
@@ -227,10 +227,10 @@ class Rule:
         object.__setattr__(self, "seeds", vectors("seeds", self.seeds))
         object.__setattr__(self, "births", frozenset(integers("births", self.births)))
         if not isinstance(self.symmetry, Symmetry):
-            raise UsageError(f"symmetry must be a Symmetry, got {shown(self.symmetry)}")
+            raise UsageError(f"symmetry must be a Symmetry, got {short_repr(self.symmetry)}")
         for name, predicate in (("universe", self.universe), ("touches", self.touches)):
             if predicate is not None and not callable(predicate):
-                raise UsageError(f"{name} must be a function or None, got {shown(predicate)}")
+                raise UsageError(f"{name} must be a function or None, got {short_repr(predicate)}")
         for name, cells in (("offsets", self.offsets), ("seeds", self.seeds)):
             if not cells:
                 raise UsageError(f"{name} must hold at least one cell, got none")
@@ -246,7 +246,7 @@ class Rule:
             raise UsageError("offsets must not hold the zero offset: a cell does not touch itself")
         if not self.births or not self.births <= set(range(1, len(self.offsets) + 1)):
             raise UsageError(
-                f"births must be some of 1 to {len(self.offsets)}, the number of offsets, got {shown(sorted(self.births))}"
+                f"births must be some of 1 to {len(self.offsets)}, the number of offsets, got {short_repr(sorted(self.births))}"
             )
         seeds = np.array(self.seeds, np.int64)
         outside = ~self.inside(seeds)

@@ -24,10 +24,10 @@ _VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PM
 OnStep = Callable[[str, int, int], None]
 
 
-def unreported(what: str, done: int, total: int) -> None:
+def no_progress(what: str, done: int, total: int) -> None:
     """Ignore a progress report.
 
-    >>> unreported("generation", 3, 1024)
+    >>> no_progress("generation", 3, 1024)
     """
 
 
@@ -44,7 +44,7 @@ def duration(seconds: float) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class MpiRank:
     """The number of this process among those that were started together."""
 
     rank: int
@@ -59,15 +59,15 @@ class Outcome:
     sentence: str | None = None
 
 
-def place() -> Place | None:
-    """Return this process's place where it is one of several ranks, None where it is alone.
+def mpi_rank() -> MpiRank | None:
+    """Return this process's rank where it is one of several, None where it is alone.
 
-    >>> place()
+    >>> mpi_rank()
     """
     for rank, size in _VARIABLES:
         numbers = os.environ.get(rank, ""), os.environ.get(size, "")
         if all(map(str.isdecimal, numbers)) and int(numbers[1]) > 1:
-            return Place(*map(int, numbers))
+            return MpiRank(*map(int, numbers))
     return None
 
 

@@ -1,14 +1,12 @@
 """b-files, the OEIS's own format: one `n a(n)` a line, comments after #, blank lines allowed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 
-from gpu_nim.model.arguments import is_a_number, shown
+from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import open_regular, reading
 from gpu_nim.oeis.entry import OeisEntry
@@ -72,7 +70,7 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
                     continue
                 match = _LINE.match(text)
                 if match is None:
-                    raise FileError(f"{path}, line {number}: expected two integers, n and a(n), got {shown(text.strip())}")
+                    raise FileError(f"{path}, line {number}: expected two integers, n and a(n), got {short_repr(text.strip())}")
                 n, value = int(match[1]), int(match[2])
                 if previous is not None and n != previous + 1:
                     raise FileError(f"{path}, line {number}: expected index {previous + 1} after {previous}, got {n}")

@@ -6,8 +6,6 @@ other is a function that yields its terms: of n, by solving a game, of a table r
 new entry is one line of `_ENTRIES`; those of automata are listed in the automaton's entry, those of families in their `numbers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -19,18 +17,18 @@ import numpy as np
 from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.automata.catalogue import Automaton, GrowthEntry
 from gpu_nim.automata.formulas import ulam_warburton_births
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.host_counting import NumpyCounting
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import Whole, argument, shown
+from gpu_nim.model.arguments import IntLike, argument, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.oeis.entry import OeisEntry, Terms
 
 _MAX_AT_ONCE = 1 << 16  # terms
@@ -59,7 +57,7 @@ def find(name: str) -> OeisEntry:
     return known[name if name in known else name.upper()]
 
 
-def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
+def resolve(name: str, piles: IntLike | None = None) -> OeisEntry:
     """Return the sequence of that name.
 
     Args:
@@ -79,7 +77,9 @@ def resolve(name: str, piles: Whole | None = None) -> OeisEntry:
         return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
-        raise UsageError(f"{argument('piles')} belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {shown(piles)}")
+        raise UsageError(
+            f"{argument('piles')} belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {short_repr(piles)}"
+        )
     return entry
 
 
@@ -110,7 +110,7 @@ def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | No
         return
     last = max(0, (max(start, _FIRST_GENERATIONS) if stop is None else stop - 1) - column.shift)
     while True:
-        values = grow(automaton, last, columns=[column.column], verify=False).table[column.column]
+        values = GrowthProcess(automaton, last, "auto", columns=[column.column], verify=False).growth().table[column.column]
         for n, term in column.terms(values.tolist()):
             if start <= n and (stop is None or n < stop):
                 yield term
@@ -119,20 +119,23 @@ def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | No
         start, last = last + column.shift + 1, 2 * last + 1
 
 
-def from_function(function: Callable[[int], int]) -> Terms:
-    """Return the terms of a sequence that is a function of n.
+def function_entry(number: str, summary: str, offset: int, function: Callable[[int], int]) -> OeisEntry:
+    """Return the entry of a sequence that is a function of n.
 
     Args:
+        number: as for `OeisEntry`.
+        summary: as for `OeisEntry`.
+        offset: as for `OeisEntry`.
         function: gives a(n).
     """
 
     def terms(start: int, stop: int | None, _: OnStep) -> Iterator[int]:
         return map(function, count(start) if stop is None else range(start, stop))
 
-    return terms
+    return OeisEntry(number, summary, offset, terms)
 
 
-def unordered_by_total(start: int, stop: int | None, _: OnStep = unreported) -> Iterator[int]:
+def unordered_by_total(start: int, stop: int | None, _: OnStep = no_progress) -> Iterator[int]:
     """A048833: P-positions with 2n counters in any number of piles, the order of the piles disregarded.
 
     Counts partitions of 2n by their nim-sum, one part size after the other. No part of a P-position exceeds n, so sums up to
@@ -146,7 +149,9 @@ def unordered_by_total(start: int, stop: int | None, _: OnStep = unreported) -> 
         largest = bound - 1
         size = 1 << largest.bit_length()
         if largest > _MAX_PARTITIONS:
-            raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {shown(largest)}")
+            raise UsageError(
+                f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {short_repr(largest)}"
+            )
         # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
         ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
         ways[0, 0] = 1
@@ -181,18 +186,9 @@ def _in_blocks(family: Family, shift: int) -> Terms:
     return terms
 
 
-def _function(number: str, summary: str, offset: int, function: Callable[[int], int]) -> OeisEntry:
-    return OeisEntry(number, summary, offset, from_function(function))
-
-
-def _ulam_warburton(n: int) -> int:
-    """The births of generation n - 1 of the Ulam-Warburton automaton."""
-    return ulam_warburton_births(n - 1)
-
-
 def _diagonal(n: int) -> int:
     if n > _MAX_DIAGONAL:
-        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MAX_DIAGONAL}, got {shown(n)}")
+        raise UsageError(f"A372967 is counted with as many piles as counters, for n up to {_MAX_DIAGONAL}, got {short_repr(n)}")
     return 1 if n == 0 else by_total(2 * n).value(n)
 
 
@@ -209,7 +205,7 @@ def _table(name: str, family: type[Family]) -> OeisEntry:
         piles = index - length * (length - 1) // 2
         return family(piles).value(length - piles)
 
-    return _function(name, f"{family.summary.format(piles='k')}, by antidiagonals, k >= 1", 1, term)
+    return function_entry(name, f"{family.summary.format(piles='k')}, by antidiagonals, k >= 1", 1, term)
 
 
 def _largest(game: str, size: int, coordinates: Sequence[int], on_step: OnStep, **parameters: Any) -> list[int]:
@@ -252,16 +248,18 @@ def _six_directions(start: int, stop: int | None, on_step: OnStep) -> Iterator[i
 
 _ENTRIES = (
     _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=1),
-    _function("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
+    function_entry("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
     OeisEntry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
-    _function("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
+    function_entry("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
               lambda n: 1 + 4 * ((UpToTotal(3).value(n - 1) - 1) // 3) if n else 0),
-    _function("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1, _ulam_warburton),
-    _function("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2, lambda n: _ulam_warburton(n) // 4),
-    _function("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (UpToTotal(3).value(n + 1) - 1) // 3),
-    _function("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
+    function_entry("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,
+              lambda n: ulam_warburton_births(n - 1)),
+    function_entry("A147610", "3^(wt(n-1) - 1), a quarter of A147582", 2,
+              lambda n: ulam_warburton_births(n - 1) // 4),
+    function_entry("A151920", "(A130665(n+1) - 1)/3", 0, lambda n: (UpToTotal(3).value(n + 1) - 1) // 3),
+    function_entry("A363166", "P-positions of 3-pile Nim with no pile over n and no empty one, piles in any order", 1,
               _distinct_triples),
-    _function("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
+    function_entry("A372967", "P-positions of 2n-pile Nim with 2n counters", 0, _diagonal),
     _table("nim-by-total-table", ByTotal),
     _table("nim-up-to-maximum-table", UpToMaximum),
     *map(_chocolate, (2, 4, 5, 6, 7, 8)),  # for a = 3 they are counted by A256249(n) + 1

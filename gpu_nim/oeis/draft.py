@@ -5,8 +5,6 @@ A draft has the words, and is a file of `gpu_nim/oeis/drafts`; its terms are tho
 programs and the check of each claim.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gpu_nim.model.arguments import is_a_number, shown
+from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.entry import OeisEntry
@@ -94,7 +92,7 @@ class Draft:
             UsageError: the number is no A-number.
         """
         if number is not None and not is_a_number(number):
-            raise UsageError(f"number must be an A-number such as A123456, got {shown(number)}")
+            raise UsageError(f"number must be an A-number such as A123456, got {short_repr(number)}")
         known = number or UNNUMBERED
         stop = None if self.reach - entry.offset > _ENDLESS else self.reach + 1
         terms = data_terms(entry.terms(entry.offset, stop))

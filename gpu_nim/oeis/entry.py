@@ -1,14 +1,12 @@
 """An entry of the OEIS, or one that it lacks, as the catalogue holds it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from gpu_nim.counting.family import Family
-from gpu_nim.model.arguments import argument, integer, shown
+from gpu_nim.model.arguments import argument, integer, short_repr
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 #: Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None; the last argument is called for progress.
 Terms = Callable[[int, int | None, OnStep], Iterator[int]]
@@ -39,7 +37,7 @@ class OeisEntry:
     def __repr__(self) -> str:
         return f"<OeisEntry {self.name}: {self.summary}>"
 
-    def terms(self, start: int, stop: int | None = None, on_step: OnStep = unreported) -> Iterator[int]:
+    def terms(self, start: int, stop: int | None = None, on_step: OnStep = no_progress) -> Iterator[int]:
         """Yield a(start), ..., a(stop - 1), lazily.
 
         Args:
@@ -67,9 +65,9 @@ class OeisEntry:
             UsageError: it is below the offset.
         """
         if n < self.offset:
-            raise UsageError(f"{argument(name)} must be at least {self.offset}, where {self.name} begins, got {shown(n)}")
+            raise UsageError(f"{argument(name)} must be at least {self.offset}, where {self.name} begins, got {short_repr(n)}")
 
-    def term(self, n: int, on_step: OnStep = unreported) -> int:
+    def term(self, n: int, on_step: OnStep = no_progress) -> int:
         """Return a(n), exact.
 
         Args:

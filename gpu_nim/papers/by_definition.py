@@ -4,14 +4,11 @@ paths.
 The checks compare the program's results with these. `a_by_digits` is a second method beside the closed forms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, reduce
 from itertools import combinations, groupby, product
 from math import comb
 from operator import xor
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,31 +20,22 @@ from gpu_nim.games.inequality import InequalityGame
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.papers.catalogue import REACH, Reach
 
-
-class _Affordable(NamedTuple):
-    """How many cases are enumerated: `usual` up to the usual reach, and for a larger one more, up to `most`."""
-
-    usual: int
-    most: int
-
-    def cases(self, upto: int) -> int:
-        return min(self.most, self.usual * max(1, upto // REACH) ** 2)
-
-
-_TUPLES = _Affordable(1 << 23, 1 << 30)  # a second or less, and seconds
-_POSITIONS = _Affordable(1 << 18, 1 << 21)
+# Cases that are enumerated up to the usual reach, a second or less, and at most, seconds.
+_TUPLES = (1 << 23, 1 << 30)
+_POSITIONS = (1 << 18, 1 << 21)
 _MAX_INDEX = 1 << 16
 #: The reach of a statement on counts or positions that are enumerated, which is done once for all of them.
 ENUMERATED = Reach(far=1024)
 
 
-def max_index(piles: int, upto: int, affordable: _Affordable = _TUPLES) -> int:
+def max_index(piles: int, upto: int, affordable: tuple[int, int] = _TUPLES) -> int:
     """Return the largest index, up to `upto`, to which all (piles - 1)-tuples can be enumerated: far ones for a far `upto`.
 
     >>> max_index(5, 64), max_index(5, 1000)
     (52, 180)
     """
-    tuples = affordable.cases(upto)
+    usual, largest = affordable
+    tuples = min(largest, usual * max(1, upto // REACH) ** 2)
     upto = min(upto, _MAX_INDEX)
     if piles <= 2:
         return upto

@@ -3,8 +3,6 @@
 A new entry is one `Entry` in any module of this package, which decorates the function that yields what it compares.
 """
 
-from __future__ import annotations
-
 import inspect
 import pkgutil
 import re
@@ -20,7 +18,7 @@ from typing import Any, NamedTuple, ParamSpec
 import numpy as np
 
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
-from gpu_nim.model.presentation import Summarised
+from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import Registry
 
 #: The usual reach.
@@ -36,7 +34,7 @@ class Verdict(StrEnum):
 
     AGREEMENT = "agreement"  # gpunim computes what the paper prints
     ANSWERED = "answered"  # the paper leaves it to the reader
-    SLIP = "slip"  # gpunim computes the right value that the catalogue holds, and the paper prints another one
+    ERRATUM = "erratum"  # gpunim computes the right value that the catalogue holds, and the paper prints another one
     DISAGREEMENT = "disagreement"
 
 
@@ -48,10 +46,10 @@ class Printed:
         about: what is compared, in words.
         computed: what gpunim computes.
         printed: what the paper prints, or what follows from its words; None for a question that it leaves to the reader.
-        right: the right value, where what the paper prints is a slip.
+        right: the right value, where what the paper prints is an erratum.
 
     >>> Printed("1 + 1", 1 + 1, 3, right=2).verdict
-    <Verdict.SLIP: 'slip'>
+    <Verdict.ERRATUM: 'erratum'>
     """
 
     about: str
@@ -69,12 +67,12 @@ class Printed:
 
     @property
     def verdict(self) -> Verdict:
-        """What it shows; a slip that is none is a disagreement, too."""
+        """What it shows; an erratum that is none is a disagreement, too."""
         if self.printed is None:
             return Verdict.ANSWERED
         if self.computed != self.expected or self.right == self.printed:
             return Verdict.DISAGREEMENT
-        return Verdict.AGREEMENT if self.right is None else Verdict.SLIP
+        return Verdict.AGREEMENT if self.right is None else Verdict.ERRATUM
 
 
 #: A comparison of a check: its description, the value found, and the value stated.
@@ -114,7 +112,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CheckResult(Summarised):
+class CheckResult(NotebookRepr):
     """The result of an exhaustive check.
 
     Attributes:
@@ -168,7 +166,7 @@ class Paper:
         return f"[{self.label}] {self.title}" if self.label else self.title
 
     @property
-    def items(self) -> list[Entry]:
+    def items(self) -> list["Entry"]:
         """The entries, in its order."""
         load()
         own = [entry for entry in ENTRIES.values() if entry.paper is self]
@@ -191,7 +189,7 @@ class Entry:
 
     A new entry belongs to the catalogue. As a decorator it takes a function that yields what it compares: what the paper prints,
     and the cases of its check, of which the function takes the reach. The function's docstring begins with what the entry says; a
-    paragraph that begins with "Slip:" says how the paper is wrong, which is the attribute `slip`.
+    paragraph that begins with "Erratum:" says how the paper is wrong, which is the attribute `erratum`.
 
     Attributes:
         paper: its source.
@@ -221,7 +219,7 @@ class Entry:
     reach: Reach | None = None
     also: Sequence[str] = ()
     command: str = ""
-    slip: str = field(default="", init=False)
+    erratum: str = field(default="", init=False)
     figure: str = ""
     conjecture: bool = False
     compares: Callable[..., Cases] = field(default=lambda: iter(()), repr=False)
@@ -234,7 +232,7 @@ class Entry:
         self.compares = compares
         paragraphs = [" ".join(each.split()) for each in (inspect.getdoc(compares) or "").split("\n\n")]
         self.summary = self.summary or paragraphs[0]
-        self.slip = next((each.removeprefix("Slip: ") for each in paragraphs if each.startswith("Slip: ")), "")
+        self.erratum = next((each.removeprefix("Erratum: ") for each in paragraphs if each.startswith("Erratum: ")), "")
         return compares
 
     @property

@@ -4,8 +4,6 @@ The distance of a cell is the number of steps to it from the seed, max(|x|, |y|,
 earlier generation.  The delay of a birth is its generation less the distance.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -15,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import split
-from gpu_nim.automata.growth_process import GrowthProcess, grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.neighbourhoods import steps
-from gpu_nim.backends.selection import select
 from gpu_nim.model.rule import Cell
 from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 
@@ -53,7 +50,7 @@ def births_by_distance(automaton: str, generations: int) -> NDArray[np.int64]:
     [0, 0, 0, 0, 0, 12, 15]
     """
     found = np.zeros((generations + 1, generations + 1), np.int64)
-    for batch in GrowthProcess(automaton, generations, select("numpy"), cells=True, verify=False):
+    for batch in GrowthProcess(automaton, generations, "numpy", cells=True, verify=False):
         for generation, cells in split(batch):
             found[generation] = np.bincount(distances(cells), minlength=generations + 1)
     return found
@@ -62,7 +59,7 @@ def births_by_distance(automaton: str, generations: int) -> NDArray[np.int64]:
 def _generations(upto: int) -> Iterator[tuple[str, int, NDArray[np.integer]]]:
     """Each generation of both automata, with its cells."""
     for automaton in _MIRRORED:
-        for n, cells in grow(automaton, upto, backend="numpy", verify=False):
+        for n, cells in GrowthProcess(automaton, upto, "numpy", verify=False).growth():
             yield automaton, n, cells
 
 
@@ -242,7 +239,7 @@ def chambers(upto: int) -> Cases:
     yield f"generations up to {upto}, in chambers up to {min(upto, _LITERAL)}"
     for automaton, (tips, copies) in {"edge": (3, 6), "fcc": (12, 24)}.items():
         of_chamber = chamber_births(automaton, min(upto, _LITERAL))
-        growth = grow(automaton, upto, backend="numpy", verify=False)
+        growth = GrowthProcess(automaton, upto, "numpy", verify=False).growth()
         for n, cells in growth:
             sides = np.sort(np.abs(cells), axis=1)
             mirrored = sides[(sides[:, 0] == sides[:, 1]) | (sides[:, 1] == sides[:, 2])]
@@ -264,7 +261,7 @@ def sheets(upto: int) -> Cases:
     """
     yield f"planes up to {upto}, generations up to {upto}"
     for automaton in _MIRRORED:
-        growth = grow(automaton, upto, backend="numpy", verify=False)
+        growth = GrowthProcess(automaton, upto, "numpy", verify=False).growth()
         for m in range((upto + 1).bit_length()):
             below, sheet, above = 2**m - 2, 2**m - 1, 2**m
             filled = {(sheet, y, sheet - y - gap) for gap in range(0, sheet + 1, 2) for y in range(sheet - gap + 1)}
@@ -290,7 +287,7 @@ def children(upto: int) -> Cases:
     most 42/47 of the cells that far, and 4 more
     """
     yield f"generations up to {upto}, and all sets of children"
-    growth = grow("fcc", upto, backend="numpy", verify=False)
+    growth = GrowthProcess("fcc", upto, "numpy", verify=False).growth()
     side = 2 * upto + 3
     born = np.full((side,) * 3, -1)
     for n, cells in growth:
@@ -327,7 +324,7 @@ def children(upto: int) -> Cases:
 )
 def alike(upto: int) -> Cases:
     yield f"generations up to {upto}"
-    growths = [grow(automaton, upto, backend="numpy", verify=False) for automaton in _MIRRORED]
+    growths = [GrowthProcess(automaton, upto, "numpy", verify=False).growth() for automaton in _MIRRORED]
     for n in range(upto + 1):
         edge, fcc = (_in_octant(growth.newborns(n)) for growth in growths)
         stated = {(0, 1, 17), (0, 17, 1), (1, 0, 17), (1, 17, 0), (17, 0, 1), (17, 1, 0)} if n > _ALIKE else set()
@@ -446,7 +443,7 @@ def voids(upto: int) -> Cases:
             settled, stated = 2 * size + _SETTLED, _VOIDS[min(m, len(_VOIDS) - 1)]
             if settled <= reach_of(automaton, upto):
                 living = np.zeros((size + stated,) * 3, bool)
-                cells = grow(automaton, settled, backend="numpy", verify=False).cells()
+                cells = GrowthProcess(automaton, settled, "numpy", verify=False).growth().cells()
                 living[tuple(cells[((cells >= 0) & (cells < len(living))).all(axis=1)].T)] = True
                 places = np.argwhere(np.ones_like(living))
                 wanted = ((distances(places) < size) & (places.sum(axis=1) % 2 == 0)).reshape(living.shape)
@@ -464,7 +461,7 @@ def voids(upto: int) -> Cases:
 def doubling(upto: int) -> Cases:
     yield f"n from {_DOUBLED_FROM} to {2 * upto}"
     for automaton, mirrored in _MIRRORED.items():
-        batches = GrowthProcess(automaton, 4 * upto, select("numpy"), cells=False, verify=False)
+        batches = GrowthProcess(automaton, 4 * upto, "numpy", cells=False, verify=False)
         population = np.cumsum(np.concatenate([batch.births for batch in batches])).tolist()
         for n in range(_DOUBLED_FROM, 2 * upto + 1):
             excess = population[2 * n] - 8 * population[n]

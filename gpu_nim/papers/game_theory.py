@@ -1,7 +1,5 @@
 """[F]: Ferguson, "Game Theory", part I, "Impartial Combinatorial Games"."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

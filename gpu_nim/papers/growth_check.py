@@ -1,7 +1,5 @@
 """A check of a finished growth, cell by cell, against its births and the theorem or the rule of its automaton."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import tee
 
@@ -12,7 +10,6 @@ from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.automata.cell_sources import is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.papers.catalogue import CheckResult
 
@@ -79,20 +76,17 @@ def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells
         scope.append("and their parents")
     if growth.rule is None:
         scope.append("whose rule is not recorded")
-    found = _wrong_rule(growth) or _against_theorem(growth, progress)
+    known = CATALOGUE.get(growth.automaton)
+    if known is not None and known.rule != growth.rule:
+        found: str | None = f"its rule is not that of {growth.automaton}"
+    else:
+        found = _against_theorem(growth, progress)
     last = last_regrown(growth)
     if found is None and last >= 0:
         found, last = _against_rule(growth, last, progress)
         which = "which" if last == growth.generations else f"of which those to generation {last}"
         scope.append(f"{which} were grown again by their rule" if last >= 0 else "too far to grow them again")
     return CheckResult(", ".join(scope), found)
-
-
-def _wrong_rule(growth: Growth) -> str | None:
-    known = CATALOGUE.get(growth.automaton)
-    if known is not None and known.rule != growth.rule:
-        return f"its rule is not that of {growth.automaton}"
-    return None
 
 
 def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str | None:
@@ -132,7 +126,7 @@ def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) 
     assert growth.rule is not None
     while last >= 0:
         try:
-            for batch in GrowthProcess(growth.rule, last, select("auto"), verify=False):
+            for batch in GrowthProcess(growth.rule, last, "auto", verify=False):
                 there = slice(batch.first, batch.first + len(batch.births))
                 wrong = (batch.births != growth.births[there]) | (batch.checksums != growth.checksums[there])
                 for index in np.flatnonzero(wrong).tolist():

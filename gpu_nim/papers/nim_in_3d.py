@@ -1,7 +1,5 @@
 """[B]: Khovanova's note on the two rules that grow the P-positions of three piles in three dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 
@@ -10,7 +8,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import CATALOGUE, find
 from gpu_nim.automata.formulas import p_positions_by_total
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.games.nim import positions as nim
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.papers.by_definition import grown, max_pile, p_positions, p_positions_of_totals, pile_scope
@@ -26,7 +24,7 @@ _EDGE_NEIGHBOURS = tuple(offset for offset in product((-1, 0, 1), repeat=3) if s
 
 
 def _newborns(automaton: str, generation: int) -> list[list[int]]:
-    found: list[list[int]] = grow(automaton, generation, backend="numpy").newborns(generation).tolist()
+    found: list[list[int]] = GrowthProcess(automaton, generation, "numpy").growth().newborns(generation).tolist()
     return found
 
 
@@ -45,7 +43,7 @@ def _born(
 ) -> Cases:
     literally = min(upto, _MAX_LITERAL)
     yield f"generations up to {upto}, those up to {literally} by the literal rule, too"
-    growth = grow(automaton, upto, backend="numpy", verify=False)
+    growth = GrowthProcess(automaton, upto, "numpy", verify=False).growth()
     stated = p_positions_of_totals(3, upto)
     for n, born in enumerate(grown(Rule(3, offsets, frozenset({1}), ((0, 0, 0),), octant=True), literally)):
         chosen = choose(np.array(born).reshape(-1, 3), n)
@@ -60,7 +58,7 @@ def parents() -> Cases:
     """If (a,b,c) is a P-position of Nim, then exactly one of (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1) is a P-position and its
     parent.
 
-    Slip: It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.
+    Erratum: It does not except (0,0,0), which has no parent; Corollary 22 of [NF] does.
     """
     yield Printed("the number of parents of (0,0,0)", len(nim.parents([0, 0, 0])), 1, 0)
 
@@ -87,13 +85,13 @@ def first_rule() -> Cases:
 @Entry(B, "First rule, totals", name="b-totals", reach=Reach(None, 256, 17), command="gpunim grow nim --gen 15")
 def totals(upto: int) -> Cases:
     """By the first rule, the points that are born at step n have the coordinate sum 2n."""
-    found = [{sum(cell) for cell in cells.tolist()} for _, cells in grow("nim", 15, backend="numpy")]
+    found = [{sum(cell) for cell in cells.tolist()} for _, cells in GrowthProcess("nim", 15, "numpy").growth()]
     yield Printed("the totals of the cells of `nim` at steps 0 to 15", found, [(2 * n,) for n in range(16)])
     yield f"every `nim-K` of the catalogue, generations up to {upto}, fewer for many piles"
     for automaton in CATALOGUE.values():
         if automaton.cell_test is p_positions_by_total:
             generations = min(upto, 8 * upto >> automaton.rule.dimension)
-            for n, cells in grow(automaton.name, generations, backend="numpy", verify=False):
+            for n, cells in GrowthProcess(automaton.name, generations, "numpy", verify=False).growth():
                 yield f"the coordinate sums in generation {n} of {automaton.name}", {*cells.sum(axis=1).tolist()}, {2 * n}
 
 
@@ -102,7 +100,7 @@ def start_of_the_first_rule() -> Cases:
     """At the first step (0,1,1), (1,0,1), (1,1,0) are born, at the next (0,2,2), (2,0,2), (2,2,0); (1,1,2) is never born."""
     yield Printed("the cells of step 1", _newborns("nim", 1), ((0, 1, 1), (1, 0, 1), (1, 1, 0)))
     yield Printed("the cells of step 2", _newborns("nim", 2), ((0, 2, 2), (2, 0, 2), (2, 2, 0)))
-    alive = grow("nim", 15, backend="numpy", cells=True).cells().tolist()
+    alive = GrowthProcess("nim", 15, "numpy").growth().cells().tolist()
     yield Printed("whether (1,1,2) is alive after step 15", [1, 1, 2] in alive, False)
 
 
@@ -116,7 +114,7 @@ def first_theorem(upto: int) -> Cases:
 def two_adic_values() -> Cases:
     """The 2-adic values of a, b and c are the smallest powers of 2 that divide them.
 
-    Slip: They are the largest powers of 2 that divide them; the smallest is always 1.
+    Erratum: They are the largest powers of 2 that divide them; the smallest is always 1.
     """
     yield Printed("the 2-adic value of 12, as a power of 2", 2 ** nim.trailing_zeros(12), 1, 4)
 
@@ -126,7 +124,7 @@ def proof_of_the_first_theorem(upto: int) -> Cases:
     """Exactly two of a, b and c have the smallest 2-adic value. If these are a and b, then (a-1,b-1,c) is a P-position, and
     (a-1,b,c-1) and (a,b-1,c-1) are not; an N-position one above a P-position is so twice.
 
-    Slip: It prints "(a,b-1,a-1)" for (a,b-1,c-1): at (1,5,4) that is (1,4,3), not (1,4,0).
+    Erratum: It prints "(a,b-1,a-1)" for (a,b-1,c-1): at (1,5,4) that is (1,4,3), not (1,4,0).
     """
     yield Printed(
         "the three cells that the rule of `nim` reads at (1,5,4)",
@@ -184,7 +182,7 @@ def second_theorem(upto: int) -> Cases:
 def n_positions_are_late(upto: int) -> Cases:
     """N-positions with 2n tokens are born in `edge` after the P-positions with 2n tokens."""
     yield f"generations up to {upto}"
-    for n, cells in grow("edge", upto, backend="numpy", verify=False):
+    for n, cells in GrowthProcess("edge", upto, "numpy", verify=False).growth():
         outside = cells[(cells[:, 0] ^ cells[:, 1]) != cells[:, 2]]
         what = f"whether an N-position of total {2 * n} or more is born at step {n}"
         yield what, bool((outside.sum(axis=1) >= 2 * n).any()), False

@@ -2,25 +2,23 @@
 what gpunim computes, and a verdict follows.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, overload
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.model.arguments import Whole, integer, items, shown
+from gpu_nim.model.arguments import IntLike, integer, items, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
-from gpu_nim.model.presentation import Summarised, html_table
-from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Paper, Printed, Reach, Verdict, find_papers, find_statements
+from gpu_nim.model.notebook_repr import NotebookRepr, html_table
+from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Printed, Reach, Verdict, find_papers, find_statements
 from gpu_nim.papers.growth_check import check_cells
 
 
 @dataclass(frozen=True)
-class StatementResult(Summarised):
+class StatementResult(NotebookRepr):
     """A statement, the result of its check, and the seconds that took.
 
     Attributes:
@@ -99,9 +97,9 @@ def run_checks(checked: Iterable[Entry], upto: int | None = None, thorough: bool
 @overload
 def verify(what: Growth) -> CheckResult: ...
 @overload
-def verify(what: str | Iterable[str] = "all", upto: Whole | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
+def verify(what: str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
 def verify(
-    what: Growth | str | Iterable[str] = "all", upto: Whole | None = None, *, thorough: bool = False
+    what: Growth | str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False
 ) -> CheckResult | list[StatementResult]:
     """Verify statements by name, or a growth.
 
@@ -111,7 +109,7 @@ def verify(
             minute.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
             minutes if `thorough`.
-        thorough: check each statement to a reach of its own, at least a hundred times as many cases as its source shows where that
+        thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
             takes minutes: about ten minutes in all.
 
     Returns:
@@ -133,13 +131,13 @@ def verify(
     names = [what] if isinstance(what, str) else items("what", what, "names of statements, or be a growth")
     for name in names:
         if not isinstance(name, str):
-            raise UsageError(f"what must hold names of statements, got {shown(name)}")
+            raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
     reach = None if upto is None else integer("upto", upto, 1)
     return StatementResults(run_checks(find_statements(map(str, names)), reach, thorough))
 
 
 @dataclass(frozen=True)
-class ItemResult(Summarised):
+class ItemResult(NotebookRepr):
     """An item of a paper, with its comparisons and the results of its checks."""
 
     paper: str
@@ -163,7 +161,7 @@ class ItemResult(Summarised):
             "kind": item.kind,
             "statement": item.summary,
             "verdict": str(self.verdict),
-            "slip": item.slip or None,
+            "erratum": item.erratum or None,
             "comparisons": [{**vars(each), "verdict": str(each.verdict)} for each in self.compared],
             "checks": [{key: value for key, value in each.summary().items() if key in _OF_CHECKS} for each in self.checked],
             "command": item.shown_by,
@@ -174,13 +172,11 @@ class ItemResult(Summarised):
 _OF_CHECKS = ("name", "summary", "scope", "holds", "counterexample")
 
 
-def reproduce(
-    papers: Mapping[str, Paper] | Iterable[str] = (), upto: int = 20, on_step: OnStep = unreported
-) -> Iterator[ItemResult]:
+def reproduce(papers: Iterable[str] = (), upto: int = 20, on_step: OnStep = no_progress) -> Iterator[ItemResult]:
     """Yield the results of all items of papers, one after the other; each check is run once.
 
     Args:
-        papers: names of papers, such as ["nim-fractals"], or papers by name; all of the catalogue where none is named.
+        papers: names of papers, such as ["nim-fractals"]; all of the catalogue if none is named.
         upto: the reach of the checks, as for `run_checks`.
         on_step: called with the number of items done.
 
@@ -189,14 +185,11 @@ def reproduce(
 
     >>> results = reproduce(["nim-in-3d"], upto=4)
     >>> [(result.item.number, str(result.verdict)) for result in results][:2]
-    [('Parents', 'slip'), ('Neighbours', 'agreement')]
+    [('Parents', 'erratum'), ('Neighbours', 'agreement')]
     """
-    if upto < 1:
-        raise UsageError(f"upto must be at least 1, got {upto}")
-    if not isinstance(papers, Mapping):
-        papers = find_papers([papers] if isinstance(papers, str) else papers)
     known: dict[str, StatementResult] = {}
-    every = [(name, item) for name, paper in papers.items() for item in paper.items]
+    named = find_papers([papers] if isinstance(papers, str) else papers)
+    every = [(name, item) for name, paper in named.items() for item in paper.items]
     for done, (name, item) in enumerate(every):
         on_step(item.source, done, len(every))
         compared = tuple(item.printed())

@@ -1,12 +1,11 @@
 from gpu_nim.render.exports import export as export
 from gpu_nim.render.figures import draw_figure as draw_figure
 from gpu_nim.render.image import Picture as Picture
-from gpu_nim.render.image import draw as draw
 from gpu_nim.render.image import render as render
 from gpu_nim.render.look import Look as Look
 from gpu_nim.render.motions.motion import Movie as Movie
 from gpu_nim.render.movie import make_movie as make_movie
-from gpu_nim.render.notebook import add_body as add_body
+from gpu_nim.render.notebook import add_mesh as add_mesh
 from gpu_nim.render.notebook import embed as embed
 from gpu_nim.render.notebook import to_pyvista as to_pyvista
 from gpu_nim.render.source import blocks_of as blocks_of

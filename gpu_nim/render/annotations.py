@@ -1,4 +1,4 @@
-"""What a picture says beside its body: title, caption, legend and axes, laid out together, whatever draws the body.
+"""What a picture says beside its object: title, caption, legend and axes, laid out together, whatever draws the object.
 
 They are drawings that are laid over the finished pixels of a still, a frame or a page of sections.
 """
@@ -18,7 +18,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
-from gpu_nim.render.words import LEAST, Setting, label_size, number, placed, required, text_width, unit
+from gpu_nim.render.words import LEAST, TextLayout, label_size, number, placed, required, text_width, unit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -28,8 +28,8 @@ _EDGE, _GAP = 64.0, 36.0  # units: from the picture's sides to words, and betwee
 _WIDEST = 0.4  # of the picture's width or height: a legend
 _SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
 _LIKE_TEXT = 0.01  # of the pixels under words: more of their colour make them hard to read
-_VEIL = 190  # of 255: how dense a veil is
-_LEAST_BODY = 6.0  # sizes of labels: the width and height that are left for the body
+_SCRIM = 190  # of 255: how dense a scrim is
+_LEAST_OBJECT = 6.0  # sizes of labels: the width and height that are left for the object
 _FEW = 9  # values of a legend that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
 
@@ -58,7 +58,7 @@ class LegendBox:
         legend: the legend.
         size: of the letters.
         room: the height of the column, or the width of the rows, in pixels.
-        beside: whether it is beside the body, as a column, and not below it.
+        beside: whether it is beside the object, as a column, and not below it.
     """
 
     def __init__(self, legend: Legend, size: float, room: float, *, beside: bool) -> None:
@@ -120,11 +120,11 @@ class Annotations:
     Args:
         look: what is shown.
         legend: what the colours stand for; shown where the look has a legend.
-        box: the coordinates of the body; shown where the look has axes.
+        box: the coordinates of the object; shown where the look has axes.
         running: the longest of the words that change from frame to frame.
 
     Raises:
-        UsageError: they cannot be set legibly with space for the body.
+        UsageError: they cannot be set legibly with space for the object.
     """
 
     def __init__(self, look: Look, legend: Legend | None = None, box: CoordinateBox | None = None, running: str = "") -> None:
@@ -143,7 +143,7 @@ class Annotations:
         self.space = self._space()
         self.margins = self._margins()
 
-    def _running(self, text: str) -> Setting | None:
+    def _running(self, text: str) -> TextLayout | None:
         """The words of a frame, above the caption."""
         foot = self._caption.top - 0.5 * _GAP * self._unit if self._caption else None
         return placed("words", text, *self.look.resolution, foot) if text else None
@@ -183,10 +183,10 @@ class Annotations:
         found = Margins(top / self._height + over, 1 - bottom / self._height + over, side, side + beside)
         wide = (1 - 2 * MARGIN - found.left - found.right) * self._width
         high = (1 - 2 * MARGIN - found.head - found.foot) * self._height
-        if (self._legend or self.box) and min(wide, high) < _LEAST_BODY * self.size:
-            asked = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
+        if (self._legend or self.box) and min(wide, high) < _LEAST_OBJECT * self.size:
+            shown = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
             raise UsageError(
-                f"{' and '.join(asked)} must leave space for the body, and on {self._width}x{self._height} pixels there is none: "
+                f"{' and '.join(shown)} must leave space for the object, and on {self._width}x{self._height} pixels there is none: "
                 "draw a larger picture"
             )
         return found
@@ -216,7 +216,7 @@ class Annotations:
         return drawing
 
     def sheet(self) -> "Image":
-        """Return a picture without a body, RGBA: the theme's background, or nothing where the look is transparent."""
+        """Return a picture without an object, RGBA: the theme's background, or nothing where the look is transparent."""
         from PIL import Image
 
         if self.look.transparent:
@@ -250,17 +250,17 @@ class Annotations:
             picture: in pixels, RGB or RGBA.
             camera: the camera that it was drawn from.
             running: the words of this frame.
-            box: the coordinates of what is shown of the body, by default of all.
+            box: the coordinates of what is shown of the object, by default of all.
         """
-        self._veil(picture, running)
+        self._scrim(picture, running)
         if self._title or self._caption or self._legend:
             lay_over(picture, self._pixels)
         if running or self.box is not None:
             shown = None if self.box is None else box or self.box
             lay_over(picture, self.changing(running, shown, on_picture(camera, *self.look.resolution)).pixels())
 
-    def _veil(self, picture: "Image", running: str) -> None:
-        """Lay a veil under words where the picture has more of their colour than of the background's, as within a body."""
+    def _scrim(self, picture: "Image", running: str) -> None:
+        """Lay a scrim under words where the picture has more of their colour than of the background's, as within an object."""
         from PIL import Image
 
         text, back = (255 * np.array(colour) for colour in (self._theme.text, self._theme.bottom))
@@ -269,8 +269,8 @@ class Annotations:
             pixels = np.asarray(picture.crop((left, top, right, bottom)).convert("RGBA")).reshape(-1, 4).astype(np.float64)
             near, far = (np.linalg.norm(pixels[:, :3] - colour, axis=1) for colour in (text, back))
             if ((near < far) & (pixels[:, 3] > 127)).mean() > _LIKE_TEXT:
-                veil = Image.new("RGBA", (right - left, bottom - top), (*bytes_of(self._theme.bottom), _VEIL))
-                lay_over(picture, veil, (left, top))
+                scrim = Image.new("RGBA", (right - left, bottom - top), (*bytes_of(self._theme.bottom), _SCRIM))
+                lay_over(picture, scrim, (left, top))
 
 
 def on_picture(camera: Camera, width: int, height: int) -> Projection:

@@ -1,7 +1,7 @@
-"""Axes: the coordinates of a body, along edges of its bounding box.
+"""Axes: the coordinates of an object, along edges of its bounding box.
 
-Each axis is an edge on the outline of the box as it is seen, so that no part of the body is before or behind it, whatever draws the
-body; there are ticks at 0 and at the powers of two. An axis that is seen end on is left out.
+Each axis is an edge on the outline of the box as it is seen, so that no part of the object is before or behind it, whatever draws
+it; there are ticks at 0 and at the powers of two. An axis that is seen end on is left out.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ class Axis:
         name: the coordinate's name.
         start: its lower end in the drawing, (2,).
         end: its upper end, (2,).
-        outward: the unit vector away from the body, (2,).
+        outward: the unit vector away from the object, (2,).
         values: the values with ticks, the most important first.
         places: their places, (N, 2).
     """
@@ -49,7 +49,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class CoordinateBox:
-    """The box of a body, with coordinates along its edges.
+    """The box of an object, with coordinates along its edges.
 
     Args:
         low: the least coordinates, (3,).
@@ -122,7 +122,7 @@ def axes_of(box: CoordinateBox, place: Projection, letters: float) -> list[Axis]
             fixed = np.array([(box.low, box.high + box.size)[which][k] for k, which in enumerate(first)], dtype=np.float64)
             points = np.tile(fixed, (len(values), 1))
             points[:, axis] = np.array(values) + box.size / 2
-            # Apart from other axes, through the least coordinates where that can be, else below or to the left of the body.
+            # Apart from other axes, through the least coordinates where that can be, else below or to the left of the object.
             over = any(np.linalg.norm(start + end - other.start - other.end) < letters for other in found)
             worth = 2.0 * (others == (0, 0)) + float(outward @ (-0.3, 1.0)) - 8.0 * over
             if best is None or worth > best[0]:
@@ -146,7 +146,7 @@ def _outward(start: NDArray[np.floating], end: NDArray[np.floating], corners: ND
 
 
 def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
-    """Return how far labels of that size reach beyond a body's box at most: to the sides, and up and down."""
+    """Return how far labels of that size reach beyond an object's box at most: to the sides, and up and down."""
     values = (value for low, high in zip(box.low, box.high, strict=True) for value in tick_values(int(low), int(high)))
     widest = max(text_width(name, size) for name in (*box.names, *map(number, values)))
     return (TICK + 2 * _GAP) * size + widest, (TICK + 2 * _GAP + RISE + DROP) * size

@@ -104,7 +104,7 @@ class Colouring:
         colours: returns the colours of the values.
         named: returns the name of the value of a block, by its index, where the legend has names in place of a bar.
         of_growth: returns a further value of each block of a growth, (N,), from the rule, which `value` reads in
-            `Blocks.values` by the colouring's name; called where these colours are asked for.
+            `Blocks.values` by the colouring's name; called where these colours are requested.
         of_game: returns it for each position of a solved game, (N,); called for every game. Of a saved game these colours show
             all positions, not only the P-positions.
         of_coordinates: whether a cell's colour follows from its coordinates, so that Nim of any size is traced in these colours.
@@ -185,7 +185,7 @@ _GLOW = 0.5  # how much brighter the newest cells of a growth are
 _COOLING = 24  # parts of a growth's age in one of which the glow falls to a half
 
 
-def told_by_light(colours: NDArray[np.float32], generations: NDArray[np.integer], latest: int, theme: Theme) -> NDArray[np.float32]:
+def glow_by_age(colours: NDArray[np.float32], generations: NDArray[np.integer], latest: int, theme: Theme) -> NDArray[np.float32]:
     """Return the colours of cells of a growth at a generation: the newest glow, and cool as they grow older.
 
     On a light theme they stay as they are, since what is brighter is seen less there.
@@ -197,7 +197,7 @@ def told_by_light(colours: NDArray[np.float32], generations: NDArray[np.integer]
         theme: the theme.
 
     >>> from gpu_nim.render.themes import THEMES
-    >>> told_by_light(np.full((2, 3), 0.5, np.float32), np.array([0, 47]), 47, THEMES["dark"])[:, 0].round(2).tolist()
+    >>> glow_by_age(np.full((2, 3), 0.5, np.float32), np.array([0, 47]), 47, THEMES["dark"])[:, 0].round(2).tolist()
     [0.5, 0.75]
     """
     if theme.light:

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.games.laws import CHOCOLATE, EVEN_BARS
 from gpu_nim.games.rulesets import Inequalities, Ruleset
+from gpu_nim.games.theorems import CHOCOLATE, EVEN_BARS
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.geometry import SPACE
 
@@ -21,9 +21,9 @@ _STEEPEST = 1 << 10  # the work of `population` grows with it
 def scene_of_game(rules: Ruleset, size: int) -> NimScene | None:
     """Return the P-positions of a game up to a size where it is one of an inequality with Nim's P-positions, or None.
 
-    A theorem says so of the game (`gpu_nim.games.laws.law_of_inequalities`).
+    A theorem says so of the game (`gpu_nim.games.theorems.theorem_of_inequalities`).
     """
-    if not isinstance(rules, Inequalities) or rules.coordinates != SPACE or rules.law not in (CHOCOLATE, EVEN_BARS):
+    if not isinstance(rules, Inequalities) or rules.coordinates != SPACE or rules.theorem not in (CHOCOLATE, EVEN_BARS):
         return None
     (only,) = rules.game.inequalities
     numerators, _, denominator = only.integers

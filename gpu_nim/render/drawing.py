@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
-from gpu_nim.render.metadata import savefig_metadata
+from gpu_nim.render.metadata import save_image, savefig_metadata
 from gpu_nim.render.themes import Colour, Theme, bytes_of
-from gpu_nim.render.words import Setting, font_of, text_width
+from gpu_nim.render.words import TextLayout, font_of, text_width
 from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ FOOT = 56.0
 
 _CAPTION = 20.0  # points
 _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them
-_APART = 0.25  # of the size: the least gap between labels of one line
+_EXCLUDES = 0.25  # of the size: the least gap between labels of one line
 _HALO = 0.3  # of the size of words: how wide their rim is, both sides together
 _SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the place where it is held
 _STYLE = {
@@ -132,7 +132,7 @@ class Drawing:
             _HALO * size,
         )
 
-    def set(self, setting: Setting) -> None:
+    def set(self, setting: TextLayout) -> None:
         """Write text in lines."""
         for line, baseline in zip(setting.lines, setting.baselines, strict=True):
             self.words(line, (setting.left, baseline), setting.size)
@@ -145,7 +145,7 @@ class Drawing:
 
     def box_of(self, text: str, at: Point, size: float, anchor: str = "center") -> Rectangle | None:
         """Return the box of a text at its baseline, or None where it would overlap another or leave the drawing."""
-        left, gap = at[0] - text_width(text, size) * _SHARES[anchor], _APART * size
+        left, gap = at[0] - text_width(text, size) * _SHARES[anchor], _EXCLUDES * size
         box = (left, at[1] - RISE * size, left + text_width(text, size), at[1] + DROP * size)
         inside = box[0] >= 0 and box[1] >= 0 and box[2] <= self.width and box[3] <= self.height
         if not inside or any(
@@ -172,8 +172,11 @@ class Drawing:
             self.figure.savefig(document, format=suffix[1:], dpi=72, metadata=savefig_metadata(suffix, made_by(self.call)))
         return document.getvalue()
 
-    def save(self, path: Path) -> None:
-        """Write the drawing as .pdf or .svg, atomically."""
+    def save(self, path: Path, resolution: tuple[int, int] = (1920, 1080)) -> None:
+        """Write the drawing, atomically, as .pdf or .svg, or else as a picture of that resolution."""
+        if path.suffix.lower() not in SUFFIXES:
+            save_image(self.image(*resolution), path, made_by(self.call))
+            return
         document = self.document(path.suffix.lower())
         with atomic_write(path) as scratch:
             scratch.write_bytes(document)

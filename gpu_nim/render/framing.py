@@ -1,4 +1,4 @@
-"""Framing: the camera of a look, which stands at the place that it gives, or shows all of a body with space for what it says."""
+"""Framing: the camera of a look, which stands at the place that it gives, or shows all of an object with space for what it says."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -11,37 +11,37 @@ from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
-from gpu_nim.render.look import CINEMA, Look
+from gpu_nim.render.look import PATHTRACED, Look
 from gpu_nim.render.projection import FINE
-from gpu_nim.render.shading import Lamps, has_floor
-from gpu_nim.render.traced_body import TracedBody, opened
+from gpu_nim.render.shading import ThreePointLighting, has_floor
+from gpu_nim.render.traced_object import TracedObject, opened
 from gpu_nim.render.views import (
+    AUTOMATON_VIEWS,
     DEFAULT_VIEW,
     FLAT_VIEW,
-    TELLING_VIEWS,
     Camera,
     Margins,
-    Place,
+    Position,
     View,
     find_view,
     fit,
-    parse_place,
+    parse_position,
     support,
 )
 
-_EDGEWISE = 0.01  # the sine of the least elevation that a flat body is seen from
+_EDGEWISE = 0.01  # the sine of the least elevation that a flat object is seen from
 _ANGLE = 50.0  # degrees of the field of view, from bottom to top: wide, since the camera is close
-# The view inside, in parts of the body's extent.
+# The view inside, in parts of the object's extent.
 _STAND, _TARGET = (Fraction(1, 2), Fraction(47, 100), Fraction(53, 100)), (Fraction(17, 20), Fraction(3, 4), Fraction(1, 4))
 
 
 def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
-    usual = FLAT_VIEW if blocks.flat else TELLING_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
+    usual = FLAT_VIEW if blocks.flat else AUTOMATON_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
     wanted = look.view if look.view is not None else usual
     view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
-        raise UsageError(f"view must show more than the edge of a flat body, got {wanted!r} for {blocks.name}")
+        raise UsageError(f"view must show more than the edge of a flat object, got {wanted!r} for {blocks.name}")
     return view
 
 
@@ -49,16 +49,16 @@ def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[
     """Return the annotations of a look.
 
     Args:
-        blocks: the body.
+        blocks: the object.
         look: its appearance.
         running: the longest of the words that change in a movie.
         colours: the colours of blocks (N, 3), by default those of the look.
 
     Raises:
-        UsageError: they cannot be set legibly with space for the body, or there are no coordinates for axes.
+        UsageError: they cannot be set legibly with space for the object, or there are no coordinates for axes.
     """
     box = box_of(blocks) if look.axes else None
-    if isinstance(blocks, TracedBody):
+    if isinstance(blocks, TracedObject):
         return Annotations(look, blocks.legend, box, running)
     if look.axes and blocks.unit == FINE:
         raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
@@ -69,10 +69,10 @@ def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[
 
 
 def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None) -> Camera:
-    """Return the camera of the look, or of a view, fitted to a body, with space for the look's annotations.
+    """Return the camera of the look, or of a view, fitted to an object, with space for the look's annotations.
 
     Args:
-        blocks: the body.
+        blocks: the object.
         look: its appearance.
         running: the longest of the words that change in a movie.
         view: where to look from; by default the look's view.
@@ -88,39 +88,39 @@ def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None,
 def with_shadow(points: NDArray[np.floating], view: View, look: Look) -> NDArray[np.floating]:
     """Return points (N, 3) and, where the look has a floor below them, the ends of their shadows on it."""
     basis = view.basis()
-    sun = Lamps.of(basis).key
-    if look.quality != CINEMA or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
+    sun = ThreePointLighting.of(basis).key
+    if look.quality != PATHTRACED or view.parallel or basis[2, 2] < 0 or not has_floor(basis, sun):
         return points
     heights = points[:, 2:] - points[:, 2].min()
     return np.concatenate([points, points - sun * (heights / sun[2])])
 
 
 def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> Camera | None:
-    """Return the camera of a look that gives its position, for a body between two corners, or None.
+    """Return the camera of a look that gives its position, for an object between two corners, or None.
 
     Args:
         look: the look.
-        low: the least coordinates of the body, (3,).
+        low: the least coordinates of the object, (3,).
         high: those beyond the greatest, (3,).
 
     Raises:
         UsageError: the eye is where it looks.
     """
-    if not look.puts_eye:
+    if not look.sets_camera:
         return None
     corners = [(Fraction(int(first)), Fraction(int(stop))) for first, stop in zip(low, high, strict=True)]
-    eye: Place = parse_place("eye", look.eye) if look.eye else _within(corners, _STAND)
+    eye: Position = parse_position("eye", look.eye) if look.eye else _within(corners, _STAND)
     target = _within(corners, (Fraction(1, 2),) * 3 if look.eye else _TARGET)
     if look.look_at:
-        target = parse_place("look-at", look.look_at)
+        target = parse_position("look-at", look.look_at)
     toward = [float(at - to) for at, to in zip(eye, target, strict=True)]
     if not any(toward):
-        raise UsageError(f"look-at must be another place than the eye, got {look.look_at or 'the middle of the body'!r}")
+        raise UsageError(f"look-at must be another place than the eye, got {look.look_at or 'the middle of the object'!r}")
     view = View((toward[0], toward[1], toward[2]))
     return Camera(np.array(eye, dtype=np.float64), view.basis(), float(np.tan(np.radians(_ANGLE / 2))), False, eye)
 
 
-def _within(corners: list[tuple[Fraction, Fraction]], parts: Place) -> Place:
+def _within(corners: list[tuple[Fraction, Fraction]], parts: Position) -> Position:
     a, b, c = (first + (stop - first) * part for (first, stop), part in zip(corners, parts, strict=True))
     return a, b, c
 
@@ -154,8 +154,8 @@ def hull(blocks: Blocks) -> NDArray[np.float32]:
     return points[support(points, 512)]
 
 
-def cut_open(body: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
-    """Return a body without the part that the look cuts away, before an eye in that direction."""
+def cut_open(obj: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
+    """Return an object without the part that the look cuts away, before an eye in that direction."""
     if look.cut == "none":
-        return body
-    return opened(body, look.cut, toward) if isinstance(body, TracedBody) else cut(body, look.cut, toward)
+        return obj
+    return opened(obj, look.cut, toward) if isinstance(obj, TracedObject) else cut(obj, look.cut, toward)

@@ -8,7 +8,7 @@ of even coordinate sum have none.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.render.views import Camera
+
+if TYPE_CHECKING:
+    from gpu_nim.model.rule import Rule
 
 #: The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside.
 SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
@@ -31,12 +34,12 @@ SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
 CORNERS = np.array(list(product((0, 1), repeat=3)), dtype=np.int32)
 
 SPACE = ("x", "y", "z")
-#: The names of coordinates: of any body, and of positions of Nim.
+#: The names of coordinates: of any object, and of positions of Nim.
 PILES = ("a", "b", "c")
 
 
 AnyInt = TypeVar("AnyInt", bound=np.integer)
-Body = TypeVar("Body", bound="Blocks")
+AnyBlocks = TypeVar("AnyBlocks", bound="Blocks")
 #: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3).
 Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 
@@ -61,7 +64,7 @@ class VolumeGrid:
 
 @dataclass(frozen=True)
 class Blocks:
-    """A body: N cubes with the values that colours show.
+    """An object: N cubes with the values that colours show.
 
     Args:
         name: the name of the source.
@@ -72,15 +75,15 @@ class Blocks:
         values: further values by name, such as "grundy" or "branch", each (N,).
         note: what was left out or made coarser, or "".
         flat: whether all cells are in a plane.
-        lattice: square, hexagonal or triangular, of flat bodies.
+        lattice: square, hexagonal or triangular, of flat objects.
         coordinates: the names of the coordinates, of piles where cells are positions.
         cells: the cell of least coordinates of each, int32 (N, k), where there are k > 3 coordinates and the corners are their
             projections; else None.
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
         population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
         automaton: the name of the automaton whose growth it is, or "".
-        steps: the steps from a parent to its children, where each cell but the seeds has one parent; else none.
-        colouring: what colours show unless others are asked for; density where generations are not known.
+        rule: the rule of that growth, where it is known.
+        colouring: what colours show unless others are requested; density where generations are not known.
     """
 
     name: str
@@ -97,7 +100,7 @@ class Blocks:
     unit: int = 1
     population_until: Callable[[int], int] | None = None
     automaton: str = ""
-    steps: tuple[tuple[int, ...], ...] = ()
+    rule: "Rule | None" = None
     colouring: str = "rank"
 
     @property
@@ -274,7 +277,7 @@ _MERGED = "drawn as "
 
 
 def merged_note(blocks: int, size: int, coordinates: int = 3) -> str:
-    """Return the note of a body that is drawn as so many blocks, each of several cells."""
+    """Return the note of an object that is drawn as so many blocks, each of several cells."""
     return f"{_MERGED}{blocks:,} blocks of {'x'.join([str(size)] * coordinates)} cells"
 
 
@@ -377,7 +380,7 @@ def generations_unknown(name: str) -> UsageError:
 
 
 def generations_note(first: int, stop: int) -> str:
-    """Return the note of a body of which only generations `first` to `stop` - 1 are shown.
+    """Return the note of an object of which only generations `first` to `stop` - 1 are shown.
 
     >>> generations_note(8, 16), generations_note(31, 32)
     ('generations 8 to 15', 'generation 31')
@@ -386,13 +389,13 @@ def generations_note(first: int, stop: int) -> str:
 
 
 def no_cells(name: str, first: int, stop: int, last: int) -> UsageError:
-    """Return the error for generations `first` to `stop` - 1 without a cell, of a body whose last generation is `last` or less."""
+    """Return the error for generations `first` to `stop` - 1 without a cell, of an object whose last one is `last` or less."""
     return UsageError(f"generations {first}:{stop} contain no cell of {name}, whose generations are below {last + 1}")
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A part of a body that is cut away, so that the inside shows: what is before the body's middle along some axes.
+    """A part of an object that is cut away, so that the inside shows: what is before the object's middle along some axes.
 
     Args:
         name: its name.
@@ -424,7 +427,7 @@ class Box:
 
 
 def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
-    """Return the cells that a cut removes from the box of a body: those whose middle is before the middle of the box.
+    """Return the cells that a cut removes from the box of an object: those whose middle is before the middle of the box.
 
     >>> removed(Box(np.zeros(3, int), np.array([8, 8, 7])), "corner", np.array([1.0, -1.0, 1.0]))
     Box(first=array([4, 0, 4]), stop=array([8, 4, 7]))
@@ -439,10 +442,10 @@ def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
     return Box(first, stop)
 
 
-def cut(blocks: Body, what: str, toward: NDArray[np.float64]) -> Body:
+def cut(blocks: AnyBlocks, what: str, toward: NDArray[np.float64]) -> AnyBlocks:
     """Return the blocks without a part, so that the inside shows: `corner`, the octant nearest the eye, or `half`.
 
-    The cut goes through the middle of the body; `toward` points to the eye.
+    The cut goes through the middle of the object; `toward` points to the eye.
     """
     low, high = blocks.bounds()
     before = (blocks.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1) > 0

@@ -1,6 +1,6 @@
-"""One picture: from a source, or a figure of the papers, and a look to an image and a file."""
+"""One picture: from a source and a look to an image and a file."""
 
-from collections.abc import Collection
+import os
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -11,28 +11,25 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
 from gpu_nim.render.annotations import require_words
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.cinema import Cinema
-from gpu_nim.render.drawing import SUFFIXES as VECTOR_SUFFIXES
-from gpu_nim.render.figures import FIGURES, draw_figure, figure_options
 from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
-from gpu_nim.render.look import CINEMA, CameraStyle, LaidOutStyle, Look, require_effect
-from gpu_nim.render.metadata import IMAGE_SUFFIXES, JPEG_SUFFIXES, image_options, wrong_picture
-from gpu_nim.render.picture_memory import require_picture_memory
+from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
+from gpu_nim.render.metadata import image_options, save_image
+from gpu_nim.render.path_tracing import PathTraced
 from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.styles import style_options
 from gpu_nim.render.trace import Traced, coloured_in_view
-from gpu_nim.render.traced_body import BY_GENERATION, TracedBody, traced_body
+from gpu_nim.render.traced_object import BY_GENERATION, TracedObject, traced_object
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
-from gpu_nim.storage.atomic import atomic_write, check_writable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -41,9 +38,8 @@ if TYPE_CHECKING:
 #: A picture of a movie.
 Frame: TypeAlias = "Image"
 
-#: Pixels along a side of a .webp: the format's own limit.
-LARGEST_WEBP = 16383
-_COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
+_PIXEL_BYTES = 28  # of a pixel that is drawn: its colours and its depth
+_OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its driver map, and for each core's thread, measured
 
 
 @dataclass(frozen=True)
@@ -103,15 +99,7 @@ class Picture:
         ...     Path(folder, "nim.png").read_bytes()[:4]
         b'\x89PNG'
         """
-        path = Path(path)
-        check_ending(path, self.image.size, transparent=self.image.mode == "RGBA")
-        if path.suffix.lower() in JPEG_SUFFIXES:
-            options: dict[str, Any] = {"quality": 90, "subsampling": 0}
-        else:
-            options = {"compress_level": _COMPRESSION}
-        options |= image_options(path.suffix.lower(), made_by(self.call))
-        with atomic_write(path) as scratch:
-            self.image.save(scratch, **options)
+        save_image(self.image, Path(path), made_by(self.call))
 
     def _repr_png_(self) -> bytes:
         content = BytesIO()
@@ -119,7 +107,7 @@ class Picture:
         return content.getvalue()
 
 
-def render(source: Source, look: Look | None = None, *, on_step: OnStep = unreported, **options: object) -> Picture:
+def render(source: Source, look: Look | None = None, *, on_step: OnStep = no_progress, **options: object) -> Picture:
     """Return the picture of a source.
 
     Args:
@@ -141,103 +129,35 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = unrepo
     look = (look or Look()).changed(options)
     require_effect(*style_options(look), look)
     require_words(look)
-    made = call("render", name_of(source), look)
-    body, engine, reason = _body_to_draw(read_source(source), look, on_step)
+    found, made = read_source(source), call("render", name_of(source), look)
+    engine, reason = choose_engine(look, found)
+    require_picture_memory(look, engine, found.name)
+    obj: Blocks = traced_object(found, look, on_step) if engine == "trace" else prepare(found, look, on_step)
+    if obj.flat:
+        require_effect(*style_options(look, flat=True), look)
     style = look.drawn_style
     if issubclass(style, LaidOutStyle):
-        image = style.lay_out(body, look.colours_of(body), look)
-        return Picture(image, engine, len(body), body.population, body.note, made)
+        image = style.lay_out(obj, look.colours_of(obj), look)
+        return Picture(image, engine, len(obj), obj.population, obj.note, made)
     on_step("light", 0, 1)
-    drawn, camera = still_of(body, look, engine)
+    drawn, camera = still_of(obj, look, engine)
     image = drawn.frame(camera, on_step=on_step, partly=True)
     how = "traced cell by cell" if engine == "trace" and not (look.traced or reason) else ""
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
-    count = body.population if isinstance(body, TracedBody) else len(body)
-    return Picture(image, engine, count, body.population, note, made)
-
-
-def draw(
-    source: Source, path: str | Path, look: Look | None = None, *, given: Collection[str] = (), on_step: OnStep = unreported
-) -> dict[str, object]:
-    """Draw a source or a figure into a file, and return a report of it as plain values.
-
-    Args:
-        source: as for `gpu_nim.render.render`, or figure:NAME with a name of `gpu_nim.render.figures.FIGURES`.
-        path: the file, whose ending names the format. A figure is drawn in
-            vectors for .pdf and .svg.
-        look: its appearance; a figure takes few options of it.
-        given: as for `gpu_nim.render.look.require_effect`.
-        on_step: as for `gpu_nim.render.render`.
-
-    Raises:
-        UsageError: as for `render` and `Picture.save`, before the source is grown where that can be told; there is no such figure.
-        FileError: the file cannot be written.
-        InsufficientMemoryError: as for `render`.
-        MissingDependency: as for `render`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report = draw("nim:7", f"{folder}/nim.png", Look(resolution=(64, 48), engine="numpy"))
-    >>> [report[name] for name in ("source", "width", "height", "engine", "population", "drawn")]
-    ['nim:7', 64, 48, 'numpy', 64, 64]
-    """
-    path, look = Path(path), look or Look()
-    name, suffix = name_of(source), path.suffix.lower()
-    figure = FIGURES.find(name.removeprefix("figure:")) if name.startswith("figure:") else None
-    in_vectors = figure is not None and suffix in VECTOR_SUFFIXES
-    if not in_vectors:
-        check_ending(path, look.resolution, transparent=look.transparent)
-    require_effect(*(figure_options(figure.name, suffix) if figure else style_options(look)), look, given)
-    check_writable(path)
-    if figure and in_vectors:
-        drawing = draw_figure(figure.name, look.theme)
-        drawing.save(path)
-        size, note = (round(drawing.width), round(drawing.height)), ""
-    else:
-        picture = _figure_picture(figure.name, path, look) if figure else render(source, look, on_step=on_step)
-        picture.save(path)
-        size, note = picture.image.size, picture.note
-    report = {"source": name, "out": str(path), "width": size[0], "height": size[1], "note": note}
-    return report if figure else {**report, "engine": picture.engine, "population": picture.population, "drawn": picture.drawn}
-
-
-def _figure_picture(name: str, path: Path, look: Look) -> Picture:
-    """Return a figure in pixels."""
-    width, height = look.resolution
-    made = call("draw", f"figure:{name}", str(path), look)
-    return Picture(draw_figure(name, look.theme).image(width, height), "numpy", 0, 0, "", made)
-
-
-def _body_to_draw(source: ParsedSource, look: Look, on_step: OnStep) -> tuple[Blocks, str, str]:
-    """Return the body of a still, the engine that draws it and, where OpenGL was preferred but not chosen, why."""
-    engine, reason = choose_engine(look)
-    if not is_traced(source, look):
-        require_picture_memory(look, engine, source.name)
-        blocks = prepare(source, look, on_step)
-        if blocks.flat:
-            require_effect(*style_options(look, flat=True), look)
-        return blocks, engine, reason
-    require_traceable(look)
-    require_picture_memory(look, "trace", source.name)
-    return traced_body(source, look, on_step), "trace", reason
-
-
-def is_traced(source: ParsedSource, look: Look) -> bool:
-    """Return whether rays are traced to draw a source: as the look asks, or where its cells would otherwise be merged."""
-    able = look.engine == "auto" and "trace" in look.drawn_style.engines and look.colour in BY_GENERATION
-    return choose_engine(look)[0] == "trace" or (able and source.has_many_cells())
+    count = obj.population if isinstance(obj, TracedObject) else len(obj)
+    return Picture(image, engine, count, obj.population, note, made)
 
 
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
     style = look.drawn_style
-    if "trace" not in style.engines or (look.quality == CINEMA and getattr(style, "traced", None) is not Traced):
+    if "trace" not in style.engines or (look.quality == PATHTRACED and getattr(style, "traced", None) is not Traced):
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
-        asked = eye if look.puts_eye else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
-        raise UsageError(f"style {look.style_name} cannot be traced, got {asked}")
+        given = eye if look.sets_camera else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
+        raise UsageError(f"style {look.style_name} cannot be traced, got {given}")
 
 
-def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
+def prepare(source: Source, look: Look, on_step: OnStep = no_progress) -> Blocks:
     """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
 
     Args:
@@ -251,25 +171,31 @@ def prepare(source: Source, look: Look, on_step: OnStep = unreported) -> Blocks:
     if blocks.cells is not None:
         blocks = one_at_each_place(blocks)
     if blocks.flat and not look.drawn_style.draws_flat:
-        raise UsageError(f"style {look.style_name} needs a body in space, and {blocks.name} is flat")
+        raise UsageError(f"style {look.style_name} needs an object in space, and {blocks.name} is flat")
     return look.drawn_style.prepared(blocks, look.quality)
 
 
-def choose_engine(look: Look) -> tuple[str, str]:
-    """Return the engine for a picture and, where OpenGL was preferred but not chosen, why."""
+def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
+    """Return the engine for a picture and, where OpenGL was preferred but not chosen, why.
+
+    Rays are traced as the look says, or where the cells of the source would otherwise be merged.
+    """
     if look.traced:
+        require_traceable(look)
         return "trace", ""
-    engines = look.drawn_style.engines
-    if look.engine not in ("auto", *engines):
+    engines, automatic = look.drawn_style.engines, look.engine == "auto"
+    if not automatic and look.engine not in engines:
         raise UsageError(f"style {look.style_name} is drawn by engine {one_of(engines)}, got engine {look.engine!r}")
+    if automatic and "trace" in engines and look.colour in BY_GENERATION and source.has_many_cells():
+        return "trace", ""
     if look.engine == "numpy" or "opengl" not in engines:
         return "numpy", ""
     try:
         opengl.require_opengl()
-        if look.engine == "auto":
+        if automatic:
             require_picture_memory(look, "opengl", "")
     except (MissingDependency, InsufficientMemoryError) as error:
-        if look.engine == "opengl":
+        if not automatic:
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
@@ -277,42 +203,61 @@ def choose_engine(look: Look) -> tuple[str, str]:
     return "opengl", ""
 
 
-class DrawnBody:
-    """A body in its colours, ready to be drawn from any number of cameras.
+def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int = 1) -> None:
+    """Raise InsufficientMemoryError where pictures do not fit in memory: checked before OpenGL, which aborts where it gets none.
 
     Args:
-        body: the body, as blocks or to be traced.
+        look: their appearance.
+        engine: what draws them.
+        name: that of their source, for the message.
+        at_once: how many are drawn at a time.
+    """
+    (width, height), scale = look.resolution, look.drawn_style.supersampling(look)
+    work = f"drawing {name} at {width}x{height}" + (f" in {at_once} processes" if at_once > 1 else "")
+    less = "a smaller --resolution" + (" or --quality draft" if scale > 1 else "") + " takes less"
+    needed = _PIXEL_BYTES * width * height * scale**2
+    if engine == "opengl":
+        needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)
+        work, less = f"{work} with OpenGL", f"--engine numpy or {less}"
+    require_memory(at_once * needed, host_memory(), work, less)
+
+
+class Renderer:
+    """An object in its colours, ready to be drawn from any number of cameras.
+
+    Args:
+        obj: the object, as blocks or to be traced.
         look: its appearance.
         engine: opengl, numpy or trace.
         base: the colour of each block, sRGB float32 (N, 3); None for those of the look.
         running: the longest of the words that change from frame to frame.
     """
 
-    def __init__(self, body: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
-        self.blocks = body
+    def __init__(self, obj: Blocks, look: Look, engine: str, base: NDArray[np.float32] | None = None, running: str = "") -> None:
+        self.blocks = obj
         self.look = look
         self.engine = engine
         style = look.drawn_style
         assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
-        if isinstance(body, TracedBody):
-            self._style: CameraStyle = (Cinema if look.quality == CINEMA else style.traced or Traced)(body, look)
-            self.annotations = annotations(body, look, running)
+        if isinstance(obj, TracedObject):
+            self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else style.traced or Traced)(obj, look)
+            self.annotations = annotations(obj, look, running)
             return
-        base = look.colours_of(body) if base is None else base
-        self.annotations = annotations(body, look, running, base)
-        self._style = style(body, base, look, engine)
+        base = look.colours_of(obj) if base is None else base
+        self.annotations = annotations(obj, look, running, base)
+        self._style = style(obj, base, look, engine)
 
     @property
     def shortfall(self) -> str:
         """What the last frame lacks, since it was interrupted, or ""."""
-        return self._style.shortfall if isinstance(self._style, Cinema) else ""
+        return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
-    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = unreported, partly: bool = False) -> "Image":
+    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = no_progress, partly: bool = False) -> "Image":
         """Return the annotated picture from a camera.
 
         Args:
             camera: the camera.
-            running: words below the body, of this frame alone.
+            running: words below the object, of this frame alone.
             on_step: called for progress.
             partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
@@ -335,21 +280,11 @@ class DrawnBody:
         return Image.fromarray(quantise(pixels[..., :3] + behind))
 
 
-def still_of(body: Blocks, look: Look, engine: str) -> tuple[DrawnBody, Camera]:
-    """Return a body, cut open as the look says, and the camera of a still of it."""
-    if camera := standpoint(look, *body.bounds()):
-        body = coloured_in_view(body, look, camera) if isinstance(body, TracedBody) else body
-        return DrawnBody(cut_open(body, look, camera.basis[2]), look, engine), camera
-    view = view_of(body, look)
-    drawn = DrawnBody(cut_open(body, look, view.basis()[2]), look, engine)
+def still_of(obj: Blocks, look: Look, engine: str) -> tuple[Renderer, Camera]:
+    """Return an object, cut open as the look says, and the camera of a still of it."""
+    if camera := standpoint(look, *obj.bounds()):
+        obj = coloured_in_view(obj, look, camera) if isinstance(obj, TracedObject) else obj
+        return Renderer(cut_open(obj, look, camera.basis[2]), look, engine), camera
+    view = view_of(obj, look)
+    drawn = Renderer(cut_open(obj, look, view.basis()[2]), look, engine)
     return drawn, aim(drawn.blocks, look, view=view, margins=drawn.annotations.margins)
-
-
-def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
-    """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
-    if path.suffix.lower() not in IMAGE_SUFFIXES:
-        raise wrong_picture("render", path, IMAGE_SUFFIXES)
-    if path.suffix.lower() == ".webp" and max(size) > LARGEST_WEBP:
-        raise UsageError(f"a .webp picture is at most {LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
-    if transparent and path.suffix.lower() in JPEG_SUFFIXES:
-        raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep
@@ -22,14 +22,14 @@ from gpu_nim.render.geometry import CUTS, Blocks
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import (
     ANGLES,
+    AUTOMATON_VIEWS,
     DEFAULT_VIEW,
     FLAT_VIEW,
     INSIDE,
-    TELLING_VIEWS,
     VIEWS,
     Camera,
     View,
-    parse_place,
+    parse_position,
     view_maker,
 )
 from gpu_nim.render.words import JOINERS
@@ -37,8 +37,8 @@ from gpu_nim.render.words import JOINERS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-CINEMA = "cinema"
-QUALITIES = ("draft", "final", CINEMA)
+PATHTRACED = "pathtraced"
+QUALITIES = ("draft", "final", PATHTRACED)
 ENGINES = ("auto", "opengl", "numpy", "trace")
 SMALLEST_SIDE = 16
 
@@ -66,7 +66,7 @@ def parse_resolution(text: str) -> tuple[int, int]:
 
 
 class Style(ABC):
-    """A way to draw bodies, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
+    """A way to draw objects, registered in `STYLES`: subclass `CameraStyle` or `LaidOutStyle`.
 
     The class attributes describe it:
 
@@ -74,7 +74,7 @@ class Style(ABC):
     - summary: what it draws, in a line.
     - engines: the engines that draw it.
     - refuses: the options of a look that would have no effect.
-    - draws_flat: whether it draws flat bodies.
+    - draws_flat: whether it draws flat objects.
     """
 
     name: ClassVar[str]
@@ -151,7 +151,7 @@ def _name(names: Callable[[], Iterable[str]]) -> Callable[[str, Any], str]:
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{name} must be text, got {shown(value)}")
+        raise UsageError(f"{name} must be text, got {short_repr(value)}")
     return value
 
 
@@ -162,7 +162,7 @@ def _printable(name: str, value: Any) -> str:
 
 
 def _place(name: str, value: Any) -> str:
-    parse_place(name.replace("_", "-"), _text(name, value))
+    parse_position(name.replace("_", "-"), _text(name, value))
     return str(value)
 
 
@@ -178,7 +178,7 @@ def _flag(name: str, value: Any) -> bool:
 
 def _span(name: str, value: Any) -> tuple[int, int]:
     if len(span := integers(name, value)) != 2:
-        raise UsageError(f"{name} must be the first and the one after the last, got {shown(value)}")
+        raise UsageError(f"{name} must be the first and the one after the last, got {short_repr(value)}")
     return span[0], span[1]
 
 
@@ -188,7 +188,7 @@ def _size(name: str, value: Any) -> tuple[int, int]:
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from None
     if len(size) != 2:
-        raise UsageError(f"{name} must be a width and a height, got {shown(value)}")
+        raise UsageError(f"{name} must be a width and a height, got {short_repr(value)}")
     if not (min(size) >= SMALLEST_SIDE and max(size) <= LARGEST_SIDE):
         least, most = (f"{side}x{side}" for side in (SMALLEST_SIDE, LARGEST_SIDE))
         raise UsageError(f"{name} must be from {least} to {most} pixels, got {size[0]}x{size[1]}")
@@ -206,10 +206,10 @@ def _themed_styles() -> str:
 
 
 _ANY_VIEW = f"{{}} in degrees; a traced picture: {INSIDE}"
-_USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in TELLING_VIEWS.items())}"
-_EYE = "Where the eye is, in cells, such as 2^39,100,5/2, exactly; traced."
+_USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in AUTOMATON_VIEWS.items())}"
+_EYE = "Camera position in cells, such as 2^39,100,5/2, exact; traced."
 _CMAP = "A colour map of matplotlib, such as viridis.  [default: the theme's]"
-_QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; cinema is path traced and takes minutes."
+_QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; pathtraced takes minutes."
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,7 +239,7 @@ class Look:
     )
     eye: str | None = field(default=None, metadata=_option(_EYE, _place, metavar="A,B,C"))
     look_at: str | None = field(
-        default=None, metadata=_option("What it looks at.  [default: the middle of the body]", _place, metavar="A,B,C")
+        default=None, metadata=_option("Focal point.  [default: the middle of the object]", _place, metavar="A,B,C")
     )
     theme: str = field(default="dark", metadata=_option("{}.", _name(lambda: THEMES), registry=THEMES))
     colour: str | None = field(
@@ -258,8 +258,8 @@ class Look:
     engine: str = field(
         default="auto", metadata=_option("{}; numpy needs no OpenGL.", _name(lambda: ENGINES), names=lambda: ENGINES)
     )
-    title: str = field(default="", metadata=_option("A text above the body.", _printable))
-    caption: str = field(default="", metadata=_option("A text below the body.", _printable))
+    title: str = field(default="", metadata=_option("A text above the object.", _printable))
+    caption: str = field(default="", metadata=_option("A text below the object.", _printable))
     legend: bool = field(default=False, metadata=_option("Show what the colours stand for.", _flag))
     axes: bool = field(default=False, metadata=_option("Show the coordinates, with ticks at 0 and the powers of two.", _flag))
     transparent: bool = field(default=False, metadata=_option("An alpha channel in place of the background.", _flag))
@@ -268,18 +268,18 @@ class Look:
         for each in fields(self):
             if (value := getattr(self, each.name)) is not None or each.default is not None:
                 object.__setattr__(self, each.name, option_of(each).check(each.name, value))
-        if self.puts_eye and self.engine not in ("auto", "trace"):
+        if self.sets_camera and self.engine not in ("auto", "trace"):
             raise UsageError(f"an eye and view {INSIDE} need engine trace, got engine {self.engine!r}")
         if self.eye and self.view is not None:
             raise UsageError(f"view would have no effect with an eye, got {self.view!r}")
-        if self.look_at and not self.puts_eye:
+        if self.look_at and not self.sets_camera:
             raise UsageError(f"look-at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
         if self.cmap is not None:
             if COLOURINGS[self.colour or DEFAULT].named is not None:
-                raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {shown(self.cmap)}")
+                raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {short_repr(self.cmap)}")
             matplotlib_map(self.cmap)
-        if self.quality == CINEMA and self.engine not in ("auto", "trace"):
-            raise UsageError(f"engine must be auto or trace for quality {CINEMA}, got {self.engine!r}")
+        if self.quality == PATHTRACED and self.engine not in ("auto", "trace"):
+            raise UsageError(f"engine must be auto or trace for quality {PATHTRACED}, got {self.engine!r}")
 
     def __repr__(self) -> str:
         given = (each.name for each in fields(self) if getattr(self, each.name) != each.default)
@@ -291,8 +291,8 @@ class Look:
         return self.resolution[0] / self.resolution[1]
 
     @property
-    def puts_eye(self) -> bool:
-        """Whether the camera's position is given, instead of fitted to the body."""
+    def sets_camera(self) -> bool:
+        """Whether the camera's position is given, instead of fitted to the object."""
         return self.eye is not None or self.view == INSIDE
 
     @property
@@ -336,16 +336,16 @@ class Look:
     @property
     def traced(self) -> bool:
         """Whether rays are traced, whatever the source."""
-        return self.engine == "trace" or self.quality == CINEMA or (self.engine == "auto" and self.puts_eye)
+        return self.engine == "trace" or self.quality == PATHTRACED or (self.engine == "auto" and self.sets_camera)
 
 
 class CameraStyle(Style):
-    """A style that looks at a body from a camera; an object holds one body in its colours.
+    """A style that looks at an object from a camera; an object holds one object in its colours.
 
-    `traced` is the class that draws a body which is traced, as `gpu_nim.render.trace.Traced` does, or None.
+    `traced` is the class that draws an object which is traced, as `gpu_nim.render.trace.Traced` does, or None.
 
     Args:
-        blocks: the body.
+        blocks: the object.
         base: its colours, sRGB float32 (N, 3).
         look: its appearance.
         engine: what draws it.
@@ -363,7 +363,7 @@ class CameraStyle(Style):
 
     @abstractmethod
     def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
-        """Return the body from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
+        """Return the object from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
         Args:
             camera: the camera.
@@ -374,7 +374,7 @@ class CameraStyle(Style):
         """Return the weight of the background at each pixel.
 
         Args:
-            alpha: the body's alpha, float32 (height, width, 1).
+            alpha: the object's alpha, float32 (height, width, 1).
         """
         return 1 - alpha
 
@@ -404,7 +404,7 @@ Look.__doc__ = cleandoc(Look.__doc__ or "").replace("FIELDS", "\n    ".join(map(
 #: The names of all options of a look.
 OPTIONS = frozenset(each.name for each in fields(Look))
 
-#: Those that change a body, in any format.
+#: Those that change an object, in any format.
 SHAPE_OPTIONS = frozenset(("generations", "cut"))
 
 #: Those that change a mesh.
@@ -425,8 +425,8 @@ def require_effect(what: str, takes: Collection[str], look: Look, given: Collect
         ...
     gpu_nim.model.errors.UsageError: title, view would have no effect: figure:NF1 as .svg takes only theme
     """
-    asked = {each.name for each in fields(look) if getattr(look, each.name) != each.default} | set(given)
-    if useless := sorted(asked - set(takes)):
+    chosen = {each.name for each in fields(look) if getattr(look, each.name) != each.default} | set(given)
+    if useless := sorted(chosen - set(takes)):
         *others, last = sorted(takes)
         names = f"{', '.join(others)} and {last}" if others else f"only {last}"
         raise UsageError(f"{', '.join(useless)} would have no effect: {what} takes {names}")
@@ -437,4 +437,4 @@ def style_options(look: Look, *, flat: bool = False) -> tuple[str, frozenset[str
     takes = OPTIONS - look.drawn_style.refuses
     if look.traced:
         return "a traced picture", takes
-    return ("a flat body", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)
+    return ("a flat object", takes - {"cut"}) if flat else (f"style {look.style_name}", takes)

@@ -22,13 +22,20 @@ import zlib
 from collections.abc import Callable, Iterable
 from html import unescape
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Provenance, one_line, open_regular
 from gpu_nim.model.registry import wrong_ending
+from gpu_nim.storage.atomic import atomic_write
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
+#: Pixels along a side of a .webp: the format's own limit.
+LARGEST_WEBP = 16383
+_COMPRESSION = 4  # of zlib for a .png: half the time of its default, for files larger by a thirtieth
 #: The endings of pictures.
 IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
 
@@ -58,6 +65,26 @@ def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageErro
     also = f"; gpunim {other} writes {suffix}" if other != command and suffix in (*_FIELDS, *still) else ""
     what = {"render": "a picture", "movie": "a movie", "export": "an export"}[command]
     return wrong_ending(f"{what} must end in", path, endings, also)
+
+
+def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False) -> None:
+    """Raise UsageError where a picture of that size, or a transparent one, cannot be written under that ending."""
+    if path.suffix.lower() not in IMAGE_SUFFIXES:
+        raise wrong_picture("render", path, IMAGE_SUFFIXES)
+    if path.suffix.lower() == ".webp" and max(size) > LARGEST_WEBP:
+        raise UsageError(f"a .webp picture is at most {LARGEST_WEBP} pixels wide and high, got {size[0]}x{size[1]}")
+    if transparent and path.suffix.lower() in JPEG_SUFFIXES:
+        raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
+
+
+def save_image(image: "Image", path: Path, made: Provenance) -> None:
+    """Write a picture to a file, atomically, with its provenance; errors as for `check_ending`."""
+    suffix = path.suffix.lower()
+    check_ending(path, image.size, transparent=image.mode == "RGBA")
+    jpeg = suffix in JPEG_SUFFIXES
+    options: dict[str, Any] = {"quality": 90, "subsampling": 0} if jpeg else {"compress_level": _COMPRESSION}
+    with atomic_write(path) as scratch:
+        image.save(scratch, **options, **image_options(suffix, made))
 
 
 def image_options(suffix: str, made: Provenance) -> dict[str, Any]:

@@ -18,11 +18,10 @@ from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
 from gpu_nim.render.animations import ANIMATIONS, write_animation
-from gpu_nim.render.image import LARGEST_WEBP
-from gpu_nim.render.look import CINEMA
-from gpu_nim.render.metadata import movie_tags, wrong_picture
+from gpu_nim.render.image import require_picture_memory
+from gpu_nim.render.look import PATHTRACED
+from gpu_nim.render.metadata import LARGEST_WEBP, movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
-from gpu_nim.render.picture_memory import require_picture_memory
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def make_movie(
     with atomic_write(path) as scratch:
 
         def within(what: str, part: float, total: float) -> None:
-            if what == _STEPS[movie.look.quality == CINEMA]:
+            if what == _STEPS[movie.look.quality == PATHTRACED]:
                 report(done + min(part / total, _UNFINISHED), movie.frames)
 
         files = [scratch.with_name(f"{number:06d}.png") for number in range(movie.frames)]
@@ -133,7 +132,7 @@ _renderers: list[Motion] = []  # of the movie whose frames this process draws fo
 
 
 def _draw_frame(movie: Movie, number: int, file: Path) -> None:
-    """Draw a frame into a PNG file; the process keeps the body for further frames of the movie."""
+    """Draw a frame into a PNG file; the process keeps the object for further frames of the movie."""
     if not _renderers:
         _renderers.append(motion_of(movie))
     _renderers[0].frame(number).save(file, compress_level=1)

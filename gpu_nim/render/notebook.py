@@ -12,7 +12,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
-from gpu_nim.model.presentation import html_table
+from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.render.geometry import Blocks, corners_of, middles, tiles
 from gpu_nim.render.image import prepare, render
@@ -70,7 +70,7 @@ def plot(result: "Growth | Solution", ax: Any, options: Mapping[str, Any]) -> An
     require_effect("a plot in axes", MESH_OPTIONS - {"cut"}, look, options)
     blocks = prepare(result, look)
     if not blocks.flat:
-        raise UsageError(f"axes take cells in the plane, and {blocks.name} is a body: plot it without ax, or in PyVista")
+        raise UsageError(f"axes take cells in the plane, and {blocks.name} is an object: plot it without ax, or in PyVista")
     from matplotlib.collections import PolyCollection
 
     corners, owners = tiles(blocks, fill=1.0)
@@ -138,7 +138,7 @@ def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT
     return _grid(blocks_of(source, limit=limit), kind)
 
 
-def add_body(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
+def add_mesh(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
     """Add a source to a PyVista plotter, and return its actor: it can be combined with everything that PyVista draws.
 
     Args:
@@ -155,11 +155,11 @@ def add_body(plotter: Any, source: Source, look: Look | None = None, **mesh_opti
     >>> class Plotter:  # for pyvista.Plotter(), which opens a window
     ...     def add_mesh(self, mesh, **options):
     ...         return mesh.n_cells, options
-    >>> add_body(Plotter(), "nim:3", Look(colour="branch"), opacity=0.5)
+    >>> add_mesh(Plotter(), "nim:3", Look(colour="branch"), opacity=0.5)
     (16, {'scalars': 'colour', 'rgb': True, 'opacity': 0.5})
     """
     look = look or Look()
-    require_effect("a body in a plotter", MESH_OPTIONS, look)
+    require_effect("an object in a plotter", MESH_OPTIONS, look)
     blocks = prepare(source, look)
     if not blocks.flat:
         blocks, _ = solid(blocks, look)

@@ -123,7 +123,7 @@ class Canvas:
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:
         import pyvista as pv
 
-        # An eye inside the body, as at the end of a flight, may have its middle behind it.
+        # An eye inside the object, as at the end of a flight, may have its middle behind it.
         ahead = float(camera.distance(np.asarray(self._plotter.center)))
         to = pv.Camera()
         to.position, to.up = camera.eye, camera.basis[1]

@@ -66,7 +66,7 @@ def _middles(blocks: Blocks) -> NDArray[np.float64]:
 
 
 def in_space(blocks: Blocks) -> Blocks:
-    """Return a body of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
+    """Return an object of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> blocks = blocks_of("nim-4:2")

@@ -101,7 +101,7 @@ def _article(result: ItemResult) -> str:
             f'<header><h3><a href="#{label}">{escape(item.number)}</a></h3>'
             f'<span class="muted">{item.kind}</span><span class="verdict">{result.verdict}</span></header>',
             f"<p>{escape(item.summary)}</p>",
-            f'<p class="correction">{escape(item.slip)}</p>' if item.slip else "",
+            f'<p class="correction">{escape(item.erratum)}</p>' if item.erratum else "",
             _comparisons(result) if result.compared else "",
             _checks(result) if result.checked else "",
             _figure(item.figure, f"{item.number}: {item.summary}") if item.figure else "",

@@ -1,21 +1,23 @@
 """Light on blocks, computed in the world and not on the screen: open sky and shadow.
 
-Both engines draw the colours of this module, so they agree; and since the light is attached to the body and not to the pixels, it
+Both engines draw the colours of this module, so they agree; and since the light is attached to the object and not to the pixels, it
 does not flicker when the camera moves.
 
-Open sky: cones are cast from each side into a pyramid of grids, each coarser by two.  A grid cell of side s with n cells lets a
-ray pass with probability exp(-n / s^2): n unit cubes have n times the mean projected area of one, and the grid cell s^2 times.
-For the P-positions of Nim n = s^2 at every level, so that every level of the fractal is equally dark.  The finest grid has at
-most 2^24 cells, a blurred copy of the set.
+Ambient occlusion: cones are cast from each side into a pyramid of grids, each coarser by two. A grid cell of side s with n cells
+lets a ray pass with probability exp(-n / s^2): n unit cubes have n times the mean projected area of one, and the grid cell s^2
+times. For the P-positions of Nim n = s^2 at every level, so that every level of the fractal is equally dark. The finest grid has
+at most 2^24 cells, a blurred copy of the set.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.geometry import Blocks, side
+from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.render.geometry import Blocks, Quads, side, visible
 from gpu_nim.render.themes import Theme, to_linear, to_srgb
 from gpu_nim.render.views import Camera, basis_of
 
@@ -35,8 +37,8 @@ _SHADOW_SIZE = 2048  # texels along the longer side of the shadow map, at most
 _FINEST = 8  # texels along a block, at most
 
 
-class Sky:
-    """How much of the sky each side of each block sees, 0 to 1.
+class AmbientOcclusion:
+    """How much of the sky each side of each block sees, 0 to 1, by cone tracing.
 
     Args:
         blocks: the blocks.
@@ -61,38 +63,35 @@ class Sky:
         while max(grid.shape) > 2:
             grid = _halve(grid)
             self._levels.append(_opaque(grid, self._base << len(self._levels)))
-        self._seen: dict[tuple[int, int], NDArray[np.uint8]] = {}
+        self._visibility: dict[tuple[int, int], NDArray[np.uint8]] = {}
 
-    def seen(self, axis: int, end: int) -> NDArray[np.uint8]:
+    def visibility(self, axis: int, end: int) -> NDArray[np.uint8]:
         """Return the open part of the sky before one side of every block, uint8 (N, 4) at its corners or (N, 1), in 1/255."""
-        if (axis, end) not in self._seen:
-            count = len(self._blocks)
-            parts = [self._cones(slice(start, start + _CHUNK), axis, end) for start in range(0, count, _CHUNK)]
-            self._seen[axis, end] = np.concatenate(parts)
-        return self._seen[axis, end]
-
-    def _cones(self, part: slice, axis: int, end: int) -> NDArray[np.uint8]:
-        blocks = self._blocks.take(np.arange(len(self._blocks))[part])
-        points = samples(side(blocks, axis, end), self._corners, 0.75)
-        start = [points[..., k] - np.float32(self._low[k]) for k in range(3)]
-        start[axis] += end * np.float32(0.02)
-        total = np.zeros(start[0].shape, dtype=np.float32)
-        cones = cones_about(axis, end)
-        free = np.ones((len(cones), *total.shape), dtype=np.float32)
-        for level, opaque in enumerate(self._levels):
-            width = self._base << level
-            # The grids have an empty rim, wider than the step: nothing falls outside.
-            at = [part * np.float32(1 / width) + np.float32(_RIM) for part in start]
-            if not self._corners and level > 1:
-                # Many small sides: a random shift turns steps between grid cells into fine grain.
-                shift = np.random.default_rng(level).random((3, *total.shape), dtype=np.float32) - np.float32(0.5)
-                at = [part + moved for part, moved in zip(at, shift, strict=True)]
+        if (axis, end) in self._visibility:
+            return self._visibility[axis, end]
+        cones, parts = hemisphere_cones(axis, end), []
+        for first in range(0, len(self._blocks), _CHUNK):
+            blocks = self._blocks.take(np.arange(first, min(first + _CHUNK, len(self._blocks))))
+            points = samples(side(blocks, axis, end), self._corners, 0.75)
+            start = [points[..., k] - np.float32(self._low[k]) for k in range(3)]
+            start[axis] += end * np.float32(0.02)
+            total = np.zeros(start[0].shape, dtype=np.float32)
+            free = np.ones((len(cones), *total.shape), dtype=np.float32)
+            for level, opaque in enumerate(self._levels):
+                width = self._base << level
+                # The grids have an empty rim, wider than the step: nothing falls outside.
+                at = [part * np.float32(1 / width) + np.float32(_RIM) for part in start]
+                if not self._corners and level > 1:
+                    # Many small sides: a random shift turns steps between grid cells into fine grain.
+                    shift = np.random.default_rng(level).random((3, *total.shape), dtype=np.float32) - np.float32(0.5)
+                    at = [part + moved for part, moved in zip(at, shift, strict=True)]
+                for which, cone in enumerate(cones):
+                    x, y, z = ((part + np.float32(STEP * way)).astype(np.int32) for part, way in zip(at, cone, strict=True))
+                    free[which] *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
             for which, cone in enumerate(cones):
-                x, y, z = ((part + np.float32(STEP * way)).astype(np.int32) for part, way in zip(at, cone, strict=True))
-                free[which] *= 1 - opaque.ravel()[(x * opaque.shape[1] + y) * opaque.shape[2] + z]
-        for which, cone in enumerate(cones):
-            total += free[which] * np.float32(abs(cone[axis]))
-        return np.asarray(np.rint(total * np.float32(255 / np.abs(cones[:, axis]).sum())), dtype=np.uint8)
+                total += free[which] * np.float32(abs(cone[axis]))
+            parts.append(np.rint(total * np.float32(255 / np.abs(cones[:, axis]).sum())).astype(np.uint8))
+        return self._visibility.setdefault((axis, end), np.concatenate(parts))
 
 
 STEP = 1.5  # of a grid's cell: the distance along a cone of its first sample, off the side that it starts from
@@ -116,7 +115,7 @@ def _halve(grid: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(padded.reshape(x, 2, y, 2, z, 2).sum(axis=(1, 3, 5)))
 
 
-def cones_about(axis: int, end: int) -> NDArray[np.float32]:
+def hemisphere_cones(axis: int, end: int) -> NDArray[np.float32]:
     """Five directions into the half space that a side faces."""
     cones = []
     for tilt in ((0, 0), (1, 0.3), (-0.3, 1), (-1, -0.3), (0.3, -1)):
@@ -125,7 +124,7 @@ def cones_about(axis: int, end: int) -> NDArray[np.float32]:
     return np.array(cones, dtype=np.float32)
 
 
-class Shadow:
+class ShadowMap:
     """The points that a distant light reaches: a map of the nearest block along the light."""
 
     def __init__(self, blocks: Blocks, toward: NDArray[np.float64]) -> None:
@@ -164,7 +163,7 @@ class Shadow:
 
 
 @dataclass(frozen=True)
-class Lamps:
+class ThreePointLighting:
     """Lights that move with the camera: directions toward them, and their brightness on each side of a cube."""
 
     key: NDArray[np.float64]
@@ -172,7 +171,7 @@ class Lamps:
     rim: NDArray[np.float64]
 
     @classmethod
-    def of(cls, basis: NDArray[np.float64]) -> "Lamps":
+    def of(cls, basis: NDArray[np.float64]) -> "ThreePointLighting":
         """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above.
 
         Args:
@@ -184,52 +183,50 @@ class Lamps:
 
 
 def has_floor(basis: NDArray[np.float64], sun: NDArray[np.float64]) -> bool:
-    """Return whether a body seen in perspective from above stands on a floor: its picture is upright, and the sun not too low."""
+    """Return whether an object in perspective from above stands on a floor: its picture is upright, and the sun not too low."""
     return bool(basis[1, 2] > 0 and sun[2] > _LOW_SUN)
 
 
 class Shader:
-    """Colours the sides of blocks: base colours (N, 3), sRGB, under a theme's light."""
+    """The colours of the sides of blocks under a theme's light.
+
+    Args:
+        blocks: the blocks.
+        base: their colours, sRGB (N, 3).
+        theme: the theme.
+        fine: whether shadows are sampled finely.
+    """
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], theme: Theme, *, fine: bool) -> None:
-        self.blocks = blocks
-        self.base = to_linear(base)
-        self.theme = theme
-        self.taps = 16 if fine else 6
-        self.corners = len(blocks) <= MANY
-        self.sky = Sky(blocks, corners=self.corners)
+        self._blocks, self._theme = blocks, theme
+        self._base = to_linear(base)
+        self._taps = 16 if fine else 6
+        self._corners = len(blocks) <= MANY
+        self._occlusion = AmbientOcclusion(blocks, corners=self._corners)
 
-
-class LitFrame:
-    """The light of blocks for one position of the camera."""
-
-    def __init__(self, shader: Shader, camera: Camera) -> None:
-        self._shader = shader
-        self._camera = camera
-        self._lamps = Lamps.of(camera.basis)
-        blocks = shader.blocks
-        self._shadow = Shadow(blocks, self._lamps.key)
+    def quads(self, camera: Camera, on_step: OnStep = no_progress) -> Iterator[Quads]:
+        """Yield the sides that face the camera, as `visible` does, and the colours of their corners, sRGB uint8 (M, 4, 3)."""
+        blocks, lamps = self._blocks, ThreePointLighting.of(camera.basis)
+        shadow = ShadowMap(blocks, lamps.key)
         low, high = blocks.bounds()
-        self._span = float(np.linalg.norm(high - low))
-
-    def colours(self, axis: int, end: int, which: NDArray[np.bool_] | slice, quads: NDArray[np.float32]) -> NDArray[np.uint8]:
-        """Return the colours at the corners of the given sides (M, 4, 3), sRGB uint8 (M, 4, 3)."""
-        shader = self._shader
-        side_light = SideLight(shader.theme, self._lamps, self._camera, axis, end)
-        seen = shader.sky.seen(axis, end)
-        indices = np.arange(len(shader.blocks))[which]
-        out = np.empty(quads.shape, dtype=np.uint8)
-        for start in range(0, len(quads), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            points, chosen = samples(quads[part], shader.corners, 0.7), indices[part]
-            lit = None
-            if side_light.facing[0] > 0:
-                bias = (shader.blocks.sizes[chosen] * np.float32(0.9) + np.float32(1.5 * self._shadow.texel))[:, None]
-                lit = self._shadow.lit(points, bias, 0.006 * self._span, shader.taps)
-            sky = seen[chosen].astype(np.float32) / np.float32(255)
-            light = side_light.reflected(shader.base[chosen][:, None, :], sky, lit)
-            out[part] = np.rint(to_srgb(light) * 255).astype(np.uint8)
-        return out
+        softness = 0.006 * float(np.linalg.norm(high - low))
+        faces = list(visible(blocks, camera))
+        for done, (axis, end, which) in enumerate(faces):
+            on_step("side", done, len(faces))
+            light, open_sky = SideLight(self._theme, lamps, camera, axis, end), self._occlusion.visibility(axis, end)
+            quads = side(blocks if isinstance(which, slice) else blocks.take(which), axis, end)
+            indices, colours = np.arange(len(blocks))[which], np.empty(quads.shape, dtype=np.uint8)
+            for start in range(0, len(quads), _CHUNK):
+                part = slice(start, start + _CHUNK)
+                points, chosen = samples(quads[part], self._corners, 0.7), indices[part]
+                lit = None
+                if light.facing[0] > 0:
+                    bias = (blocks.sizes[chosen] * np.float32(0.9) + np.float32(1.5 * shadow.texel))[:, None]
+                    lit = shadow.lit(points, bias, softness, self._taps)
+                sky = open_sky[chosen].astype(np.float32) / np.float32(255)
+                reflected = light.reflected(self._base[chosen][:, None, :], sky, lit)
+                colours[part] = np.rint(to_srgb(reflected) * 255).astype(np.uint8)
+            yield quads, colours
 
 
 def tone_map(light: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -250,7 +247,7 @@ class SideLight:
     `facing` is how much they face the key, the fill and the rim light: not at all below 0.
     """
 
-    def __init__(self, theme: Theme, lamps: Lamps, camera: Camera, axis: int, end: int) -> None:
+    def __init__(self, theme: Theme, lamps: ThreePointLighting, camera: Camera, axis: int, end: int) -> None:
         self._theme = theme
         normal = np.zeros(3)
         normal[axis] = end
@@ -268,7 +265,7 @@ class SideLight:
             lit: the part of the key light that reaches them, (...); None where they face away from it.
         """
         theme = self._theme
-        # Dark corners keep a little of the body's own colour, as light that bounced once would have.
+        # Dark corners keep a little of the object's own colour, as light that bounced once would have.
         open_ = np.float32(0.06) + np.float32(0.94) * sky ** np.float32(1.4)
         light = np.empty((*sky.shape, 3), dtype=np.float32)
         cool = open_ * np.float32(theme.ambient * (0.55 + 0.45 * self._above))

@@ -13,13 +13,13 @@ hold a P-position of generation up to n are the P-positions of generation up to 
 A text is parsed once, by `read_source`, to one of the kinds of `ParsedSource`, which decides how it is drawn.
 
 A picture whose cells would be merged is traced instead, cell by cell, if its style can be, its colours are generation or rank, and
-no engine is requested (`gpu_nim.render.image.is_traced`). nim, and games of one inequality with Nim's P-positions, are then drawn
-by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth are
-counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
+no engine is requested (`gpu_nim.render.image.choose_engine`). nim, and games of one inequality with Nim's P-positions, are then
+drawn by their definition (`ParsedSource.scene`), and nothing is grown, so that nim:2^60 can be drawn; the cells of any other growth
+are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The page draws nim by its definition, too.
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
-Bodies of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
+Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
 """
 
 from abc import ABC, abstractmethod
@@ -38,17 +38,16 @@ from gpu_nim.automata.catalogue import Automaton, Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.backends.selection import select
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Inequalities
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import expected_points, solve
-from gpu_nim.model.arguments import arguments_written, parse_integer, shown
+from gpu_nim.model.arguments import arguments_written, parse_integer, short_repr
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
 from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, scene_of_game
 from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
@@ -92,7 +91,7 @@ class ParsedSource(ABC):
         """Return its cells as blocks: see `blocks_of`."""
 
     def has_many_cells(self) -> bool:
-        """Return whether it is a body in space of more cells than are drawn as blocks, which can be traced cell by cell.
+        """Return whether it is an object in space of more cells than are drawn as blocks, which can be traced cell by cell.
 
         Those of a growth whose box holds more are counted, up to the limit.
 
@@ -187,7 +186,7 @@ class GrowthSource(ParsedSource):
 
     def growth(self) -> GrowthProcess:
         """Return its growth, for its cells, before it begins."""
-        return GrowthProcess(self.automaton.name, self.generation, select("numpy"), cells=True, verify=False)
+        return GrowthProcess(self.automaton.name, self.generation, "numpy", cells=True, verify=False)
 
     def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
         _require_generation(self.automaton, self.generation, self.name)
@@ -284,7 +283,7 @@ def read_source(source: Source) -> ParsedSource:
     if isinstance(source, Solution):
         return SavedSolution(name_of(source), source)
     if not isinstance(source, str):
-        raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {shown(source)}")
+        raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {short_repr(source)}")
     name, colon, arguments = source.partition(":")
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
     if name in automata.CATALOGUE and "=" not in arguments:
@@ -308,7 +307,7 @@ def read_source(source: Source) -> ParsedSource:
             f"GAME:PARAMETER=VALUE,size=NUMBER such as chocolate:a=3,size=127, got {source!r}"
         )
     if name == "figure":
-        raise UsageError(f"source must be a body, got {source!r}: a figure is drawn by gpunim render alone")
+        raise UsageError(f"source must be an object, got {source!r}: a figure is drawn by gpunim render alone")
     known = tuple(dict.fromkeys((*automata.CATALOGUE, *games.CATALOGUE)))
     raise UsageError(
         f"source must begin with an automaton or a game, one of {', '.join(known)}, got {source!r}{close(name, known)}"
@@ -338,10 +337,10 @@ def name_of(source: Source) -> str:
     if isinstance(source, Blocks | ParsedSource):
         return source.name
     automaton, generations = getattr(source, "automaton", None), getattr(source, "generations", None)
-    return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", shown(source)))
+    return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", short_repr(source)))
 
 
-def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = unreported) -> Blocks:
+def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = no_progress) -> Blocks:
     """Return a source as blocks.
 
     Args:
@@ -450,12 +449,10 @@ def _require_few(source: str, births: list[int]) -> None:
 
 
 def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: "Rule | None") -> Blocks:
-    """Add the names of the automaton and the coordinates, the steps from parents, and what a colouring reads to a growth."""
-    blocks = replace(blocks, automaton=automaton)
+    """Add the automaton, its rule, the names of the coordinates, and what a colouring reads to a growth."""
+    blocks = replace(blocks, automaton=automaton, rule=rule)
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions
         blocks = replace(blocks, coordinates=PILES[: rule.dimension])
-    if rule is not None and rule.exactly_one and rule.touches is None:
-        blocks = replace(blocks, steps=rule.offsets)
     name, of_growth = colouring.name, colouring.of_growth
     if of_growth is None:
         return blocks

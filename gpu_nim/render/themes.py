@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import shown
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import Registry
 
@@ -83,7 +83,7 @@ def matplotlib_map(name: str) -> Map:
     from matplotlib import colormaps
 
     if name not in colormaps:
-        raise UsageError(f"cmap must be a name of matplotlib's colour maps, got {shown(name)}{close(str(name), colormaps)}")
+        raise UsageError(f"cmap must be a name of matplotlib's colour maps, got {short_repr(name)}{close(str(name), colormaps)}")
     return Map(colormaps[name](np.linspace(0, 1, 256), bytes=True)[:, :3].tobytes().hex())
 
 

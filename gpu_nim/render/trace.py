@@ -1,7 +1,7 @@
-"""Pictures by rays: for each sample of a pixel one to the body, and one from there to the light.
+"""Pictures by rays: for each sample of a pixel one to the object, and one from there to the light.
 
-The light is that of `gpu_nim.render.shading`, and so is the open sky: cones are cast from each hit into cubes of the scene that are
-empty or not, each twice as wide as the one before.
+The light is that of `gpu_nim.render.shading`, and so is ambient occlusion: cones are cast from each hit into cubes of the scene
+that are empty or not, each twice as wide as the one before.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,9 +25,9 @@ from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar
 from gpu_nim.render.geometry import SIDES, Box
 from gpu_nim.render.look import CameraStyle, Look
 from gpu_nim.render.raster import unmultiplied
-from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, Lamps, SideLight, cones_about
+from gpu_nim.render.shading import BLOCKED, GOLDEN_ANGLE, STEP, SideLight, ThreePointLighting, hemisphere_cones
 from gpu_nim.render.themes import to_linear, to_srgb
-from gpu_nim.render.traced_body import BY_GENERATION, TracedBody
+from gpu_nim.render.traced_object import BY_GENERATION, TracedObject
 from gpu_nim.render.views import Camera
 
 #: Linear light, (n, 3).
@@ -78,26 +78,26 @@ def primary_rays(
     return Rays(*starts, directions, np.zeros(len(pixels), np.int8), spread)
 
 
-def coloured_in_view(body: TracedBody, look: Look, camera: Camera) -> TracedBody:
-    """Return a body in colours by the generations that an eye sees, whose range is narrow before cells of a body of 2^60.
+def coloured_in_view(obj: TracedObject, look: Look, camera: Camera) -> TracedObject:
+    """Return an object in colours by the generations that an eye sees, whose range is narrow before cells of an object of 2^60.
 
-    They are those of a few pixels, in which the body is coloured as if it were all that there is.
+    They are those of a few pixels, in which the object is coloured as if it were all that there is.
     """
     if look.colour not in BY_GENERATION:
-        return body
+        return obj
     width, height = look.resolution
     x, y = (((np.arange(_PROBES) + 0.5) * side / _PROBES).astype(np.int64) for side in (width, height))
-    hits = select().tracer(body.scene).trace(primary_rays(camera, look.resolution, (y[:, None] * width + x).ravel(), (0.5, 0.5)))
-    seen, counts = np.unique(body.born(hits.cells[:, hits.met], hits.levels[hits.met]), return_counts=True)
+    hits = select().tracer(obj.scene).trace(primary_rays(camera, look.resolution, (y[:, None] * width + x).ravel(), (0.5, 0.5)))
+    seen, counts = np.unique(obj.born(hits.cells[:, hits.met], hits.levels[hits.met]), return_counts=True)
     if not len(seen):
-        return body
+        return obj
     palette = COLOURINGS[look.colour or DEFAULT].colours(seen, counts.astype(np.float64), look.drawn_theme)
 
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
-        return np.asarray(palette[np.minimum(np.searchsorted(seen, body.born(cells, levels)), len(seen) - 1)])
+        return np.asarray(palette[np.minimum(np.searchsorted(seen, obj.born(cells, levels)), len(seen) - 1)])
 
-    title = body.legend.title  # generation, or what stands for it
-    return replace(body, colours=colours, legend=Bar(title, tuple(seen.tolist()), palette))
+    title = obj.legend.title  # generation, or what stands for it
+    return replace(obj, colours=colours, legend=Bar(title, tuple(seen.tolist()), palette))
 
 
 class CutTracer:
@@ -161,26 +161,26 @@ def beyond(rays: Rays, which: Ints, first: Ints, stop: Ints) -> tuple[Rays, Doub
     return Rays(places, fractions, directions, levels, rays.spread), way, axis
 
 
-def cubes_hit(body: TracedBody, hits: Hits, which: Any) -> tuple[Ints, Ints]:
+def cubes_hit(obj: TracedObject, hits: Hits, which: Any) -> tuple[Ints, Ints]:
     """Return the least cells of the cubes that rays hit, (3, m), and the sides of these, (m,)."""
-    levels, corner = hits.levels[which].astype(np.int64), np.array(body.scene.corner)[:, None]
+    levels, corner = hits.levels[which].astype(np.int64), np.array(obj.scene.corner)[:, None]
     return ((hits.cells[:, which] - corner) >> levels << levels) + corner, np.left_shift(1, levels)
 
 
 class Traced(CameraStyle):
-    """A body ready to be traced from any number of cameras.
+    """An object ready to be traced from any number of cameras.
 
     Args:
-        body: the body.
+        obj: the object.
         look: the appearance of the pictures.
     """
 
-    def __init__(self, body: TracedBody, look: Look) -> None:
-        super().__init__(body, np.empty((0, 3), np.float32), look, "trace")
-        self.body = body
-        self.tracer: Tracer = select().tracer(body.scene)
-        if body.removed is not None:
-            self.tracer = CutTracer(self.tracer, body.removed)
+    def __init__(self, obj: TracedObject, look: Look) -> None:
+        super().__init__(obj, np.empty((0, 3), np.float32), look, "trace")
+        self.obj = obj
+        self.tracer: Tracer = select().tracer(obj.scene)
+        if obj.removed is not None:
+            self.tracer = CutTracer(self.tracer, obj.removed)
         self._samples = _SAMPLES.get(look.quality, ())
 
     def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
@@ -228,7 +228,7 @@ class Traced(CameraStyle):
         self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int
     ) -> NDArray[np.float32]:
         """Return the open part of the sky before places on sides that face one way, 0 to 1, float32 (n,)."""
-        cones = cones_about(axis, end)
+        cones = hemisphere_cones(axis, end)
         blocked = self.tracer.blocked(Cones(cells, fractions, levels, np.float64(STEP) * cones))
         weight = np.abs(cones[:, axis])
         total = np.zeros(len(levels), np.float32)
@@ -243,7 +243,7 @@ class TracedFrame:
     def __init__(self, drawing: Traced, camera: Camera) -> None:
         self.camera = camera
         self._drawing = drawing
-        lamps = Lamps.of(camera.basis)
+        lamps = ThreePointLighting.of(camera.basis)
         self.lamps = lamps
         self._sides = {side: SideLight(drawing.theme, lamps, camera, *side) for side in SIDES}
         samples = len(drawing._samples)
@@ -259,7 +259,7 @@ class TracedFrame:
         drawing = self._drawing
         result = np.empty((len(which), 3), np.float32)
         cells, fractions = surface(rays, hits, which)
-        base = to_linear(drawing.body.colours(hits.cells[:, which], hits.levels[which]))
+        base = to_linear(drawing.obj.colours(hits.cells[:, which], hits.levels[which]))
         directions = rays.directions[:, which]
         for (axis, end), side in self._sides.items():
             mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))

@@ -1,4 +1,4 @@
-"""Translucent bodies, traced: a ray goes on behind each cell that it meets, so that the inside is seen without a cut.
+"""Translucent objects, traced: a ray goes on behind each cell that it meets, so that the inside is seen without a cut.
 
 The cells are glass for the style volume, and light or ink for points. A ray meets few of a set whose cells are like a surface: on
 the mean 1.7 of Nim's, at any size.
@@ -17,7 +17,7 @@ from gpu_nim.render.raster import bloom
 from gpu_nim.render.shading import COOL, STEP, WARM, tone_map
 from gpu_nim.render.themes import Theme, to_linear, to_srgb
 from gpu_nim.render.trace import Linear, Traced, TracedFrame, beyond, cubes_hit
-from gpu_nim.render.traced_body import TracedBody
+from gpu_nim.render.traced_object import TracedObject
 
 #: Of a cell: the radius of its point, drawn in ink.
 DOT = 0.36
@@ -28,14 +28,14 @@ _LAYERS = 32  # of cells that a ray goes through
 _DARK = 0.02  # the part of its light at which a ray ends
 _OLDEST, _NEWEST = 0.85, 0.12  # opacities of cells of the first and the last generation, where a ray meets so many:
 _USUAL = 16
-_POWERS = 0.25, 4  # by which they are less or more opaque in bodies of more or fewer
+_POWERS = 0.25, 4  # by which they are less or more opaque in objects of more or fewer
 _SUN_PASSES = np.float32(0.8) ** np.arange(16, dtype=np.float32)  # what so many cubes that are not empty leave of the sun's light
 _SHINE = 1.5  # how brightly the oldest cells of glass shine
 _BALL = 0.2  # of a cell: the standard deviation of its ball of light
 
 
 class Translucent(Traced):
-    """A translucent body ready to be traced from any number of cameras; `absorbs` is whether what is behind a cell is dimmed."""
+    """A translucent object ready to be traced from any number of cameras; `absorbs` is whether what is behind a cell is dimmed."""
 
     absorbs: ClassVar[bool] = True
 
@@ -48,7 +48,7 @@ class Translucent(Traced):
         for _ in range(_LAYERS):
             which = hits.met
             pixels = pixels[which]
-            low, side = cubes_hit(self.body, hits, which)
+            low, side = cubes_hit(self.obj, hits, which)
             further, way, axis = beyond(rays, which, low, low + side)
             layer = self.layer(frame, rays, hits, which, (way - hits.distances[which]) / side)
             seen[pixels] += passed[pixels, None] * layer
@@ -76,10 +76,10 @@ class Translucent(Traced):
         """
 
 
-def opacities(body: Blocks, ages: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the opacities of cells of a body as glass, straight through, by their ages: 0 for the newest, 1 for the oldest."""
-    a, b, c = np.subtract(*body.bounds()[::-1]).tolist()
-    faces = body.population if isinstance(body, TracedBody) else int((body.sizes.astype(np.int64) ** 2).sum())
+def opacities(obj: Blocks, ages: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the opacities of cells of an object as glass, straight through, by their ages: 0 for the newest, 1 for the oldest."""
+    a, b, c = np.subtract(*obj.bounds()[::-1]).tolist()
+    faces = obj.population if isinstance(obj, TracedObject) else int((obj.sizes.astype(np.int64) ** 2).sum())
     met = 4.5 * faces / (a * b + b * c + c * a)  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
     return np.asarray(1 - (1 - _NEWEST - (_OLDEST - _NEWEST) * ages**2) ** min(max(_USUAL / met, _POWERS[0]), _POWERS[1]))
 
@@ -104,11 +104,11 @@ class Glass(Translucent):
     def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints, ways: Doubles) -> NDArray[np.float32]:
         """See `Translucent.layer`."""
         cells, levels, axis = hits.cells[:, which], hits.levels[which], hits.faces[which].astype(np.intp)
-        age, sun = 1 - self.body.born(cells, levels) / max(self.body.span[1], 1), frame.lamps.key
+        age, sun = 1 - self.obj.born(cells, levels) / max(self.obj.span[1], 1), frame.lamps.key
         blocked = self.tracer.blocked(Cones(*surface(rays, hits, which), levels, np.float64(STEP) * sun[None]))[0]
         facing = 0.5 - 0.5 * np.sign(rays.directions[:, which][axis, np.arange(len(which))]) * sun[axis]
-        light = glass_light(to_linear(self.body.colours(cells, levels)), age, blocked, facing, self.theme)
-        opacity = 1 - (1 - opacities(self.body, age)[:, None]) ** ways[:, None]
+        light = glass_light(to_linear(self.obj.colours(cells, levels)), age, blocked, facing, self.theme)
+        opacity = 1 - (1 - opacities(self.obj, age)[:, None]) ** ways[:, None]
         return np.concatenate([light * opacity, opacity], axis=1).astype(np.float32)
 
 
@@ -119,14 +119,14 @@ class Lights(Translucent):
 
     def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints, ways: Doubles) -> NDArray[np.float32]:
         """See `Translucent.layer`."""
-        low, side = cubes_hit(self.body, hits, which)
+        low, side = cubes_hit(self.obj, hits, which)
         middle = (low - rays.cells[:, which] - rays.fractions[:, which]) / side + 0.5
         off = (middle * middle).sum(axis=0) - (middle * rays.directions[:, which]).sum(axis=0) ** 2  # squared, of the ray
         if self.theme.light:
             alpha = (off < DOT**2).astype(np.float32)[:, None]
         else:
             alpha = (np.exp(-off / (2 * _BALL**2)) / (2 * np.pi * _BALL**2)).astype(np.float32)[:, None] * BRIGHTNESS
-        colours: Linear = to_linear(self.body.colours(hits.cells[:, which], hits.levels[which]))
+        colours: Linear = to_linear(self.obj.colours(hits.cells[:, which], hits.levels[which]))
         return np.concatenate([colours * alpha, alpha], axis=1)
 
     def resolved(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Trees of shared blocks as bodies: growths that repeat themselves, of sizes that nothing else could hold.
+"""Trees of shared blocks as objects: growths that repeat themselves, of sizes that nothing else could hold.
 
 A tree knows which cells are alive, and not since when: a block of the plane shows how many of its cells are alive, and a cell of
 space how far out it is.
@@ -51,7 +51,7 @@ def _tree(automaton: Automaton, generation: int) -> Tree | None:
     except (InsufficientMemoryError, UsageError):
         if automaton.rule.dimension == 2:
             raise
-        return None  # bits hold more of a body that does not repeat itself
+        return None  # bits hold more of an object that does not repeat itself
 
 
 def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, level: int = 0, box: Any = None) -> Blocks:

@@ -1,6 +1,6 @@
 """Views: directions to look from, by name, by angle or by computation, and the camera that fits a set of points.
 
-Directions point from the body to the eye.  A parallel view along an integer direction d maps two cells to one point
+Directions point from the object to the eye.  A parallel view along an integer direction d maps two cells to one point
 exactly if their difference is a multiple of d, so the number of points of a view is counted in integers, and the views in which
 the 4^m P-positions of Nim are projected to 3^m points, Sierpinski's gasket, are found by counting.
 """
@@ -31,7 +31,7 @@ class View:
     """A direction to look from.
 
     Args:
-        toward: from the body to the eye, of any length.
+        toward: from the object to the eye, of any length.
         up: the direction that is up in the picture.
         parallel: whether sight lines are parallel.
     """
@@ -82,11 +82,11 @@ VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
 #: The view from a place inside (see `gpu_nim.render.framing`).
 INSIDE = "inside"
 
-#: Exact coordinates, in cells: an eye can stand between two cells of a body of 2^60, which doubles would not hold.
-Place = tuple[Fraction, Fraction, Fraction]
+#: Exact coordinates, in cells: an eye can stand between two cells of an object of 2^60, which doubles would not hold.
+Position = tuple[Fraction, Fraction, Fraction]
 
 
-def parse_place(name: str, text: str) -> Place:
+def parse_position(name: str, text: str) -> Position:
     """Return the place that a text names: three coordinates in cells, separated by commas.
 
     Args:
@@ -96,7 +96,7 @@ def parse_place(name: str, text: str) -> Place:
     Raises:
         UsageError: it names none.
 
-    >>> parse_place("eye", "2^40+1, 5/2, 7")
+    >>> parse_position("eye", "2^40+1, 5/2, 7")
     (Fraction(1099511627777, 1), Fraction(5, 2), Fraction(7, 1))
     """
     try:
@@ -112,15 +112,15 @@ def _add_fixed(name: str, summary: str, view: View) -> None:
     VIEWS.add(NamedView(name, summary, lambda cells: view))
 
 
-_add_fixed("hero", "from the right in front, in perspective", View((2.2, -1.75, 0.95)))
+_add_fixed("three-quarter", "from the right in front, in perspective", View((2.2, -1.75, 0.95)))
 _add_fixed("isometric", "parallel, along (1, -1, 1)", View((1, -1, 1), parallel=True))
 _add_fixed("axis", "parallel, from above", View((0, 0, 1), up=(0, 1, 0), parallel=True))
 _add_fixed("diagonal", "parallel, along (1, 1, 1)", View((1, 1, 1), parallel=True))
 
-#: The views of bodies in space and of flat ones, where none is named.
-DEFAULT_VIEW, FLAT_VIEW = "hero", "axis"
-#: The same of automata of whose generations more are seen from elsewhere: hero shows flat faces of edge and fcc, all of one age.
-TELLING_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
+#: The views of objects in space and of flat ones, where none is named.
+DEFAULT_VIEW, FLAT_VIEW = "three-quarter", "axis"
+#: For automata of which another view shows more generations: three-quarter shows flat faces of edge and fcc, all of one age.
+AUTOMATON_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
 
 
 def find_view(name: str, cells: NDArray[np.integer]) -> View:
@@ -243,7 +243,7 @@ def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera: the rows of `basis` are right, up and toward the eye, from the body.
+    """A camera: the rows of `basis` are right, up and toward the eye, from the object.
 
     `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle. `place` is the
     exact place of the eye where doubles may not hold it.
@@ -253,7 +253,7 @@ class Camera:
     basis: NDArray[np.float64]
     scale: float
     parallel: bool
-    place: Place | None = None
+    place: Position | None = None
 
     def project(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the eye."""

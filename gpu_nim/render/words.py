@@ -131,7 +131,7 @@ def text_width(text: str, size: float) -> float:
 
 
 @dataclass(frozen=True)
-class Setting:
+class TextLayout:
     """Text in lines of one size, in pixels, from the upper left corner of its box."""
 
     lines: tuple[str, ...]
@@ -168,7 +168,7 @@ def label_size(width: int, height: int) -> float:
     return max(size * unit(width, height), least)
 
 
-def placed(what: str, text: str, width: int, height: int, foot: float | None = None) -> Setting | None:
+def placed(what: str, text: str, width: int, height: int, foot: float | None = None) -> TextLayout | None:
     """Return words at their place on a picture, within its margins, or None where they would be illegibly small.
 
     Args:
@@ -185,7 +185,7 @@ def placed(what: str, text: str, width: int, height: int, foot: float | None = N
     return replace(found, top=found.top + (height - 40 * u if foot is None else foot) - found.bottom)
 
 
-def required(what: str, text: str, width: int, height: int) -> Setting:
+def required(what: str, text: str, width: int, height: int) -> TextLayout:
     """Return a title or a caption at its place on a picture; UsageError where it cannot be set or would be illegibly small."""
     if reason := obstacle(text):
         raise UsageError(f"{what} {reason}")
@@ -199,7 +199,7 @@ def required(what: str, text: str, width: int, height: int) -> Setting:
     return found
 
 
-def fit_words(text: str, box: tuple[float, float, float, float], size: float) -> Setting | None:
+def fit_words(text: str, box: tuple[float, float, float, float], size: float) -> TextLayout | None:
     """Return all of a text set in a box (left, top, width, height) at `size` pixels, or in more lines and smaller.
 
     None where it would be illegibly small.
@@ -216,7 +216,7 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
         while tried >= last:
             lines = _broken(text, tried, wide, split)
             if lines and len(lines) <= breaks + 1:
-                found = Setting(lines, tried, left, top)
+                found = TextLayout(lines, tried, left, top)
                 if found.bottom - top <= high:
                     return found
             tried *= _SMALLER

@@ -8,9 +8,9 @@ NAME.zarr/ or NAME.npz has::
     parents           int64 (population,), if requested, in .zarr: the index in `cells` of each cell's parent, -1 for seeds
     attributes        how the growth was made
 
-Births, checksums and the attributes have one checksum, the attribute `seal`; the cells have those of their generations. Attributes
-of other names, which anybody may add, are not covered. In .zarr the dimensions are named generation, cell and coordinate, for
-xarray, and `generation` has the numbers along the first.
+Births, checksums and the attributes have one checksum, the attribute `checksum`, which earlier versions called `seal`; the cells
+have those of their generations. Attributes of other names, which anybody may add, are not covered. In .zarr the dimensions are
+named generation, cell and coordinate, for xarray, and `generation` has the numbers along the first.
 
 Cells are stored by generation and in lexicographic order within each, in chunks of equally many.
 """
@@ -70,7 +70,7 @@ def with_checksum(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, A
         stored: the arrays written in addition to births and checksums. The cells' values are bound by the checksums.
     """
     attributes = of_growth(growth)
-    return attributes | {"seal": _checksum_of(attributes, growth.births, growth.checksums, stored)}
+    return attributes | {"checksum": _checksum_of(attributes, growth.births, growth.checksums, stored)}
 
 
 def _checksum_of(
@@ -180,7 +180,7 @@ def _growth(
     for name, value in growth.summary().items():
         if name != "births" and attributes.get(name) != value:
             raise CorruptFile(f"its {name} does not agree with its births and checksums, it was edited or damaged")
-    if attributes.get("seal") != _checksum_of(attributes, births, checksums, stored):
+    if attributes.get("checksum", attributes.get("seal")) != _checksum_of(attributes, births, checksums, stored):
         raise CorruptFile("its attributes and births do not agree with its checksum, it was edited or damaged")
     return growth
 

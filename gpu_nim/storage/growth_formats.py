@@ -15,7 +15,7 @@ from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import GRID, write_rle
-from gpu_nim.storage.tables import endings, load_library, write_table
+from gpu_nim.storage.tables import endings, write_table
 from gpu_nim.storage.vtk_files import write_vti
 
 
@@ -58,7 +58,6 @@ class GrowthFormat:
             FileError: the file cannot be written.
         """
         check_output(path, f"a file {self.summary}", (self.name,), self.is_ours)
-        load_library(path)
         if dimension is not None and self.dimensions is not None and dimension not in self.dimensions:
             counts = one_of(map(str, self.dimensions))
             raise UsageError(f"a {self.name} file {self.summary} holds {counts} dimensions, this growth has {dimension}")

@@ -13,11 +13,11 @@ from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
-from gpu_nim.model.arguments import argument, shown
+from gpu_nim.model.arguments import argument, short_repr
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readable_suffixes
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
@@ -55,7 +55,7 @@ def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents:
         chosen = growth_format(Path(path), parents=parents)
         chosen.save(with_parents(found) if parents else replace(found, parents=None), Path(path))
     elif parents:
-        raise UsageError(f"parents must be of a growth, got {shown(found)}")
+        raise UsageError(f"parents must be of a growth, got {short_repr(found)}")
     elif isinstance(found, PositionGraph):
         save_graph(found, Path(path))
     else:
@@ -102,7 +102,7 @@ def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) ->
     (826, [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
     """
     if kind is not None and kind not in _KINDS:
-        raise UsageError(f"kind must be Growth or Solution, got {shown(kind)}")
+        raise UsageError(f"kind must be Growth or Solution, got {short_repr(kind)}")
     path = Path(path)
     try:
         exists = path.exists()
@@ -124,7 +124,7 @@ def check_graph(path: Path) -> None:
     check_output(path, "the file of a graph", GRAPH_FORMATS)
 
 
-def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = unreported) -> None:
+def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = no_progress) -> None:
     """Write a graph; the write is atomic.
 
     Args:

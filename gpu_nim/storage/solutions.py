@@ -22,7 +22,7 @@ from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading
 from gpu_nim.storage.arrays import Declared, attributes_of, checksum_of, open_arrays, save_arrays
 from gpu_nim.storage.atomic import atomic_write, check_output
-from gpu_nim.storage.tables import Columns, endings, load_library, write_table
+from gpu_nim.storage.tables import Columns, endings, write_table
 
 SOLUTION = Kind("gpunim solution", 1, "solved game")
 _WHOLE = (".zarr", ".npz")
@@ -58,7 +58,6 @@ def save_solution(solution: Solution, path: Path) -> None:
 def check_solution(path: Path) -> None:
     """Raise UsageError or FileError where `save_solution` would, to be called before long work."""
     check_output(path, "the file of a solved game", SUFFIXES, SOLUTION.is_ours)
-    load_library(path)
 
 
 def load_solution(path: Path) -> Solution:

@@ -24,7 +24,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from importlib import import_module
 from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -34,15 +33,13 @@ from typing import Any, TextIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arguments import Needs, argument, check_together
 from gpu_nim.model.arrays import U64, to_integers
-from gpu_nim.model.errors import FileError, UsageError
+from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.b_files import format_lines, read_bfile
-from gpu_nim.oeis.entry import OeisEntry
 from gpu_nim.storage.arrays import Arrays, Declared, Parts, created, open_zarr, write_npy
-from gpu_nim.storage.atomic import atomic_write, check_output, writing
+from gpu_nim.storage.atomic import atomic_write, check_output
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
 Column = Sequence[Any] | NDArray[Any]
@@ -193,8 +190,8 @@ def _read_npy(path: Path, most: int | None) -> Columns:
 
 
 def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
-    """Write an array, whose attribute `seal` is the SHA-256 over its range and its values."""
-    shape, digest, at = _shape(heading), _sealing(heading.facts), 0
+    """Write an array, whose attribute `checksum` is the SHA-256 over its range and its values."""
+    shape, digest, at = _shape(heading), _sha256_of_range(heading.facts), 0
     size = min(shape[0], _ZARR_CHUNK >> (heading.limbs - 1).bit_length())
     attributes = {**TABLE.attributes, "limbs": heading.limbs, **heading.facts}
     names = ["n", "limb"][: len(shape)]
@@ -206,10 +203,10 @@ def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
             array[at : at + len(part)] = part
             at += len(part)
             digest.update(part.data)
-    array.update_attributes({"seal": digest.hexdigest()})
+    array.update_attributes({"checksum": digest.hexdigest()})
 
 
-def _sealing(facts: Mapping[str, Any]) -> Any:
+def _sha256_of_range(facts: Mapping[str, Any]) -> Any:
     """The SHA-256 of a table without values."""
     return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
 
@@ -228,11 +225,11 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
         raise CorruptFile("it holds no terms with their first index")
     if array.nchunks_initialized < array.nchunks or stored.attributes.get("stop") != first + declared.shape[0]:
         raise CorruptFile("it holds fewer or more terms than its range has")
-    if seal := stored.attributes.get("seal"):  # which tables of earlier versions lack
-        digest = _sealing(stored.attributes)
+    if checksum := stored.attributes.get("checksum", stored.attributes.get("seal")):  # the first version wrote neither
+        digest = _sha256_of_range(stored.attributes)
         for part in _stored(stored, declared.shape[0]):
             digest.update(part)
-        if digest.hexdigest() != seal:
+        if digest.hexdigest() != checksum:
             raise CorruptFile("its values do not agree with their checksum, it was edited or damaged")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
     return {"n": range(first, first + len(values)), "value": values}
@@ -356,15 +353,6 @@ def write_table(path: Path, parts: Iterable[Columns], facts: Mapping[str, Any] =
     TABLE_FORMATS[path.suffix].write(path, Heading(tuple(first), facts), chain([first], parts))
 
 
-_NAMED = ("names",), "a draft, an A-number, or all"
-_SUBMITTED: Needs = {
-    "out": _NAMED,
-    "number": _NAMED,
-    "b_file": (("out",), "the folder to write to"),
-    "upto": (("b_file",), "whose last index it is"),
-}
-
-
 def forms() -> dict[str, TableFormat]:
     """Return the formats that can be printed, by the names of their forms.
 
@@ -398,13 +386,6 @@ def _sequences(parts: Iterable[tuple[int, Column]]) -> Iterator[Columns]:
 def check_table(path: Path, **needs: bool) -> None:
     """Raise what `open_table` would raise for this path alone, to be called before long work; see `endings` for the needs."""
     check_output(path, "the file of a table", endings(**needs), TABLE.is_ours)
-    load_library(path)
-
-
-def load_library(path: Path) -> None:
-    """Import zarr for a .zarr file, before the work whose result it holds; ModuleNotFoundError where it is not installed."""
-    if path.suffix == ".zarr":
-        import_module("zarr")
 
 
 def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mapping[str, Any], limbs: int) -> None:
@@ -453,59 +434,3 @@ def save_table(columns: Columns, path: Path) -> None:
     check_table(path, columns=True)
     with atomic_write(path) as scratch:
         write_table(scratch, [columns])
-
-
-def save_text(path: Path, pieces: Iterable[str]) -> None:
-    """Write a text in UTF-8, in pieces, atomically."""
-    with atomic_write(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
-
-
-def submit(
-    names: Sequence[str],
-    *,
-    out: Path | None = None,
-    b_file: bool = False,
-    upto: int | None = None,
-    number: str | None = None,
-) -> Iterator[str | Path]:
-    """Yield the lines to submit to the OEIS for each name; with a folder write them there, and yield each file once it is there.
-
-    Args:
-        names: as for `gpu_nim.oeis.submissions.submissions`.
-        out: the folder, which is made where there is none.
-        b_file: whether to write the b-file of each entry that gpunim computes, too.
-        upto: the last index of the b-files.
-        number: the A-number that the OEIS has allocated for a draft.
-
-    Raises:
-        FileError: the folder cannot be made or written to, or is a file.
-        UsageError: an argument is wrong or contradicts another; raised before anything is written.
-
-    >>> next(submit(["edge-births"]))
-    '%I Axxxxxx'
-    """
-    from gpu_nim.oeis.submissions import submissions
-
-    given = {"names": names, "out": out, "b_file": b_file, "upto": upto, "number": number}
-    check_together([name for name, value in given.items() if value not in (None, False, ())], {}, _SUBMITTED)
-    found = submissions(names)
-    if number is not None and len(found) > 1:
-        raise UsageError(f"{argument('number')} belongs to one draft, got {len(found)} names")
-    if out is None:
-        for each in found:
-            yield from each.lines(number)
-        return
-    texts = [(each.file_name(number), (f"{line}\n" for line in each.lines(number, upto))) for each in found]
-    counted = ([each for each in found if each.known is not None] or found) if b_file else []
-    # What may be refused for its size comes first.
-    b_files = [(each.b_file_name(number), _bfile_of(each.entry, each.last_index(upto))) for each in counted]
-    with writing(out):
-        out.mkdir(exist_ok=True)
-    for name, lines in [*b_files, *texts]:
-        save_text(out / name, lines)
-        yield out / name
-
-
-def _bfile_of(entry: OeisEntry, last: int) -> Iterator[str]:
-    return format_lines(enumerate(entry.terms(entry.offset, last + 1), entry.offset))

@@ -33,13 +33,12 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.device_works import works
-from gpu_nim.bench.floors import Rates, measured_rates
-from gpu_nim.bench.harness import HEADER, PATIENCE, Clock, Work, race
+from gpu_nim.bench.harness import HEADER, TIMEOUT, Clock, Rates, Work, compare, measured_rates
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts
 from gpu_nim.games.inequality import chocolate, parse_game, six_coordinate_chocolate
-from gpu_nim.games.laws import chocolate_first_difference
+from gpu_nim.games.theorems import chocolate_first_difference
 from gpu_nim.model.digest import checksum, digest
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.tracing import Cones, NimScene, Rays, TreeScene
@@ -401,7 +400,7 @@ def within_memory(name: str, generations: int) -> bool:
     import cupy
 
     process = partial(GrowthProcess, name, generations, select("cuda"), columns=columns_of(name))
-    pool, planned = cupy.get_default_memory_pool(), process().planned_memory()
+    pool, planned = cupy.get_default_memory_pool(), process().choice.memory
     assert planned is not None
     pool.free_all_blocks()
     with pool_limited(planned):
@@ -506,8 +505,8 @@ def sanitize(tool: str) -> subprocess.CompletedProcess[str]:
 
 
 def benchmark(work: Work, clock: Clock, rates: Rates) -> bool:
-    """Time gpunim and its rivals at one work, as `gpunim bench device` does."""
-    rows = race(work, RUNS, clock, rates, patience=PATIENCE)
+    """Time gpunim and its peers at one work, as `gpunim bench device` does."""
+    rows = compare(work, RUNS, clock, rates, timeout=TIMEOUT)
     for row in rows:
         print(" | ".join(row.cells()))
     if rows[0].result is None:

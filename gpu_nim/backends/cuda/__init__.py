@@ -16,10 +16,9 @@ from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.host_counting import NumpyCounting
-from gpu_nim.backends.interface import Engine, State
+from gpu_nim.backends.interface import EngineChoice, State
 from gpu_nim.backends.shared.bricks import supports
-from gpu_nim.backends.shared.engines import Kind, kind_of, touched_state
-from gpu_nim.model.memory import require_memory
+from gpu_nim.backends.shared.engines import kind_of, touched_state
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -55,27 +54,17 @@ class CudaBackend:
         """Return the bytes of device memory that are free."""
         return self._launcher.free_memory()
 
-    def growth_memory(self, rule: Rule, last: int, *, general: bool = False) -> int | None:
-        """Return the bytes of device memory that a growth from its seeds is planned to take; None if they are not known before."""
-        kind = self._kind(rule, general)
+    def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
+        """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
+        launcher, ranks = self._launcher, self.communicator
+        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=True))
         if kind == "planes":
-            return device_bytes(last)
-        return brick_bytes(rule, last, self.communicator.size) if kind == "bricks" else None
-
-    def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Start any rule, to grow no further than generation `last`: on a fast path where one applies."""
-        kind = self._kind(rule, general, state)
-        if kind == "planes":
-            require_memory(device_bytes(last), self._launcher.free_memory(), f"nim to generation {last} on {self.device}")
-            return NimEngine(self._launcher, last, state)
+            return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last))
         if kind == "bricks":
-            return ExactlyOneEngine(self._launcher, rule, last, state, self.communicator)
+            return EngineChoice(partial(ExactlyOneEngine, launcher, rule, last, state, ranks), brick_bytes(rule, last, ranks.size))
         if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
             state = touched_state(rule, state)
-        return GeneralEngine(self._launcher, rule, last, state, self.communicator)
-
-    def _kind(self, rule: Rule, general: bool, state: State | None = None) -> Kind:
-        return kind_of(rule, self.communicator, state, general=general, bricks=supports(rule, beside=True))
+        return EngineChoice(partial(GeneralEngine, launcher, rule, last, state, ranks), None)
 
     def counting(self) -> NumpyCounting:
         """Return the engine that fills and counts ranges and tries tuples."""

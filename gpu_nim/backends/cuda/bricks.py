@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.shared.bricks import ROWS, Bricks
+from gpu_nim.backends.shared.bricks import FIELD, ROWS, Bricks
+from gpu_nim.model.errors import InsufficientMemoryError
 
 __all__ = ["DeviceBricks"]
 
 _CONSTANTS = read_constants("exactly_one.cu")
+_MAX_BRICKS = 2**32 - 2
 _LISTED_BYTES = 4 * 8 + 2 * 4 * ROWS  # a listed brick's place in four lists and its newborns in two planes
 _REPORT_BYTES = 4 + 3 * 8  # a generation's count of bricks, births, checksum and section
 
@@ -39,7 +41,17 @@ class DeviceBricks(Bricks):
 
     @property
     def device_bytes(self) -> int:
-        """Bytes of the columns, of `touched` and slots, of lists and newborns, of counters, and of what is sent and received."""
+        """Bytes of the columns, of `touched` and slots, of lists and newborns, of counters, and of what is sent and received.
+
+        InsufficientMemoryError where the lists cannot name the bricks, whatever the memory.
+        """
+        work = f"a growth to generation {self.last}"
+        if self.longest > 1 << FIELD:
+            raise InsufficientMemoryError(
+                f"{work} spans {self.longest:,} bricks along an axis, more than the {1 << FIELD:,} that a list of bricks can name"
+            )
+        if self.held > _MAX_BRICKS:
+            raise InsufficientMemoryError(f"{work} has {self.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
         bricks = 4 * ROWS * self.count + 4 * 4 * self.held
         columns = 12 * self.columns_u * self.columns_v
         return columns + bricks + _LISTED_BYTES * self.planned + _REPORT_BYTES * (self.last + 2) + 2 * self.sent_bytes(self.planned)

@@ -26,9 +26,9 @@ from gpu_nim.backends.cuda.brick_exchange import BrickExchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.table import KERNELS
-from gpu_nim.backends.interface import Section, State
+from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
-from gpu_nim.backends.shared.engines import BrickEngine, Grown
+from gpu_nim.backends.shared.engines import BrickEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import require_memory
@@ -38,7 +38,6 @@ __all__ = ["ExactlyOneEngine", "device_bytes"]
 
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
 _THREADS = KERNELS["exactly_one_grow"].threads
-_MAX_BRICKS = 2**32 - 2
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 
 
@@ -73,14 +72,8 @@ class ExactlyOneEngine(BrickEngine):
         self._launch = launcher
         self._bricks = bricks = DeviceBricks(rule, last, self._ranks.rank, self._ranks.size)
         work = f"a growth to generation {last} on {launcher.device}"
-        if bricks.longest > 1 << FIELD:
-            raise InsufficientMemoryError(
-                f"{work} spans {bricks.longest:,} bricks along an axis, more than the {1 << FIELD:,} that a list of bricks can name"
-            )
         free = free_share(self._ranks, launcher.identity, launcher.free_memory())
         require_memory(bricks.device_bytes, free, work)
-        if bricks.held > _MAX_BRICKS:
-            raise InsufficientMemoryError(f"{work} has {bricks.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
         xp = launcher.xp
         self._capacity = capacity = bricks.capacity(free)
         with device_memory_errors(work):
@@ -140,7 +133,9 @@ class ExactlyOneEngine(BrickEngine):
         # One warp per brick: a small growth never has work for the whole device.
         self._grid = self._grow.blocks(bricks.count * 32)
 
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, and wait for the device at the end."""
+        self._check(to, section)
         first = self.generation + 1
         axes, level, share = (0, 0, 1) if section is None else self._bricks.section(*section)
         grown: list[Cells] = []
@@ -158,7 +153,7 @@ class ExactlyOneEngine(BrickEngine):
                     grown.append(self._cells())
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
         reports[:, 2] //= np.uint64(share)
-        return reports, grown
+        return self._summed(reports, grown if cells else None, section)
 
     def _run(self, generations: int, axes: int, level: int) -> None:
         """Queue this number of generations."""
@@ -212,7 +207,7 @@ class ExactlyOneEngine(BrickEngine):
             )
 
     def _seeded(self, section: Section | None, share: int) -> NDArray[np.uint64]:
-        """What is reported of the rank's own seeds, without a wait for the device; `_batch` divides by the share of a section."""
+        """What is reported of the rank's own seeds, without a wait for the device; `advance` divides by the share of a section."""
         rule, own = self.rule, self._bricks.cells(self._own(self._seeds()))
         in_section = 0 if section is None else int(rule.symmetry.section_size(own, *section).sum()) * share
         sizes = rule.symmetry.orbit_size(own)

@@ -20,7 +20,7 @@ from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.shared.games import Wedge, grundy_dtype
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 _NO_POSITION = read_constants("games.cu")["NO_POSITION"]  # what 16 bits hold where no position is
 _MAX_FLAGS = 32  # coordinates, a flag each, in the wide kernel
@@ -29,7 +29,7 @@ _BEFORE_THE_FIRST = {"total": 0, "first_row": 0, "rows": 0}  # of the totals tha
 _MAX_WORDS = 2**32 - 2**10  # of z and y: the threads of a launch are numbered with 32 bits
 
 
-def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> Ints:
+def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -> Ints:
     """Return the P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order."""
     wedge = _Wedge(top)
     work = f"solving {wedge} on {launch.device}"
@@ -69,7 +69,7 @@ def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = unreported) ->
         return _points(keys, found, wedge.shape)
 
 
-def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
+def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
     """Return the Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], by [x, y, z], -1 where y > top[x, z].
 
     The dtype is int16, or int32 where a position has more than 32766 moves. Raises BackendError beyond 65534 of them.
@@ -99,7 +99,7 @@ def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = unreported) -> N
         return _signed(values.reshape(wedge.shape))
 
 
-def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported) -> Ints:
+def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress) -> Ints:
     """Return the P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
 
     Raises BackendError for more than 32 coordinates.
@@ -123,7 +123,7 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on
 
 
 def inequality_grundy(
-    launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported
+    launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress
 ) -> NDArray[np.signedinteger]:
     """Return the Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
 

@@ -15,8 +15,8 @@ from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.interface import Section, State
-from gpu_nim.backends.shared.engines import Grown, TouchEngine
+from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.shared.engines import TouchEngine
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.rule import MAX_DIMENSION, Cells, Rule, Symmetry
 
@@ -67,7 +67,9 @@ class GeneralEngine(TouchEngine):
                 self._put(state["newborns"])
                 self._enter(self._encode(state["touched"]), xp.asarray(state["touches"].astype(np.uint32)))
 
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, and wait for the device at the end."""
+        self._check(to, section)
         xp, first, seeds = self._launch.xp, self.generation + 1, np.array(self.rule.seeds, np.int64)
         grown: list[Cells] = []
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
@@ -85,7 +87,8 @@ class GeneralEngine(TouchEngine):
                 survey(survey.blocks(self._count), count=self._count, at=self.generation - first)
                 if cells:
                     grown.append(self._cells())
-            return to_host(self._reports).reshape(-1, 3), grown
+            reports = to_host(self._reports).reshape(-1, 3)
+        return self._summed(reports, grown if cells else None, section)
 
     def state(self) -> State:
         """Return the state, copied to the host."""

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.interface import Section, State, count_in_section
-from gpu_nim.backends.shared.engines import NIM, Grown, GrowthEngine
+from gpu_nim.backends.interface import Batch, Section, State, count_in_section
+from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import nim_plane_mix
+from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Cells
 
 _CONSTANTS = read_constants("nim.cu")
@@ -52,6 +53,7 @@ class NimEngine(GrowthEngine):
     def __init__(self, launcher: Launcher, last: int, state: State | None = None) -> None:
         super().__init__(NIM, last)
         self._launch = launcher
+        require_memory(device_bytes(last), launcher.free_memory(), f"nim to generation {last} on {launcher.device}")
         self._rows, self._row_words = last + 1, last // 64 + 1
         words, tiles = self._rows * self._row_words, _tiles(self._rows, self._row_words)
         xp = launcher.xp
@@ -87,7 +89,9 @@ class NimEngine(GrowthEngine):
         """The arguments of a launch of this number of generations that describe the plane."""
         return {"rows": self._rows, "row_words": self._row_words, "generation": max(0, self.generation), "steps": steps}
 
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, and wait for the device at the end."""
+        self._check(to, section)
         first = self.generation + 1
         grown: list[Cells] = []
         with device_memory_errors(f"nim at generation {to}"):
@@ -106,7 +110,7 @@ class NimEngine(GrowthEngine):
                     grown.append(self._cells(shape))
             births, checksums = (to_host(reports[first : to + 1]) for reports in (self._births, self._checksums))
         sections = np.zeros_like(births) if section is None else count_in_section(np.concatenate(grown), births, section)
-        return np.stack((births, checksums, sections), axis=1), grown
+        return self._summed(np.stack((births, checksums, sections), axis=1), grown if cells else None, section)
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""

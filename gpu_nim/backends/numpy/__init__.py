@@ -1,20 +1,22 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
+from functools import partial
+
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.host_counting import NumpyCounting
-from gpu_nim.backends.interface import Engine, State
+from gpu_nim.backends.interface import Engine, EngineChoice, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES as LOADED_BYTES
-from gpu_nim.backends.numpy.compilation import installed
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, compiled, gains_by_loops, required_bytes
+from gpu_nim.backends.numpy.compilation import fits, installed
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, gains_by_loops, required_bytes
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine
 from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.bricks import supports
-from gpu_nim.backends.shared.engines import Kind, kind_of
+from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.memory import cores, host_memory, require_memory
+from gpu_nim.model.memory import cores, host_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -49,40 +51,23 @@ class NumpyBackend:
         """Return the bytes of main memory that the kernel says are available."""
         return host_memory()
 
-    def growth_memory(self, rule: Rule, last: int, *, general: bool = False) -> int | None:
-        """Return the bytes that a growth from its seeds is planned to take; None if they are not known before."""
-        kind = self._kind(rule, general)
-        if kind == "planes":
-            return nim_planes.required_bytes(last, plain=self.threads == 0)
+    def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
+        """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
+        ranks, threads = self.communicator, self.threads
+        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=ranks.size > 1))
         if kind == "touches":
-            return None
-        return required_bytes(rule, last, self.communicator.size, loops=compiled(rule, last, self.threads))
-
-    def lacks_numba(self, rule: Rule, last: int, *, general: bool = False) -> bool:
-        """Return whether numba's compiled loops would grow it faster, were it installed."""
-        if self.threads == 0 or installed():
-            return False
-        kind = self._kind(rule, general)
-        return last >= COMPILED_FROM if kind == "planes" else kind == "bricks" and gains_by_loops(rule, last)
-
-    def automaton(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> Engine:
-        """Start any rule, to grow no further than generation `last`: on a fast path where one applies."""
-        kind = self._kind(rule, general, state)
+            return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None)
+        numba = threads > 0 and installed()
         if kind == "planes":
-            plain = self.threads == 0
-            require_memory(nim_planes.required_bytes(last, plain=plain), host_memory(), f"nim to generation {last}")
-            return NimEngine(last, state, plain=plain)
-        if kind == "bricks":
-            if not compiled(rule, last, self.threads):
-                return ExactlyOneEngine(rule, last, state, self.communicator)
-            from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
-
-            return CompiledEngine(rule, last, state, self.communicator, self.threads)
-        return GeneralEngine(rule, last, state, self.communicator)
-
-    def _kind(self, rule: Rule, general: bool, state: State | None = None) -> Kind:
-        bricks = supports(rule, beside=self.communicator.size > 1)
-        return kind_of(rule, self.communicator, state, general=general, bricks=bricks)
+            memory = nim_planes.required_bytes(last, plain=not threads)
+            return EngineChoice(
+                partial(NimEngine, last, state, plain=not threads), memory, threads > 0 and not numba and last >= COMPILED_FROM
+            )
+        gains = threads > 0 and gains_by_loops(rule, last)
+        loops = gains and fits()
+        make = partial(_compiled_engine, threads) if loops else ExactlyOneEngine
+        memory = required_bytes(rule, last, ranks.size, loops=loops)
+        return EngineChoice(partial(make, rule, last, state, ranks), memory, gains and not numba)
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
@@ -94,6 +79,12 @@ class NumpyBackend:
     def tracer(self, scene: Scene) -> NumpyTracer:
         """Return what traces rays through a scene."""
         return NumpyTracer(scene)
+
+
+def _compiled_engine(threads: int, rule: Rule, last: int, state: State | None, ranks: Communicator) -> Engine:
+    from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
+
+    return CompiledEngine(rule, last, state, ranks, threads)
 
 
 def processor_name() -> str:

@@ -4,8 +4,17 @@ Fate. Alive cells stay alive, so a cell's number of touches never falls. The fir
 decides it: touched once it is born, touched more often it never is.
 
 Table. What is known of a cell stands in a table of the bricks that the growth can reach (`gpu_nim.backends.shared.bricks`), a byte
-a cell (`gpu_nim.backends.numpy.byte_table`). Newborns near a wall of the domain push together with their halo
-(`gpu_nim.backends.numpy.halo`), and their targets beyond a wall are left out. All others are in the table: the growth reaches them.
+a cell: FRESH (no touch yet), ONCE (one touch, this generation) or DECIDED, and a generation ends with no cell ONCE. Newborns near a
+wall of the domain push together with their halo (`gpu_nim.backends.numpy.halo`), and their targets beyond a wall are left out. All
+others are in the table: the growth reaches them.
+
+Work. A step takes the offsets one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH cell
+becomes ONCE and is listed, a cell that is ONCE becomes DECIDED. At the end the listed cells that are still ONCE are born. Nothing
+is sorted, and the work is births times offsets.
+
+Places. An offset takes a cell to another place in its brick or a neighbouring one: both are looked up by the cell's own place in
+its brick, and the rest is where the column of the target's brick begins.
+
 Where numba is installed, and a growth is large enough to gain by it, compiled loops grow it instead, in a bit a cell
 (`gpu_nim.backends.numpy.compiled_engine`).
 
@@ -19,6 +28,7 @@ Cells outside of the universe are touched like others, and discarded when they w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from platform import node
 
 import numpy as np
@@ -26,12 +36,11 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.numpy.byte_table import ByteTable
 from gpu_nim.backends.numpy.compact_bricks import CompactBricks
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, fits
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import CELLS, Bricks
+from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
@@ -39,6 +48,8 @@ from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells, Rule
 
+_FRESH, _DECIDED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
+_BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
 _COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more than it takes to load them
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
@@ -55,11 +66,6 @@ def gains_by_loops(rule: Rule, last: int) -> bool:
         return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
     except InsufficientMemoryError:  # the engine says so, or another one grows it
         return False
-
-
-def compiled(rule: Rule, last: int, threads: int = 1) -> bool:
-    """Return whether compiled loops grow it: there are threads for them, and numba."""
-    return threads > 0 and fits() and gains_by_loops(rule, last)
 
 
 def planned_newborns(bricks: Bricks) -> int:
@@ -129,17 +135,21 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
     def _allocate(self, threads: int) -> None:
         """Take the memory of the growth."""
         self._mirrors = Mirrors(self._bricks)
-        self._table = ByteTable(self._bricks)
+        self._table = np.zeros(CELLS * max(1, self._bricks.count), np.uint8)
+        self._origins = self._bricks.origins
+        self._jumps = [self._bricks.jump(offset) for offset in self.rule.offsets]
 
     def _words(self, numbers: range) -> NDArray[np.uint32]:
-        return self._table.words(numbers)
+        bits = np.packbits(self._table[CELLS * numbers.start : CELLS * numbers.stop], bitorder="little")
+        return bits.view("<u4").astype(np.uint32, copy=False).reshape(-1, ROWS)
 
     def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
-        self._table.restore(numbers, words)
+        bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
+        self._table.reshape(-1, CELLS)[numbers] = bits.reshape(-1, CELLS)
 
     def _set_newborns(self, representatives: Cells) -> None:
         self._take(np.ascontiguousarray(self._own(representatives).T))
-        self._table.decide(self.at)
+        self._table[self._bricks.encode(self.at)] = _DECIDED
 
     def _step(self) -> None:
         at, near = self.at, self._near
@@ -150,11 +160,43 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
             received = self._bricks.places_of(*unpack(self._ranks.exchange(sent))).T
             near = np.concatenate((near, self._mirrors.near(received) + at.shape[1]))
             at = np.concatenate((at, received), axis=1)
-        halo = self._mirrors.halo(at[:, near])
-        at = self._table.born(at, near, halo)
+        far = np.ones(at.shape[1], np.bool_)
+        far[near] = False
+        beside = np.concatenate((at[:, near], self._mirrors.halo(at[:, near])), axis=1)
+        pushers = (at.take(far.nonzero()[0], axis=1), False), (beside, True)
+        candidates = np.concatenate([at[0, :0], *(fresh for part in pushers for fresh in self._push(*part))])
+        born = candidates[np.flatnonzero(self._table[candidates] == _ONCE)]
+        self._table[born] = _DECIDED
+        at = self._bricks.decode(np.sort(born))  # which the next step finds side by side
         if self.rule.universe is not None:
             at = at[:, self.rule.inside(self._bricks.cells(at.T.astype(np.int64)))]
         self._take(at)
+
+    def _push(self, pushers: Ints, walled: bool) -> Iterator[Ints]:
+        """Push by offset and block, not beyond walls if `walled`, and yield the places that nothing had touched before."""
+        bricks, table = self._bricks, self._table
+        for start in range(0, pushers.shape[1], _BLOCK):
+            block = pushers[:, start : start + _BLOCK]
+            parts = bricks.divide(block)
+            for jump in self._jumps:
+                column, base, within = parts
+                if walled:
+                    kept = bricks.within_walls(block, jump.offset).nonzero()[0]
+                    column, base, within = column.take(kept), base.take(kept), within.take(kept)
+                target = jump.columns.take(within)
+                target += column
+                if bricks.ranks > 1:
+                    held = bricks.owned.take(target).nonzero()[0]
+                    base, within, target = base.take(held), within.take(held), target.take(held)
+                places = self._origins.take(target)
+                places += base
+                places += jump.places.take(within)
+                states = table[places]
+                # An index by numbers takes fewer steps than one by a mask of no pattern.
+                fresh = places.take((states == _FRESH).nonzero()[0])
+                table[fresh] = _ONCE
+                table[places.take((states == _ONCE).nonzero()[0])] = _DECIDED
+                yield fresh
 
     def _take(self, at: Ints) -> None:
         """Set the newborns, and which of them are near a wall."""

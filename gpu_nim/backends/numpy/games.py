@@ -29,13 +29,13 @@ from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 
 _CHUNK = 1 << 16  # cells of the box that are processed at once
 _OUTCOMES_COMPILED_FROM, _GRUNDY_COMPILED_FROM = 1 << 26, 1 << 22  # positions, from which on this gains more than loading takes
 
 
-def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
+def wedge_outcomes(top: Ints, on_step: OnStep = no_progress) -> Ints:
     """The P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order.
 
     Lowering x to u lowers y to at most top[u, z], lowering z likewise. `top` is int64 (X, Z), non-negative, and must decrease
@@ -68,7 +68,7 @@ def wedge_outcomes(top: Ints, on_step: OnStep = unreported) -> Ints:
     return result[np.lexsort(result.T[::-1])]
 
 
-def wedge_grundy(top: Ints, on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
+def wedge_grundy(top: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
     """The Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], an array [x, y, z] with -1 where y > top[x, z].
 
     Moves and `top` as in `wedge_outcomes`. The dtype is int16, or int32 where a position has more than 32766 moves.
@@ -177,7 +177,7 @@ def _line_starts(top: Ints, last: int) -> list[tuple[Ints, Ints, Ints]]:
     return list(zip(*(np.split(column, cuts) for column in columns), strict=True))
 
 
-def inequality_outcomes(bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported) -> Ints:
+def inequality_outcomes(bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress) -> Ints:
     """The P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
 
     >>> chocolate = LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [3])))  # 3y <= x + z
@@ -199,7 +199,7 @@ def inequality_outcomes(bounds: LinearBounds, limits: Ints, on_step: OnStep = un
     return np.stack(np.unravel_index(p, game.shape), axis=1).astype(np.int64, copy=False)
 
 
-def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = unreported) -> NDArray[np.signedinteger]:
+def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
     """The Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
 
     >>> bar = LinearBounds(*map(np.array, ([0], [[0, 1]], [0], [2])))  # y <= floor(z / 2)

@@ -20,10 +20,11 @@ installed.
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Section, State
+from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
-from gpu_nim.backends.shared.engines import NIM, Grown, GrowthEngine
+from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
+from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells
 
 #: Generations, from which on compiled loops gain more than it takes to load them.
@@ -71,6 +72,7 @@ class NimEngine(GrowthEngine):
 
     def __init__(self, last: int, state: State | None = None, *, plain: bool = False) -> None:
         super().__init__(NIM, last)
+        require_memory(required_bytes(last, plain=plain), host_memory(), f"nim to generation {last}")
         self._compiled = compiled(last, plain=plain)
         self._row = words_per_row(last)
         self._plane = np.zeros((last + 1) * self._row, np.uint64)
@@ -78,7 +80,9 @@ class NimEngine(GrowthEngine):
         if state is not None:
             self._restore(state)
 
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, a step a generation."""
+        self._check(to, section)
         reports = np.zeros((to - self.generation, 3), np.uint64)
         grown: list[Cells] = []
         for report in reports:
@@ -88,7 +92,7 @@ class NimEngine(GrowthEngine):
                 report[2] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
             if cells:
                 grown.extend(newborns)
-        return reports, grown
+        return self._summed(reports, grown if cells else None, section)
 
     def state(self) -> State:
         """Return the newborns' words: their places as (row u, word) pairs and their bits."""

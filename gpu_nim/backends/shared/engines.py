@@ -31,9 +31,6 @@ Kind = Literal["planes", "bricks", "touches"]
 
 _BRICKS = 1 << 10  # of a state, whose cells are listed at a time
 
-#: Births, checksum and section of each generation of a batch on this rank, uint64 of shape (g, 3), and the newborns of each.
-Grown = tuple[NDArray[np.uint64], list[Cells]]
-
 
 def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool, bricks: bool) -> Kind:
     """Return which kind of engine grows a rule: from a state, the kind that it is of.
@@ -64,33 +61,46 @@ class GrowthEngine(ABC):
         self._ranks = ranks
         self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
 
+    @abstractmethod
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to` and report each generation since the last one done; UsageError for another `to`.
 
         Births, checksums and sections are those of all ranks, cells those of this one.
         """
+
+    def _check(self, to: int, section: Section | None) -> None:
+        """Raise UsageError where the growth cannot go on to a generation, or has no such section."""
         first, dimension = self.generation + 1, self.rule.dimension
         if not first <= to <= self.last:
             raise UsageError(f"to must be from {first} to {self.last}, got {to}")
         if section is not None and not 0 <= section[0] < dimension:
             raise UsageError(f"section must be along an axis from 0 to {dimension - 1}, got {section[0]}")
-        reports, grown = self._batch(to, cells, section)
+
+    def _summed(self, reports: NDArray[np.uint64], grown: list[Cells] | None, section: Section | None) -> Batch:
+        """Return the batch of what was grown on all ranks.
+
+        Args:
+            reports: births, checksum and section of each generation on this rank, shape (g, 3).
+            grown: the newborns of each on this rank, or None where they were not requested.
+            section: the section, if one was requested.
+        """
         births, checksums, sections = self._ranks.sum(np.ascontiguousarray(reports.T))
-        return Batch(first, births, checksums, np.concatenate(grown) if cells else None, None if section is None else sections)
+        first = self.generation + 1 - len(reports)
+        return Batch(
+            first, births, checksums, None if grown is None else np.concatenate(grown), None if section is None else sections
+        )
 
     @abstractmethod
     def state(self) -> State:
         """Return the state after generation `self.generation`, from which an engine of this kind can resume."""
 
-    @abstractmethod
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
-        """Grow through generation `to`."""
-
 
 class SteppedEngine(GrowthEngine):
     """A growth whose generations are single steps, each counted when it is done."""
 
-    def _batch(self, to: int, cells: bool, section: Section | None) -> Grown:
+    def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
+        """Grow through generation `to`, a step a generation."""
+        self._check(to, section)
         reports = np.zeros((to - self.generation, 3), np.uint64)
         grown: list[Cells] = []
         for report in reports:
@@ -104,7 +114,7 @@ class SteppedEngine(GrowthEngine):
                 report[2] = self._section(*section)
             if cells:
                 grown.append(self._cells())
-        return reports, grown
+        return self._summed(reports, grown if cells else None, section)
 
     @abstractmethod
     def _seed(self) -> None:

@@ -53,40 +53,8 @@ def are_p_positions(positions: ArrayLike) -> NDArray[np.bool_]:
     return np.asarray(nim_sums(positions) == 0, dtype=np.bool_)
 
 
-def totals(positions: ArrayLike) -> NDArray[Any]:
-    """The number of counters of each position, shape (...): int64 where no sum can wrap, else object.
-
-    >>> totals([[2**62, 2**62, 2**62]])
-    array([13835058055282163712], dtype=object)
-    """
-    return np.asarray(as_positions(positions).sum(axis=-1))
-
-
-def winning_takes(positions: ArrayLike) -> NDArray[Any]:
-    """The number to take from each pile to leave a P-position, 0 where that pile has no winning move, shape (..., k).
-
-    >>> winning_takes([[13, 12, 8], [1, 2, 3]])
-    array([[9, 7, 7],
-           [0, 0, 0]])
-    """
-    array = as_positions(positions)
-    left = array ^ np.expand_dims(nim_sums(array), -1)
-    return np.where(left < array, array - left, 0)
-
-
-def generations(positions: ArrayLike) -> NDArray[Any]:
-    """The generation of each P-position, half its total [NF 5.2], shape (...).
-
-    Raises UsageError if one of them is an N-position.
-
-    >>> generations([[14, 11, 5], [0, 0, 0]])
-    array([15,  0])
-    """
-    return np.asarray(totals(_p_positions(positions)) // 2)
-
-
 def parent_counts(positions: ArrayLike) -> NDArray[np.int64]:
-    """How many parents each P-position has, shape (...): pairs of non-empty piles that end in equally many 0s [NF Lemma 21].
+    """The number of parents of each of N P-positions (N, k): pairs of non-empty piles that end in equally many 0s [NF Lemma 21].
 
     Raises UsageError for an N-position.
 
@@ -98,7 +66,7 @@ def parent_counts(positions: ArrayLike) -> NDArray[np.int64]:
 
 
 def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
-    """How many children each P-position has, shape (...): pairs of piles that end in equally many 1s [NF Lemma 23].
+    """The number of children of each of N P-positions (N, k): pairs of piles that end in equally many 1s [NF Lemma 23].
 
     Raises UsageError for an N-position.
 
@@ -116,7 +84,7 @@ def parents_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
     >>> rows.tolist(), found.tolist()
     ([0], [[0, 2, 2]])
     """
-    array = _rows(positions)
+    array = _p_positions(positions)
     return _moved(array, _alike(_last_ones(array)), -1)
 
 
@@ -127,23 +95,17 @@ def children_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
     >>> rows.tolist(), found.tolist()
     ([0, 0, 0], [[1, 1, 0], [1, 0, 1], [0, 1, 1]])
     """
-    array = _rows(positions)
+    array = _p_positions(positions)
     return _moved(array, _alike(_last_zeros(array)), 1)
 
 
 def _p_positions(positions: ArrayLike) -> Positions:
     array = as_positions(positions)
-    p = are_p_positions(array)
-    if not p.all():
-        first = tuple(array[~p][0].tolist()) if array.ndim > 1 else tuple(array.tolist())
-        raise UsageError(f"positions must be P-positions (nim-sum 0), got {first}")
-    return array
-
-
-def _rows(positions: ArrayLike) -> Positions:
-    array = _p_positions(positions)
     if array.ndim != 2:
         raise UsageError(f"positions must be an array (N, piles), got shape {array.shape}")
+    p = are_p_positions(array)
+    if not p.all():
+        raise UsageError(f"positions must be P-positions (nim-sum 0), got {tuple(array[~p][0].tolist())}")
     return array
 
 
@@ -158,7 +120,7 @@ def _last_zeros(array: Positions) -> Positions:
 
 
 def _alike(powers: Positions) -> NDArray[np.bool_]:
-    """Which pairs of piles i < j have the same power of two, not 0, shape (..., C(k, 2))."""
+    """Which pairs of piles i < j have the same power of two, not 0, shape (N, C(k, 2))."""
     i, j = np.triu_indices(powers.shape[-1], 1)
     return np.asarray((powers[..., i] == powers[..., j]) & (powers[..., i] != 0), dtype=np.bool_)
 

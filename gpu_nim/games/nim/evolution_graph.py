@@ -13,8 +13,8 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.presentation import Summarised
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.notebook_repr import NotebookRepr
+from gpu_nim.model.work import OnStep, no_progress
 
 _MAX_POSITIONS = 1 << 36  # a day's work
 
@@ -26,7 +26,7 @@ KindTable = dict[Kind, tuple[int, Position]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PositionGraph(ArrayValue, Summarised):
+class PositionGraph(ArrayValue, NotebookRepr):
     """P-positions by generation, and an edge from each parent to each child, of any game.
 
     Attributes:
@@ -49,8 +49,8 @@ class PositionGraph(ArrayValue, Summarised):
         positions = self.positions.tolist() if isinstance(self.positions, np.ndarray) else self.positions
         return [",".join(map(str, position)) or "0" for position in positions]
 
-    def places(self) -> NDArray[np.int64] | None:
-        """The places of the positions in the plane, int64 (V, 2), where they are known."""
+    def layout(self) -> NDArray[np.int64] | None:
+        """The coordinates of the positions in a drawing, int64 (V, 2); None where none are known."""
         return None
 
 
@@ -97,7 +97,7 @@ class EvolutionGraph(PositionGraph):
         """Return its size as plain values."""
         return {**self.facts, "positions": len(self.positions), "edges": len(self.edges), "births": self.births()}
 
-    def places(self) -> NDArray[np.int64] | None:
+    def layout(self) -> NDArray[np.int64] | None:
         """The cells, for three piles; None for others."""
         return self.cells() if self.piles == 3 else None
 
@@ -107,7 +107,7 @@ class EvolutionGraph(PositionGraph):
         return {"piles": self.piles, "generations": self.generations}
 
 
-def evolution_graph(piles: int, generations: int, *, on_step: OnStep = unreported) -> EvolutionGraph:
+def evolution_graph(piles: int, generations: int, *, on_step: OnStep = no_progress) -> EvolutionGraph:
     """Grow the evolution graph from the position without counters through generation `generations`.
 
     Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
@@ -125,27 +125,20 @@ def evolution_graph(piles: int, generations: int, *, on_step: OnStep = unreporte
     >>> graph.births(), len(graph.edges)
     ([1, 6, 7], 18)
     """
-    count = require_graph(piles, generations)
+    count = positions(piles, generations)
+    require_memory(count * (16 * piles + 40), host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
     layers = []
     edges = []
     first = 0
-    for layer, parents, children in _grow(piles, generations):
+    for layer, parents, children in _grow(piles, generations, on_step):
         layers.append(layer)
         edges.append(np.stack([first + parents, first + len(layer) + children], axis=1))
         first += len(layer)
-        on_step("P-position", first, count)
     generation = np.repeat(np.arange(len(layers)), [len(layer) for layer in layers])
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
 
 
-def require_graph(piles: int, generations: int) -> int:
-    """Return the number of a graph's positions; InsufficientMemoryError where its arrays do not fit."""
-    count = positions(piles, generations)
-    require_memory(count * (16 * piles + 40), host_memory(), f"a graph of {count:,} P-positions", "fewer generations take less")
-    return count
-
-
-def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) -> KindTable:
+def kind_table(piles: int, generations: int, *, on_step: OnStep = no_progress) -> KindTable:
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
     The first position of a kind is the lexicographically least of the earliest generation. One generation is in memory at a time.
@@ -154,9 +147,8 @@ def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) ->
     >>> kind_table(3, 7)
     {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}
     """
-    total, done = positions(piles, generations), 0
     table: KindTable = {}
-    for layer, _, _ in _grow(piles, generations):
+    for layer, _, _ in _grow(piles, generations, on_step):
         parents, children = arrays.parent_counts(layer), arrays.child_counts(layer)
         width = int(children.max()) + 1
         codes, firsts, counts = np.unique(parents * width + children, return_index=True, return_counts=True)
@@ -164,8 +156,6 @@ def kind_table(piles: int, generations: int, *, on_step: OnStep = unreported) ->
             kind = divmod(code, width)
             before, example = table.get(kind, (0, tuple(layer[first].tolist())))
             table[kind] = (before + count, example)
-        done += len(layer)
-        on_step("P-position", done, total)
     return dict(sorted(table.items()))
 
 
@@ -185,8 +175,8 @@ def to_networkx(graph: PositionGraph) -> Any:
     labels = graph.labels()
     for index, (label, generation) in enumerate(zip(labels, graph.generation.tolist(), strict=True)):
         result.add_node(label, generation=generation, index=index)
-    if (places := graph.places()) is not None:
-        for label, (x, y) in zip(labels, places.tolist(), strict=True):
+    if (layout := graph.layout()) is not None:
+        for label, (x, y) in zip(labels, layout.tolist(), strict=True):
             result.nodes[label].update(x=x, y=y)
     result.add_edges_from((labels[parent], labels[child]) for parent, child in graph.edges.tolist())
     return result
@@ -216,10 +206,10 @@ def dot(graph: PositionGraph) -> Iterator[str]:
     """
     yield "digraph evolution {"
     labels = graph.labels()
-    places = graph.places()
-    pinned = [""] * len(labels) if places is None else [f', pos="{x},{y}!"' for x, y in places.tolist()]
-    for label, generation, place in zip(labels, graph.generation.tolist(), pinned, strict=True):
-        yield f'  "{label}" [generation={generation}{place}];'
+    layout = graph.layout()
+    pinned = [""] * len(labels) if layout is None else [f', pos="{x},{y}!"' for x, y in layout.tolist()]
+    for label, generation, pin in zip(labels, graph.generation.tolist(), pinned, strict=True):
+        yield f'  "{label}" [generation={generation}{pin}];'
     for parent, child in graph.edges.tolist():
         yield f'  "{labels[parent]}" -> "{labels[child]}";'
     yield "}"
@@ -241,18 +231,20 @@ def positions(piles: int, generations: int) -> int:
     return count
 
 
-def _grow(piles: int, last: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+def _grow(piles: int, last: int, on_step: OnStep) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Each generation's positions, and its parent-child pairs as row numbers in it and in the next (none for the last)."""
+    total, done = positions(piles, last), 0
     layer = np.zeros((1, piles), dtype=np.int64)
-    for generation in range(last):
-        parents, found = arrays.children_of(layer)
+    none = np.empty(0, dtype=np.int64)
+    for generation in range(last + 1):
+        parents, found = arrays.children_of(layer) if generation < last else (none, layer[:0])
         following, children = _unique_rows(found, generation + 1)
         yield layer, parents, children
+        done += len(layer)
+        on_step("P-position", done, total)
         if not len(following):
             return
         layer = following
-    none = np.empty(0, dtype=np.int64)
-    yield layer, none, none
 
 
 def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

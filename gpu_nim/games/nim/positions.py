@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import combinations
 from typing import SupportsIndex
 
-from gpu_nim.model.arguments import integer, items, shown
+from gpu_nim.model.arguments import integer, items, short_repr
 from gpu_nim.model.errors import UsageError
 
 Position = tuple[int, ...]
@@ -166,14 +166,16 @@ def _piles(piles: Iterable[SupportsIndex]) -> Position:
         try:
             position.append(integer("pile", pile, 0))
         except UsageError:
-            raise UsageError(f"piles must be non-negative integers, got {shown(pile)}") from None
+            raise UsageError(f"piles must be non-negative integers, got {short_repr(pile)}") from None
     return tuple(position)
 
 
 def _p_position(piles: Iterable[SupportsIndex]) -> Position:
     position = as_position(piles)
     if not is_p_position(position):
-        raise UsageError(f"piles must be a P-position (nim-sum 0), got {shown(position)} with nim-sum {shown(nim_sum(position))}")
+        raise UsageError(
+            f"piles must be a P-position (nim-sum 0), got {short_repr(position)} with nim-sum {short_repr(nim_sum(position))}"
+        )
     return position
 
 
@@ -221,10 +223,10 @@ def take(piles: Iterable[SupportsIndex], pile: int, count: int) -> Move:
     """
     position, pile, count = as_position(piles), integer("pile", pile), integer("take", count)
     if not 0 <= pile < len(position):
-        raise UsageError(f"pile must be 1 to {len(position)}, got {shown(pile + 1)}")
+        raise UsageError(f"pile must be 1 to {len(position)}, got {short_repr(pile + 1)}")
     if not 1 <= count <= position[pile]:
         held = f"1 to {position[pile]}" if position[pile] else "another pile, this one is empty"
-        raise UsageError(f"take must be {held}, got {shown(count)}")
+        raise UsageError(f"take must be {held}, got {short_repr(count)}")
     return Move(pile, count, (*position[:pile], position[pile] - count, *position[pile + 1 :]))
 
 

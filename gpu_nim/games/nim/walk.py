@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpu_nim.games.nim import arrays, positions
 from gpu_nim.games.nim.positions import Position, as_position, is_p_position
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 
 Cell = tuple[int, int]
@@ -67,7 +67,7 @@ def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
 
 
 def _steps(position: Position) -> Iterator[tuple[int, int, int]]:
-    """Each leg's power of two, pair and direction; linear in the number of digits, as are the callers that need no legs."""
+    """Each leg's power of two, pair and direction."""
     width = max(position).bit_length()
     direction, last = 0, None
     digits = zip(*(format(pile, f"0{width}b") for pile in position), strict=True)
@@ -86,14 +86,11 @@ def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
     >>> cell_of([14, 11, 5]), cell_of([0, 0, 0])
     ((10, -3), (0, 0))
     """
-    position = _three_piles(piles)
-    width = max(position).bit_length()
-    # A leg's length is a power of two of its own, so the lengths that go one way are the digits of their sum.
-    ways = [bytearray(b"0" * (width + 1)) for _ in DIRECTIONS]
-    for bit, _, direction in _steps(position):
-        ways[direction][width - bit] = ord("1")
-    north, east, south, west = (int(way, 2) for way in ways)
-    return east - west, north - south
+    x = y = 0
+    for bit, _, direction in _steps(_three_piles(piles)):
+        x += _STEP[direction][0] << bit
+        y += _STEP[direction][1] << bit
+    return x, y
 
 
 def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
@@ -110,7 +107,7 @@ def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     """
     coordinates = integers("cell", cell)
     if len(coordinates) != 2:
-        raise UsageError(f"cell must hold two integers, got {shown(cell)}")
+        raise UsageError(f"cell must hold two integers, got {short_repr(cell)}")
     x, y = coordinates
     piles = [0, 0, 0]
     steps = 0
@@ -160,13 +157,13 @@ def cells_of(positions: ArrayLike) -> NDArray[Any]:
 def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
     position = as_position(piles)
     if len(position) != 3 or not is_p_position(position):
-        raise UsageError(f"piles must be a P-position of three piles, got {shown(position)}")
+        raise UsageError(f"piles must be a P-position of three piles, got {short_repr(position)}")
     return position
 
 
 def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
     coordinates = tuple(int(coordinate) for coordinate in cell)
-    return UsageError(f"cell must be one that the automaton ever gives birth to, got {shown(coordinates)}")
+    return UsageError(f"cell must be one that the automaton ever gives birth to, got {short_repr(coordinates)}")
 
 
 def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
@@ -183,9 +180,6 @@ def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
     def relatives(found: Iterable[positions.Relative], rule: str) -> list[dict[str, Any]]:
         return [{"position": each.position, "piles": [p + 1 for p in each.piles], rule: each.trailing} for each in found]
 
-    def described(leg: Leg) -> dict[str, Any]:
-        return {"piles": [p + 1 for p in leg.piles], "direction": leg.direction, "steps": leg.steps, "to": leg.to}
-
     moves = positions.winning_moves(position)
     return {
         "position": position,
@@ -196,5 +190,5 @@ def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
         "parents": relatives(positions.parents(position) if is_p else (), "trailing_zeros"),
         "children": relatives(positions.children(position) if is_p else (), "trailing_ones"),
         "cell": None if legs is None else legs[-1].to if legs else (0, 0),
-        "walk": None if legs is None else list(map(described, legs)),
+        "walk": None if legs is None else [{**vars(leg), "piles": [p + 1 for p in leg.piles]} for leg in legs],
     }

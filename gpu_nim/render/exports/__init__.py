@@ -1,4 +1,4 @@
-"""Bodies as files for other programs, one writer a format: each registers in `EXPORTS` under its file's ending.
+"""Objects as files for other programs, one writer a format: each registers in `EXPORTS` under its file's ending.
 
 Every module of this folder is imported, so a new format may be one new file.
 """
@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedBody, ExportFormat, Printing, printing_note
+from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedObject, ExportFormat, Printing, printing_note
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
 from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
@@ -24,7 +24,7 @@ __all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_options", "host_memory", "
 
 for _module in iter_modules(__path__, f"{__name__}."):
     import_module(_module.name)
-EXPORTS.add(ExportFormat(".html", "a page that draws the body itself and opens offline", None, PAGE_OPTIONS[1]))
+EXPORTS.add(ExportFormat(".html", "a page that draws the object itself and opens offline", None, PAGE_OPTIONS[1]))
 
 
 def export(
@@ -43,10 +43,10 @@ def export(
         source: as for `render` (see `gpu_nim.render.source`).
         path: the file; its ending names the format.
         look: its colours, generations and cut; for a page its view and title, too.
-        printable: one watertight body for a 3D printer, in millimetres, in place of cubes that touch along edges: each cube is
+        printable: one watertight object for a 3D printer, in millimetres, in place of cubes that touch along edges: each cube is
             a little larger than its cell, so that those which touch are joined.
-        print_size: the largest measure of a printable body, in millimetres; None is 100.
-        stand: a plate below a printable body, in which its lowest parts are set.
+        print_size: the largest measure of a printable object, in millimetres; None is 100.
+        stand: a plate below a printable object, in which its lowest parts are set.
         given: as for `gpu_nim.render.look.require_effect`.
 
     Raises:
@@ -60,7 +60,7 @@ def export(
     """
     path, look = Path(path), look or Look()
     if not printable and (stand or print_size is not None):
-        raise UsageError(f"--{'stand' if stand else 'print-size'} is for a printable body: it needs --printable")
+        raise UsageError(f"--{'stand' if stand else 'print-size'} is for a printable object: it needs --printable")
     printing = Printing(PRINT_SIZE if print_size is None else print_size, stand) if printable else None
     known = _format_of(path, printable=printable)
     require_effect(*export_options(known.name, printable=printable), look, given)
@@ -72,12 +72,12 @@ def export(
         blocks, _ = solid(source, look, known.limit)
         options = {"printable": printable, "print_size": print_size, "stand": stand}
         named = {name: value for name, value in options.items() if value not in (False, None)}
-        body = ExportedBody(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), printing)
+        obj = ExportedObject(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), printing)
         note = printing_note(blocks, printing) if printing else known.note(blocks)
         note = "; ".join(filter(None, (blocks.note, note)))
-        made = Page(known.write(body), blocks.name, blocks.population, len(blocks), note)
-        if "mesh" in vars(body):  # it was written
-            triangles["triangles"] = len(body.mesh.faces)
+        made = Page(known.write(obj), blocks.name, blocks.population, len(blocks), note)
+        if "mesh" in vars(obj):  # it was written
+            triangles["triangles"] = len(obj.mesh.faces)
     with atomic_write(path) as scratch:
         scratch.write_bytes(made.document)
     report = {"source": made.name, "out": str(path), "bytes": len(made.document)}
@@ -91,7 +91,7 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
         raise wrong_picture("export", path, EXPORTS)
     if printable and not known.printable:
         printed = ", ".join(name for name, other in EXPORTS.items() if other.printable)
-        raise UsageError(f"a printable body must end in {printed}, got {str(path)!r}")
+        raise UsageError(f"a printable object must end in {printed}, got {str(path)!r}")
     absent = [name for name in known.packages if find_spec(name) is None]
     if absent:
         others = " or ".join(name for name, other in EXPORTS.items() if not other.packages)
@@ -101,4 +101,4 @@ def _format_of(path: Path, *, printable: bool) -> ExportFormat:
 
 def export_options(suffix: str, *, printable: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of an export of that ending in messages, and the options that it takes."""
-    return ("a printable body" if printable else EXPORTS[suffix].what), EXPORTS[suffix].takes
+    return ("a printable object" if printable else EXPORTS[suffix].what), EXPORTS[suffix].takes

@@ -1,6 +1,6 @@
-"""Export formats: an ending, a writer, the options that it takes and the memory that it needs; and bodies as triangles.
+"""Export formats: an ending, a writer, the options that it takes and the memory that it needs; and objects as triangles.
 
-A body is written as all of its blocks as cubes, or as one watertight body to print.
+An object is written as all of its blocks as cubes, or as one watertight object to print.
 """
 
 from collections.abc import Callable
@@ -27,10 +27,10 @@ _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its 
 _TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVES].reshape(-1, 3).astype(np.int32)
 
 _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
-_NECK = 1.0  # millimetres: what a printed body's thinnest parts should have
+_NECK = 1.0  # millimetres: what a printed object's thinnest parts should have
 _PLATE = 2.0  # millimetres: the thickness of a stand
 
-#: The measure of a print that is asked for by default and the largest one, in millimetres.
+#: The measure of a print by default and the largest one, in millimetres.
 PRINT_SIZE, _MAX_PRINT = 100.0, 10_000
 
 
@@ -44,7 +44,7 @@ class Mesh(NamedTuple):
 
 @dataclass(frozen=True)
 class Printing:
-    """How a body is printed.
+    """How an object is printed.
 
     Args:
         size: its largest measure in millimetres.
@@ -77,7 +77,7 @@ def exact_floats(values: NDArray[np.integer], name: str) -> NDArray[np.float32]:
     return floats
 
 
-def printable_body(blocks: Blocks) -> Mesh:
+def printable_object(blocks: Blocks) -> Mesh:
     """Return the union of the blocks, each a little larger than itself, as one watertight surface; what two share is the earlier's.
 
     Every block extends into its neighbours, so that blocks which touched in an edge or a corner are joined.  On the resulting finer
@@ -85,7 +85,7 @@ def printable_body(blocks: Blocks) -> Mesh:
     it.  So each edge of the surface has exactly two triangles.
 
     >>> from gpu_nim.render.source import blocks_of
-    >>> points, faces, _ = printable_body(blocks_of("nim:3"))
+    >>> points, faces, _ = printable_object(blocks_of("nim:3"))
     >>> edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     >>> set(np.unique(edges, axis=0, return_counts=True)[1].tolist())
     {2}
@@ -115,13 +115,13 @@ def printable_body(blocks: Blocks) -> Mesh:
     return Mesh(points, faces, np.concatenate(owners).repeat(2))
 
 
-def printed_body(blocks: Blocks, printing: Printing) -> Mesh:
-    """Return the printable body in millimetres, its least corner at the origin.
+def printed_object(blocks: Blocks, printing: Printing) -> Mesh:
+    """Return the printable object in millimetres, its least corner at the origin.
 
-    A stand is a plate below the whole body, which overlaps its lowest parts: a further closed surface, which slicers unite with it.
+    A stand is a plate below the object, which overlaps its lowest parts: a further closed surface, which slicers unite with it.
     It belongs to the first block.
     """
-    points, faces, owners = printable_body(blocks)
+    points, faces, owners = printable_object(blocks)
     low, high = points.min(axis=0), points.max(axis=0)
     points = (points - low) * (np.float32(printing.size) / np.float32((high - low).max()))
     if printing.stand:
@@ -161,14 +161,14 @@ def _in_pieces(labels: NDArray[np.intp], apart: str) -> str:
 
 
 @dataclass(frozen=True)
-class ExportedBody:
-    """A body to be exported, as a writer of a format gets it.
+class ExportedObject:
+    """An object to be exported, as a writer of a format gets it.
 
     Attributes:
         blocks: the blocks to write.
         look: their appearance.
         made: what makes the file.
-        printing: how to print it, as one watertight body; None for cubes.
+        printing: how to print it, as one watertight object; None for cubes.
     """
 
     blocks: Blocks
@@ -178,8 +178,8 @@ class ExportedBody:
 
     @cached_property
     def mesh(self) -> Mesh:
-        """The body as triangles: each block a cube, or the printable body."""
-        return printed_body(self.blocks, self.printing) if self.printing else cubes(self.blocks)
+        """The object as triangles: each block a cube, or the printable object."""
+        return printed_object(self.blocks, self.printing) if self.printing else cubes(self.blocks)
 
     @cached_property
     def colours(self) -> NDArray[np.uint8]:
@@ -205,12 +205,12 @@ BLENDER_LIMIT = 1 << 20
 
 _SAID_WITH_A_VOWEL = "aefhilmnorsx"  # letters
 
-Writer = Callable[[ExportedBody], bytes]
+Writer = Callable[[ExportedObject], bytes]
 
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """A format that bodies are written in.
+    """A format that objects are written in.
 
     Args:
         name: the ending of its files.
@@ -218,7 +218,7 @@ class ExportFormat:
         write: returns the file's content; None for a page.
         takes: the options of a look that change the file.
         note: returns what is to be said of a file of these blocks, or "".
-        printable: whether it can hold one body to print.
+        printable: whether it can hold one object to print.
         limit: the most blocks that it holds.
         packages: the optional packages that write it.
     """

@@ -18,7 +18,7 @@ from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports.export_format import (
     BLENDER_LIMIT,
     TEXT_LIMIT,
-    ExportedBody,
+    ExportedObject,
     Mesh,
     cubes_note,
     exact_floats,
@@ -53,22 +53,22 @@ _RELATIONS = """<?xml version="1.0" encoding="UTF-8"?>
     limit=TEXT_LIMIT,
     **_TO_PRINT,
 )
-def three_mf(body: ExportedBody) -> bytes:
-    """Return a mesh as 3MF, in millimetres: a cell is one wide unless the body is printable.
+def three_mf(obj: ExportedObject) -> bytes:
+    """Return a mesh as 3MF, in millimetres: a cell is one wide unless the object is printable.
 
     The colour of each triangle is one of a group, as the extension for materials says.
     """
-    palette, colours = np.unique(body.colours, axis=0, return_inverse=True)
+    palette, colours = np.unique(obj.colours, axis=0, return_inverse=True)
     group = "".join(f'<m:color color="#{bytes(colour).hex()}"/>' for colour in palette)
-    triangles = np.column_stack([body.mesh.faces, colours.ravel()[body.mesh.blocks]])
+    triangles = np.column_stack([obj.mesh.faces, colours.ravel()[obj.mesh.blocks]])
     content = BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for name, text in (("[Content_Types].xml", _TYPES), ("_rels/.rels", _RELATIONS)):
             archive.writestr(_entry(name), text)
         with archive.open(_entry("3D/3dmodel.model"), "w") as file:
-            file.write(_head(body.made, group).encode())
+            file.write(_head(obj.made, group).encode())
             for rows, name, row in (
-                (body.mesh.points, "vertices", '<vertex x="%.7g" y="%.7g" z="%.7g"/>'),
+                (obj.mesh.points, "vertices", '<vertex x="%.7g" y="%.7g" z="%.7g"/>'),
                 (triangles, "triangles", '<triangle v1="%d" v2="%d" v3="%d" pid="2" p1="%d"/>'),
             ):
                 file.write(f"<{name}>".encode())
@@ -115,7 +115,7 @@ def _trimesh(mesh: Mesh, colours: NDArray[np.uint8] | None = None, **attributes:
     limit=BLENDER_LIMIT,
     packages=_TRIMESH,
 )
-def glb(body: ExportedBody) -> bytes:
+def glb(obj: ExportedObject) -> bytes:
     """Return a mesh as binary glTF 2.0, with the facts of each point, such as _GENERATION.
 
     The format wants y upright, colours in linear light, and values as 32-bit floats.
@@ -125,33 +125,33 @@ def glb(body: ExportedBody) -> bytes:
     """
     from trimesh.exchange.gltf import export_glb
 
-    mesh, made = body.mesh._replace(points=body.mesh.points[:, [1, 2, 0]]), body.made
-    facts = {f"_{name.upper()}": exact_floats(values, name) for name, values in body.facts.items()}
+    mesh, made = obj.mesh._replace(points=obj.mesh.points[:, [1, 2, 0]]), obj.made
+    facts = {f"_{name.upper()}": exact_floats(values, name) for name, values in obj.facts.items()}
 
     def finish(tree: dict[str, Any]) -> None:
         tree["asset"] |= {"generator": made.software, "extras": {"command": made.command}}
         tree["materials"], tree["meshes"][0]["primitives"][0]["material"] = [_MATTE], 0
 
-    scene = _trimesh(mesh, np.rint(body.light * 255).astype(np.uint8), **facts).scene()
+    scene = _trimesh(mesh, np.rint(obj.light * 255).astype(np.uint8), **facts).scene()
     return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
 
 
 @export_format(".ply", "cubes, binary", printable=True, packages=_TRIMESH)
-def ply(body: ExportedBody) -> bytes:
-    """Return a mesh as PLY, binary, with the facts of each point; of a printable body with the colours of its faces alone."""
+def ply(obj: ExportedObject) -> bytes:
+    """Return a mesh as PLY, binary, with the facts of each point; of a printable object with the colours of its faces alone."""
     from trimesh.exchange.ply import export_ply
 
-    mesh = _trimesh(body.mesh) if body.printing else _trimesh(body.mesh, body.colours, **body.facts)
-    if body.printing:
-        mesh.visual.face_colors = body.colours[body.mesh.blocks]
+    mesh = _trimesh(obj.mesh) if obj.printing else _trimesh(obj.mesh, obj.colours, **obj.facts)
+    if obj.printing:
+        mesh.visual.face_colors = obj.colours[obj.mesh.blocks]
     data = bytes(export_ply(mesh, vertex_normal=False))
-    return data.replace(b"\nelement", f"\ncomment {body.made}\nelement".encode(), 1)
+    return data.replace(b"\nelement", f"\ncomment {obj.made}\nelement".encode(), 1)
 
 
 @export_format(".stl", "triangles alone", packages=_TRIMESH, takes=SHAPE_OPTIONS, **_TO_PRINT)
-def stl(body: ExportedBody) -> bytes:
+def stl(obj: ExportedObject) -> bytes:
     """Return a mesh as STL, binary."""
     from trimesh.exchange.stl import export_stl
 
-    head = str(body.made).encode()[:STL_HEAD].decode(errors="ignore").encode()
-    return head.ljust(STL_HEAD, b"\0") + bytes(export_stl(_trimesh(body.mesh)))[STL_HEAD:]
+    head = str(obj.made).encode()[:STL_HEAD].decode(errors="ignore").encode()
+    return head.ljust(STL_HEAD, b"\0") + bytes(export_stl(_trimesh(obj.mesh)))[STL_HEAD:]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.catalogue import find
-from gpu_nim.automata.growth_process import grow
+from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import ByMaximum
 from gpu_nim.render.annotations import LegendBox
 from gpu_nim.render.axes import CoordinateBox, draw_axes
@@ -27,7 +27,7 @@ _ROWS = 5  # of 1, 2, 4, 8 and 16 numbers, as in the paper
 
 def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], list[tuple[int, int]]]:
     """Return the cells of an automaton's first generations, their generations, and the edges (parent, child) between them."""
-    growth = grow(automaton, _GENERATIONS, backend="numpy", cells=True)
+    growth = GrowthProcess(automaton, _GENERATIONS, "numpy").growth()
     born = np.repeat(np.arange(_GENERATIONS + 1), growth.births.astype(np.intp))
     parents = np.concatenate([parents for _, parents in ancestry(find(automaton).rule, iter(growth))]).tolist()
     return growth.cells(), born, [(parent, child) for child, parent in enumerate(parents) if parent >= 0]

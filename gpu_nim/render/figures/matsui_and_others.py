@@ -1,6 +1,6 @@
 """The figures of Matsui, Yamauchi, Inoue and Tomari, "Variants of the Game of Nim that have Inequalities as Conditions".
 
-Graphs 4.1 and 4.3 are one body that is turned about one line, until it is seen along the first axis as Sierpinski's gasket.
+Graphs 4.1 and 4.3 are one object that is turned about one line, until it is seen along the first axis as Sierpinski's gasket.
 """
 
 from dataclasses import replace
@@ -15,8 +15,8 @@ from gpu_nim.render.axes import box_of, draw_axes
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.drawing import Drawing, sheet
 from gpu_nim.render.figures.figure import figure
-from gpu_nim.render.geometry import Blocks, side, visible
-from gpu_nim.render.shading import LitFrame, Shader
+from gpu_nim.render.geometry import Blocks, visible
+from gpu_nim.render.shading import Shader
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import Theme
 from gpu_nim.render.views import Camera, View
@@ -28,11 +28,11 @@ _ALONG = View((1, 0, 0), up=(0, -1, 0), parallel=True)
 #: Degrees from there, of both graphs.
 _TURNED = (56.0, 0.0)
 
-#: The line that the body is turned about: to the right, up and toward the eye.
+#: The line that the object is turned about: to the right, up and toward the eye.
 _LINE = (0.35, 1.0, 0.0)
 
-_FINE = 3  # pixels a point, by which polygons are told to be in sight
-_WIDTH, _HEIGHT, _CLEAR = 720, 460, 44.0  # points: of the picture, and of the space around the body
+_FINE = 3  # pixels a point, by which it is found which polygons are in sight
+_WIDTH, _HEIGHT, _CLEAR = 720, 460, 44.0  # points: of the picture, and of the space around the object
 
 
 def chocolate_graph(a: Fraction, size: int) -> Blocks:
@@ -60,17 +60,15 @@ def graph_camera(blocks: Blocks, degrees: float) -> Camera:
 
 
 def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
-    """Draw the body as polygons, the far ones first, with its axes."""
+    """Draw the object as polygons, the far ones first, with its axes."""
     blocks = chocolate_graph(Fraction(3), _SIZE)
     camera = graph_camera(blocks, degrees)
-    light = LitFrame(Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True), camera)
+    shader = Shader(blocks, base_colours(blocks, "rank", theme), theme, fine=True)
     drawing = sheet(theme, _WIDTH, _HEIGHT, caption)
     parts = []
-    for axis, end, which in visible(blocks, camera):
-        chosen = blocks if isinstance(which, slice) else blocks.take(which)
-        quads = side(chosen, axis, end)
-        colours = light.colours(axis, end, which, quads).mean(axis=1) / 255
-        parts.append((camera.on_picture(quads, _WIDTH, _HEIGHT), colours, camera.distance(chosen.centres())))
+    for (_, _, which), (quads, colours) in zip(visible(blocks, camera), shader.quads(camera), strict=True):
+        far = camera.distance(blocks.centres()[which])
+        parts.append((camera.on_picture(quads, _WIDTH, _HEIGHT), colours.mean(axis=1) / 255, far))
     seen, shades, far = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(far, kind="stable")[::-1]
     places = seen[order, :, :2]

@@ -1,4 +1,4 @@
-"""Flights of the camera: the turntable, around a body; and the zoom into three-pile Nim, as a loop.
+"""Flights of the camera: the turntable, around an object; and the zoom into three-pile Nim, as a loop.
 
 The P-positions of Nim with piles below 2^m, in units of 2^m, are four copies of themselves at half the size: the set is kept by
 the maps x -> (x + v) / 2 to its corners v. A word of n corners is a map with one fixed point, about which the set is the same after
@@ -15,16 +15,16 @@ from gpu_nim.backends.selection import select
 from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, view_of, with_shadow
-from gpu_nim.render.image import DrawnBody, Frame
+from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
 from gpu_nim.render.source import CELLS_LIMIT, NimSource, TreeSource, read_source
 from gpu_nim.render.trace import primary_rays
-from gpu_nim.render.traced_body import CellColours, traced_body
+from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.trees import Tree, blocks_of_tree
-from gpu_nim.render.views import NO_MARGINS, Camera, Place, View, basis_of, fit, from_angles
+from gpu_nim.render.views import NO_MARGINS, Camera, Position, View, basis_of, fit, from_angles
 
 _ELEVATION = 20.0  # degrees above the horizon
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
@@ -39,10 +39,10 @@ _MARGIN = 1.05  # of what is drawn about a picture
 
 @MOTIONS.add
 class Turntable(CameraMotion):
-    """The body turns once."""
+    """The object turns once."""
 
     name = "turntable"
-    summary = "the body turns once"
+    summary = "the object turns once"
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
@@ -55,12 +55,12 @@ class Turntable(CameraMotion):
         self._beside = fit(self._view(0.0), shown, self.look.aspect, margin=0.04, margins=self.margins)
 
     def camera(self, number: int) -> Camera:
-        """Return the camera of a frame, at a constant distance from the body's axis; that after the last is the first again."""
+        """Return the camera of a frame, at a constant distance from the object's axis; that after the last is the first again."""
         beside, basis = self._beside, self._view(self._azimuth + 360 * number / self.movie.frames).basis()
         return replace(beside, eye=self._middle + (beside.basis @ beside.eye) @ basis, basis=basis)
 
     def _view(self, azimuth: float) -> View:
-        """Return a view whose upward direction turns with it, so that the body turns even when seen from above."""
+        """Return a view whose upward direction turns with it, so that the object turns even when seen from above."""
         up = from_angles(azimuth, self._elevation + 90).toward
         return View(from_angles(azimuth, self._elevation).toward, up, self.look.view is not None and self.still.parallel)
 
@@ -84,7 +84,7 @@ _FACE = "1 to 8 corners, all of one face: of 0 (0, 0, 0), 1 (1, 1, 0), 2 (1, 0, 
 _WORD = ParameterType("corners", _FACE, _corners)
 
 
-def fixed_point(word: str) -> Place:
+def fixed_point(word: str) -> Position:
     """Return the point that the map of a word of corners keeps, in units of the set's size.
 
     >>> fixed_point("1"), fixed_point("12")
@@ -97,7 +97,7 @@ def fixed_point(word: str) -> Place:
     return a, b, c
 
 
-def rounds(look: Look, point: Place, octaves: int) -> CellColours:
+def rounds(look: Look, point: Position, octaves: int) -> CellColours:
     """Return colours by the logarithm of the distance from a point, up the map and down again in each round of some octaves."""
     middle = np.array([int(part) for part in point])[:, None]
 
@@ -109,7 +109,7 @@ def rounds(look: Look, point: Place, octaves: int) -> CellColours:
     return colours
 
 
-class IntoPlane:
+class ZoomInPlane:
     """The zoom from all of a tree of the plane into its seed, which stays where it is in the picture."""
 
     def __init__(self, movie: Movie, tree: Tree) -> None:
@@ -128,25 +128,25 @@ class IntoPlane:
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         level = max(int(np.log2(max(2 * camera.scale / height, 1.0))), 0)
         blocks = blocks_of_tree(self._movie.source, self._tree, CELLS_LIMIT, level=level, box=box)
-        return DrawnBody(blocks, look, "numpy").frame(camera, on_step=on_step)
+        return Renderer(blocks, look, "numpy").frame(camera, on_step=on_step)
 
 
-class IntoSpace:
+class ZoomInSpace:
     """The zoom from all of a tree of space to the cell that is seen in the middle of the picture."""
 
     def __init__(self, movie: Movie, tree: Tree) -> None:
         look = movie.look
-        body = traced_body(movie.source, look)
-        _, up, toward = (tuple(row) for row in view_of(body, look).basis().tolist())
-        self._whole = aim(body, look, view=View(toward, up), margins=NO_MARGINS)
+        obj = traced_object(movie.source, look)
+        _, up, toward = (tuple(row) for row in view_of(obj, look).basis().tolist())
+        self._whole = aim(obj, look, view=View(toward, up), margins=NO_MARGINS)
         width, height = look.resolution
         ray = primary_rays(self._whole, look.resolution, np.array([height // 2 * width + width // 2]), (0.5, 0.5))
         hit = select().tracer(tree.scene).trace(replace(ray, spread=0.0))
         if not len(hit.met):
             raise UsageError(f"a zoom movie needs a cell in the middle of the picture, and there {movie.source} is empty")
         a, b, c = (Fraction(int(x)) + Fraction(1, 2) for x in hit.cells[:, 0])
-        self._point: Place = a, b, c
-        self._drawn = DrawnBody(replace(body, colours=rounds(look, self._point, _OCTAVES)), look, "trace")
+        self._point: Position = a, b, c
+        self._drawn = Renderer(replace(obj, colours=rounds(look, self._point, _OCTAVES)), look, "trace")
 
     def frame(self, part: float, on_step: OnStep) -> Frame:
         """Return the frame at a part of the way."""
@@ -184,23 +184,23 @@ class Zoom(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._into: IntoPlane | IntoSpace | None = None
+        self._into: ZoomInPlane | ZoomInSpace | None = None
         if isinstance(self.source, TreeSource):
-            self._into = (IntoPlane if self.source.tree.scene.dimension == 2 else IntoSpace)(movie, self.source.tree)
+            self._into = (ZoomInPlane if self.source.tree.scene.dimension == 2 else ZoomInSpace)(movie, self.source.tree)
             return
         word = movie.values["into"]
         self.octaves = len(word)
         a, b, c = fixed_point(word)
-        self.point: Place = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
+        self.point: Position = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
         left_out = np.array(_CORNERS[min(set(_CORNERS) - set(word))], float)
         normal = 0.5 - left_out  # from the corner across, through the middle, out of the face
         along = np.cross(normal, (0.0, 0.0, 1.0))
         self.offset = normal / np.linalg.norm(normal) + _SLANT * along / np.linalg.norm(along)
         self.offset *= _NEAR / np.linalg.norm(self.offset)
-        body = traced_body(f"nim:2^{LARGEST_BITS}-1", movie.look)
-        self._drawn = DrawnBody(replace(body, colours=rounds(movie.look, self.point, self.octaves)), movie.look, "trace")
+        obj = traced_object(f"nim:2^{LARGEST_BITS}-1", movie.look)
+        self._drawn = Renderer(replace(obj, colours=rounds(movie.look, self.point, self.octaves)), movie.look, "trace")
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame; of Nim, that after the last is the first again."""
         if self._into is not None:
             return self._into.frame(number / max(self.movie.frames - 1, 1), on_step)

@@ -1,4 +1,4 @@
-"""Growth in time, with a camera that goes out as the body grows."""
+"""Growth in time, with a camera that goes out as the object grows."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -6,17 +6,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.work import OnStep, unreported
-from gpu_nim.render.colourings import told_by_light
+from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.framing import aim, annotations, cut_open, view_of
 from gpu_nim.render.geometry import Blocks, middles
-from gpu_nim.render.image import DrawnBody, Frame
+from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
 from gpu_nim.render.views import Camera
 from gpu_nim.render.words import power_of_two
 
-_NEAREST = 3  # generations of the body that the camera keeps in view, as if they were there from the beginning
+_NEAREST = 3  # generations of the object that the camera keeps in view, as if they were there from the beginning
 _SPHERE = 0.87  # of a side: the radius of the sphere around a cube
 
 
@@ -27,22 +27,22 @@ class Pullback:
     these spans the picture repeats itself on twice the scale, and takes equally long.
 
     Args:
-        body: the whole body.
+        obj: the whole object.
         look: its appearance.
         frames: the number of frames.
         hold: the frames of each pause; None for a third of the movie.
         caption: the longest caption.
     """
 
-    def __init__(self, body: Blocks, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
-        first, last = body.span
+    def __init__(self, obj: Blocks, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
+        first, last = obj.span
         self.stops = growth_stops(first, last)
         self._hold = pause(len(self.stops), frames, hold)
         self.places = places(len(self.stops), frames, self._hold)
-        view = view_of(body, look)
+        view = view_of(obj, look)
         self.toward = view.basis()[2]
-        shown = [cut_open(body.until(max(stop, first + _NEAREST)), look, self.toward) for stop in self.stops]
-        space = annotations(body, look, caption).margins
+        shown = [cut_open(obj.until(max(stop, first + _NEAREST)), look, self.toward) for stop in self.stops]
+        space = annotations(obj, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
         self._ways = [
             _ways_out(part, span, cameras, look.aspect)
@@ -124,7 +124,7 @@ def generation_words(generation: int) -> str:
     return f"generation {generation:,}" + (f" = {power_of_two(power)} − 1" if power else "")
 
 
-def grown_caption(body: Blocks, generation: int) -> str:
+def grown_caption(obj: Blocks, generation: int) -> str:
     """Return the caption of a generation: its population, and at 2^m - 1 why the movie pauses.
 
     After such a generation growth by one touch begins again, with few cells.
@@ -136,33 +136,33 @@ def grown_caption(body: Blocks, generation: int) -> str:
     'generation 7 = 2³ − 1    population 64    27 born, then 3'
     """
     words = [generation_words(generation)]
-    if (count := body.population_until) is not None:
+    if (count := obj.population_until) is not None:
         whole = count(generation)
         words.append(f"population {whole:,}")
-        if _power(generation) and generation < body.span[1]:
+        if _power(generation) and generation < obj.span[1]:
             words.append(f"{whole - count(generation - 1):,} born, then {count(generation + 1) - whole:,}")
     return "    ".join(words)
 
 
 @MOTIONS.add
-class GrowthInTime(Motion):
-    """The body grows, generation by generation, and the camera moves back."""
+class GrowthMotion(Motion):
+    """The object grows, generation by generation, and the camera moves back."""
 
     name = "growth"
-    summary = "the body grows and the camera moves back, with pauses at generations 2^m - 1"
+    summary = "the object grows and the camera moves back, with pauses at generations 2^m - 1"
     options = (hold_option("at generations 0, 1, 3, 7 and so on"),)
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._whole = body = self.body_of(self.source, growing=True)
-        self._longest = max((grown_caption(body, generation) for generation in growth_stops(*body.span)), key=len)
-        self.pullback = Pullback(body, self.look, movie.frames, movie.values["hold"], self._longest)
+        self._whole = obj = self.object_of(self.source, growing=True)
+        self._longest = max((grown_caption(obj, generation) for generation in growth_stops(*obj.span)), key=len)
+        self.pullback = Pullback(obj, self.look, movie.frames, movie.values["hold"], self._longest)
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
         generation, camera = self.pullback.frame(number)
         words = grown_caption(self._whole, generation)
         part, base = cut_open(self._whole.until(generation), self.look, self.pullback.toward), None
         if self.engine != "trace":
-            base = told_by_light(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
-        return DrawnBody(part, self.look, self.engine, base, self._longest).frame(camera, words, on_step=on_step)
+            base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
+        return Renderer(part, self.look, self.engine, base, self._longest).frame(camera, words, on_step=on_step)

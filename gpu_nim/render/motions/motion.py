@@ -1,4 +1,4 @@
-"""Movies as data, and what their motions have in common: the body, and the schedule of one that pauses at some stops."""
+"""Movies as data, and what their motions have in common: the object, and the schedule of one that pauses at some stops."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -9,20 +9,20 @@ from typing import Any, ClassVar
 from gpu_nim.games.entries import Parameter, ParameterType, integer_type
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks, generations_unknown
-from gpu_nim.render.image import Frame, choose_engine, is_traced, prepare, require_traceable, still_of
+from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable, still_of
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import ParsedSource, read_source
-from gpu_nim.render.traced_body import traced_body
+from gpu_nim.render.traced_object import traced_object
 from gpu_nim.render.views import INSIDE, Camera
 
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of a movie with a motion in messages, and the options of a look that it takes."""
     takes = OPTIONS - {"transparent", "eye", "look_at"} - MOTIONS[motion].refuses
-    return (f"a {motion} of a flat body", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
+    return (f"a {motion} of a flat object", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,7 @@ class Movie:
     @property
     def engine(self) -> str:
         """The engine that draws it on this machine."""
-        if not MOTIONS[self.motion].draws_blocks or is_traced(read_source(self.source), self.look):
-            return "trace"
-        return choose_engine(self.look)[0]
+        return choose_engine(self.look, read_source(self.source))[0] if MOTIONS[self.motion].draws_blocks else "trace"
 
 
 class Motion(ABC):
@@ -125,7 +123,7 @@ class Motion(ABC):
         self.source = read_source(movie.source)
 
     @abstractmethod
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame.
 
         Args:
@@ -133,26 +131,26 @@ class Motion(ABC):
             on_step: called for progress within the frame, where it is traced.
         """
 
-    def body_of(self, source: ParsedSource, *, growing: bool = False) -> Blocks:
-        """Return the body of a source, as blocks or to be traced.
+    def object_of(self, source: ParsedSource, *, growing: bool = False) -> Blocks:
+        """Return the object of a source, as blocks or to be traced.
 
         Args:
             source: the source.
-            growing: as for `gpu_nim.render.traced_body.traced_body`.
+            growing: as for `gpu_nim.render.traced_object.traced_object`.
 
         Raises:
             UsageError: it is flat, and the look has an option that has no effect on it.
         """
-        body = traced_body(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
-        if growing and body.colouring == "density":
+        obj = traced_object(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
+        if growing and obj.colouring == "density":
             raise generations_unknown(source.name)
-        if body.flat:
+        if obj.flat:
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)
-        return body
+        return obj
 
 
 class CameraMotion(Motion):
-    """A motion of the camera about a body that stays as it is.
+    """A motion of the camera about an object that stays as it is.
 
     Args:
         movie: the movie.
@@ -160,7 +158,7 @@ class CameraMotion(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._drawn, self.still = still_of(self.body_of(self.source), self.look, self.engine)
+        self._drawn, self.still = still_of(self.object_of(self.source), self.look, self.engine)
         self.outline, self.margins = self._drawn.blocks, self._drawn.annotations.margins
         self.hull = framed(self.outline, self.look)
 
@@ -172,7 +170,7 @@ class CameraMotion(Motion):
             number: the frame, counted from 0.
         """
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
         return self._drawn.frame(self.camera(number), on_step=on_step)
 

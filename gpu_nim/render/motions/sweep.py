@@ -10,10 +10,10 @@ from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import OnStep, unreported
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, cut_open, view_of
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.image import DrawnBody, Frame
+from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
 from gpu_nim.render.source import read_source
 
@@ -32,7 +32,7 @@ _ENDS = ParameterType("[name=]first..last", "FIRST..LAST or NAME=FIRST..LAST, bo
 
 @MOTIONS.add
 class Sweep(Motion):
-    """A rational parameter of a game goes from one value to another; the larger body of the first and the last frames them all."""
+    """A rational parameter of a game goes from one value to another; the larger of the first and the last object frames all."""
 
     name = "sweep"
     summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
@@ -67,30 +67,30 @@ class Sweep(Motion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         self.parameter, self.sweep = self._swept(movie)
-        ends = map(self._body, (self.sweep[0], self.sweep[-1]))
-        self.largest = max(ends, key=lambda body: np.subtract(*body.bounds()[::-1]).sum())  # which frames all others
+        ends = map(self._object, (self.sweep[0], self.sweep[-1]))
+        self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
         self._running = self._caption(max(self.sweep), self.largest)
         self._toward = view_of(self.largest, self.look).basis()[2]
         self._camera = aim(cut_open(self.largest, self.look, self._toward), self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
-    def frame(self, number: int, on_step: OnStep = unreported) -> Frame:
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
         return self._picture(self.sweep[number], on_step)
 
     def _draw(self, value: Fraction, on_step: OnStep) -> Frame:
-        whole = self._body(value)
-        body = cut_open(whole, self.look, self._toward)
-        drawn = DrawnBody(body, self.look, self.engine, running=self._running)
+        whole = self._object(value)
+        obj = cut_open(whole, self.look, self._toward)
+        drawn = Renderer(obj, self.look, self.engine, running=self._running)
         return drawn.frame(self._camera, self._caption(value, whole), on_step=on_step)
 
-    def _body(self, value: Fraction) -> Blocks:
+    def _object(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")
-        return self.body_of(read_source(f"{game}:{self.parameter}={value},{arguments}"))
+        return self.object_of(read_source(f"{game}:{self.parameter}={value},{arguments}"))
 
-    def _caption(self, value: Fraction, body: Blocks) -> str:
+    def _caption(self, value: Fraction, obj: Blocks) -> str:
         game = games.find(self.movie.source.partition(":")[0])
-        return f"{game.summary.replace('<=', '≤')}    {self.parameter} = {float(value):.3f}    {body.population:,} positions"
+        return f"{game.summary.replace('<=', '≤')}    {self.parameter} = {float(value):.3f}    {obj.population:,} positions"
 
 
 def _rational_parameters(game: str) -> list[str]:

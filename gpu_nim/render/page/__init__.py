@@ -1,7 +1,7 @@
-"""Self-contained HTML pages that draw a body by ray tracing in WebGL 2: it can be turned, zoomed and pointed at.
+"""Self-contained HTML pages that draw an object by ray tracing in WebGL 2: it can be turned, zoomed and pointed at.
 
 The browser traces one ray a pixel through empty aligned cubes, as `cells.glsl` and `trace.glsl` say. The P-positions of Nim need
-no data for that, to 2^60; any other body is a grid (see `gpu_nim.render.page.scenes`). The page is put together from the files
+no data for that, to 2^60; any other object is a grid (see `gpu_nim.render.page.scenes`). The page is put together from the files
 of this folder: everything that a Python module knows, such as colours, views and names, is in its data.
 """
 
@@ -28,14 +28,14 @@ from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
 from gpu_nim.render.page.match import match_of
 from gpu_nim.render.page.scenes import PageScene, colour_bytes, grid_scene, nim_scene
 from gpu_nim.render.page.trees import tree_page
-from gpu_nim.render.shading import COOL, WARM, Lamps
+from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of, read_source
 from gpu_nim.render.themes import THEMES, Theme
 from gpu_nim.render.views import ANGLE, MARGIN, VIEWS, Camera, View
 
 __all__ = ["PAGE_LIMIT", "PAGE_OPTIONS", "Camera", "Page", "colour_bytes", "page", "play_page", "solid"]
 
-#: The most cells of a page; larger bodies are merged to blocks.
+#: The most cells of a page; larger objects are merged to blocks.
 PAGE_LIMIT = 1 << 22
 
 #: The name of a page in messages, and the options that it takes.
@@ -43,7 +43,7 @@ PAGE_OPTIONS = ("a page", MESH_OPTIONS | {"title", "view"})
 
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # variables, of which one is set where a browser is to be opened
 _FILES = files("gpu_nim.render.page")
-_SCRIPTS = ("vectors", "bodies", "camera", "tracer", "picture", "link", "controls", "input")
+_SCRIPTS = ("vectors", "objects", "camera", "tracer", "picture", "link", "controls", "input")
 _OF_A_MATCH = ("rules", "strategy", "match", "board")
 _OF_THE_PLANE = {"trace": "plane", "picture": "painted"}
 _SHADERS = ("cells", "trace", "picture", "pointed", "screen")
@@ -152,11 +152,11 @@ def play_page(
     match = match_of(game, position, parameters, misere=misere)
     source = read_source(match.source)
     scene = nim_scene(source, look) or grid_scene(blocks_of(source), look)
-    wishes = {"misere": misere, "hints": hints, "second": second}
-    options = {**parameters, **{name: value for name, value in wishes.items() if value}}
+    flags = {"misere": misere, "hints": hints, "second": second}
+    options = {**parameters, **{name: value for name, value in flags.items() if value}}
     made = call("page.play_page", game, match.start, look=look, **options)
     frame = match.corners(np.array(scene.data.get("low", [0, 0, 0]))).tolist()
-    return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **wishes})
+    return _page(match.title, scene, view_of(scene.blocks, look), look, made, hull=frame, game={**match.data, **flags})
 
 
 def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
@@ -179,7 +179,7 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
 
 
 def _worn(theme: Theme, palette: str) -> dict[str, object]:
-    """Return a theme for the page, with the body's colours in it."""
+    """Return a theme for the page, with the object's colours in it."""
     colours = {name: getattr(theme, name) for name in ("bottom", "top", "text", "pick")}
     return {**colours, "win": theme.categories[2], "light": _light(theme), "palette": palette}
 
@@ -194,12 +194,12 @@ def _light(theme: Theme) -> dict[str, object]:
 
 def _lamps() -> dict[str, list[float]]:
     """Return the directions to the lamps of a camera whose axes are those of the world."""
-    lamps = Lamps.of(np.eye(3))
+    lamps = ThreePointLighting.of(np.eye(3))
     return {name: getattr(lamps, name).tolist() for name in ("key", "fill", "rim")}
 
 
 def _turnable(view: View) -> dict[str, object]:
-    """Return a view for the page, with the axis that the body is turned about: the one nearest to upward."""
+    """Return a view for the page, with the axis that the object is turned about: the one nearest to upward."""
     basis, up = view.basis(), np.asarray(view.up)
     pole = basis[1] if np.linalg.norm(np.cross(up, basis[2])) < 0.05 else up / np.linalg.norm(up)
     return {"toward": basis[2].tolist(), "pole": pole.tolist(), "parallel": view.parallel}

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from gpu_nim.games.catalogue import check_parameters, find
 from gpu_nim.games.inequality import InequalityGame, Vector
 from gpu_nim.games.lines import LineGame, unit_lines
-from gpu_nim.games.rulesets import MAX_MOVES, Below, Inequalities, Ruleset, Vectors
+from gpu_nim.games.rulesets import MAX_MOVES, Inequalities, Reachable, Ruleset, Vectors
 from gpu_nim.games.solution import Solution
 from gpu_nim.games.solve import solve
-from gpu_nim.model.arguments import integers, shown
+from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS
 from gpu_nim.papers import find_statements
@@ -65,23 +65,23 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     entry = find(game)
     check_parameters(entry, parameters)
     rules = entry.rules(**entry.values(parameters))
-    law = rules.law
+    law = rules.theorem
     played = _played(entry.name, rules)
     start = rules.position(integers("position", position))
     nim = isinstance(played, InequalityGame) and not played.inequalities
     if nim:
         if len(start) != _PILES:
-            raise UsageError(f"position must be {_PILES} piles on a page, got {shown(start)}")
+            raise UsageError(f"position must be {_PILES} piles on a page, got {short_repr(start)}")
         if max(start) >= LARGEST:
-            raise UsageError(f"position must have piles below 2^{LARGEST_BITS} on a page, got {shown(start)}")
+            raise UsageError(f"position must have piles below 2^{LARGEST_BITS} on a page, got {short_repr(start)}")
         source: str | Solution = f"nim:{_DEEPEST}"
         title, limits = "Nim", (LARGEST - 1,) * _PILES
         rule = "Take any number of counters from one pile."
         moves: dict[str, Any] = {"names": [f"pile {k + 1}" for k in range(_PILES)], "lines": unit_lines(_PILES)}
     else:
         size, limits = _size(played, start)
-        if misere and not Below(rules, start).complete:
-            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {shown(start)}")
+        if misere and not Reachable(rules, start).complete:
+            raise UsageError(f"position must have at most {MAX_MOVES:,} moves below it in misere play, got {short_repr(start)}")
         source = solve(entry.name, size, **parameters)
         title = source.game.replace("<=", "≤")
         if isinstance(played, InequalityGame):
@@ -121,7 +121,7 @@ def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
         limits = game.limits(size) if isinstance(game, InequalityGame) else (size,) * game.piles
         if prod(limit + 1 for limit in limits) > TEXELS or max(limits) >= SIDE:
             box = f"within {fitting}" if fitting else f"in a game of at most {TEXELS:,} vectors up to size {_LEAST}"
-            raise UsageError(f"position must lie {box} to be played on a page, got {shown(start)}")
+            raise UsageError(f"position must lie {box} to be played on a page, got {short_repr(start)}")
         if all(number <= limit for number, limit in zip(start, limits, strict=True)):
             return size, limits
         size, fitting = 2 * size + 1, limits

@@ -1,9 +1,9 @@
-"""What a page draws: Nim without data, or a body as a grid of generations.
+"""What a page draws: Nim without data, or an object as a grid of generations.
 
 The P-positions of Nim need no data: (a, b, c) is one iff its nim-sum is 0, its generation is then a|b|c, and both hold for cubes of
 side 2^k as well. A page of `nim:2^60` is as small as one of `nim:7`, as long as its colours follow from the generation.
 
-A grid has the index of its generation for each cell of the body's box, or 65535 where there is none: 16 bits a cell, which gzip
+A grid has the index of its generation for each cell of the object's box, or 65535 where there is none: 16 bits a cell, which gzip
 reduces to 3 MB for `edge:255`. In the browser it becomes a 3D texture, and the least of each 2 x 2 x 2 the next coarser one.
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_level, population
@@ -36,10 +37,10 @@ _LEVELS = 6  # a ray passes empty cubes of 2^5 cells at once
 
 @dataclass(frozen=True)
 class PageScene:
-    """A body as the page draws it.
+    """An object as the page draws it.
 
     Attributes:
-        blocks: the body, or a coarser one that has its colours, outline and views.
+        blocks: the object, or a coarser one that has its colours, outline and views.
         data: what the page reads.
         palettes: its colours in each of `THEMES`, as text.
         population: the number of cells shown.
@@ -81,7 +82,7 @@ def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
 
 
 def grid_scene(blocks: Blocks, look: Look) -> PageScene:
-    """Return a body as a grid.
+    """Return an object as a grid.
 
     Raises:
         UsageError: it has too many generations.
@@ -112,7 +113,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "shape": shape,
         "levels": levels,
         "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
-        "steps": [[*step, *[0] * (3 - len(step))] for step in drawn.steps] if side == 1 and drawn.cells is None else [],
+        "steps": _steps(drawn.rule) if drawn.rule and side == 1 and drawn.cells is None else [],
         "grid": packed(ranks, place, shape),
         "inked": inks is not None,
         "axes": blocks.coordinates if drawn.cells is None else SPACE,
@@ -129,6 +130,12 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
             "owners": packed(owners, place, shape),
         }
     return PageScene(blocks, data, texts_of(palette), blocks.population, len(drawn))
+
+
+def _steps(rule: Rule) -> list[list[int]]:
+    """Return the steps from a parent to its children, where each cell but the seeds has one parent; else none."""
+    alone = rule.exactly_one and rule.touches is None
+    return [[*step, *[0] * (3 - len(step))] for step in rule.offsets] if alone else []
 
 
 def _fitting(blocks: Blocks) -> Blocks:

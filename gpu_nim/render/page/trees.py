@@ -25,7 +25,7 @@ from gpu_nim.render.trees import blocks_of_tree
 LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
 
-_SHOWN = 1 << 18  # blocks that frame the body
+_SHOWN = 1 << 18  # blocks that frame the object
 _FORM = np.array([3, 1])  # not the same at any two images of a place, but for those on the borders between them
 _INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
 

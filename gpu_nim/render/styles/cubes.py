@@ -7,21 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep
-from gpu_nim.render.geometry import Blocks, Quads, side, tiles, visible
+from gpu_nim.render.geometry import Blocks, Quads, tiles
 from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_quads, reduce_pixels
-from gpu_nim.render.shading import LitFrame, Shader
+from gpu_nim.render.shading import Shader
 from gpu_nim.render.trace import Traced
 from gpu_nim.render.views import Camera
 
 
 @STYLES.add
 class Cubes(CameraStyle):
-    """The sides of each block that face the eye, lit; flat bodies as tiles in their plain colours."""
+    """The sides of each block that face the eye, lit; flat objects as tiles in their plain colours."""
 
     name = "cubes"
-    summary = "lit cubes; the cells of flat bodies as tiles"
+    summary = "lit cubes; the cells of flat objects as tiles"
     engines: ClassVar = ("numpy", "opengl", "trace")
     traced = Traced
 
@@ -32,20 +32,11 @@ class Cubes(CameraStyle):
 
     def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        quads = self._quads(camera, on_step)
+        quads = self._shader.quads(camera, on_step) if self._shader else self._tiles()
         pixels = self._canvas.draw(quads, camera) if self._canvas else draw_quads(quads, camera, self.width, self.height)
         return reduce_pixels(pixels, self.scale)
 
-    def _quads(self, camera: Camera, on_step: OnStep) -> Iterator[Quads]:
-        if self._shader is None:
-            flat, owners = tiles(self.blocks)
-            base = np.rint(np.clip(self.base[owners], 0, 1) * 255).astype(np.uint8)
-            yield flat, np.broadcast_to(base[:, None], flat.shape)
-            return
-        light = LitFrame(self._shader, camera)
-        faces = list(visible(self.blocks, camera))
-        for done, (axis, end, which) in enumerate(faces):
-            on_step("side", done, len(faces))
-            quads = side(self.blocks if isinstance(which, slice) else self.blocks.take(which), axis, end)
-            if len(quads):
-                yield quads, light.colours(axis, end, which, quads)
+    def _tiles(self) -> Iterator[Quads]:
+        flat, owners = tiles(self.blocks)
+        base = np.rint(np.clip(self.base[owners], 0, 1) * 255).astype(np.uint8)
+        yield flat, np.broadcast_to(base[:, None], flat.shape)

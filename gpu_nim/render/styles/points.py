@@ -37,7 +37,7 @@ class Points(CameraStyle):
             radii = np.asarray(DOT * blocks.sizes / pixel, dtype=np.float32)
             return composited(self._reduced(draw_ink(centres, to_linear(base), radii, screen)))
         pixel = camera.pixel(np.array([distance.min(), distance.max()]), self.height)
-        # The light of a cell is such that the body is equally bright for any number of cells.
+        # The light of a cell is such that the object is equally bright for any number of cells.
         strength = (blocks.sizes.astype(np.float32) / np.float32(pixel.mean())) ** 2
         light = to_linear(base) * (strength * BRIGHTNESS)[:, None]
         if not camera.parallel:

@@ -1,4 +1,4 @@
-"""Sections: a body cut at evenly spaced heights, z = 0 among them, the sections side by side."""
+"""Sections: an object cut at evenly spaced heights, z = 0 among them, the sections side by side."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -22,7 +22,7 @@ _FLAT = np.array([1, 1, 0])
 
 @STYLES.add
 class Sections(LaidOutStyle):
-    """Up to a dozen sections of a body in space."""
+    """Up to a dozen sections of an object in space."""
 
     name = "sections"
     summary = "sections at evenly spaced heights, side by side"
@@ -81,7 +81,7 @@ class Sections(LaidOutStyle):
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
     """Return up to `most` heights z of sections, evenly spaced from the one nearest 0, each through some cell.
 
-    The plane z = 0, the symmetry plane of symmetric bodies and the first one of others, is always among them.
+    The plane z = 0, the symmetry plane of symmetric objects and the first one of others, is always among them.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> section_heights(blocks_of("nim:15"), 4), section_heights(blocks_of("fcc:8"), 5)

@@ -1,4 +1,4 @@
-"""Bodies as translucent volumes: traced as glass, or by PyVista a grid of lit colours and opacities that rays are cast through.
+"""Objects as translucent volumes: traced as glass, or by PyVista a grid of lit colours and opacities that rays are cast through.
 
 The grid has a point per cell, which fills its cube. It has at most 512 points per cell, which suffices to draw the P-positions of
 Nim below 256 cell by cell, and 64 in a draft: sparse sets are made coarser, so that no dense grid is built for them.
@@ -26,7 +26,7 @@ _FACING = 0.7  # how much a cell faces the light
 
 @STYLES.add
 class Volume(CameraStyle):
-    """A translucent volume; flat bodies have no interior."""
+    """A translucent volume; flat objects have no interior."""
 
     name = "volume"
     summary = "a translucent volume, whose older cells are more opaque and shine"

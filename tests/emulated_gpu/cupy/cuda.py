@@ -177,7 +177,6 @@ driver = SimpleNamespace(
     occupancyMaxActiveBlocksPerMultiprocessor=lambda pointer, threads, shared_bytes: host.resident // host.multiprocessors
 )
 nvrtc = SimpleNamespace(getVersion=lambda: (13, 0))
-nvtx = SimpleNamespace(RangePush=lambda name: None, RangePop=lambda: None)
 _PROPERTIES = {"name": b"kernels on the CPU", "uuid": bytes(16), "multiProcessorCount": host.multiprocessors}
 runtime = SimpleNamespace(
     driverGetVersion=lambda: 13000,

@@ -1,0 +1,473 @@
+"""[NF] sections 5.2 to 5.6: parents and children, the Ulam-Warburton automaton, and D_k and A_k of four piles and more.
+
+Parents and children are checked on every P-position up to a generation or a largest pile, by their definition [NF 5.2], not by the
+rules of the lemmas.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata.ancestry import parents
+from gpu_nim.automata.catalogue import find
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.neighbourhoods import not_south, steps
+from gpu_nim.games.game_graph import Evolution, evolve
+from gpu_nim.games.heaps import HeapGame, Heaps, OctalCode
+from gpu_nim.games.lines import Nim
+from gpu_nim.games.nim import positions as nim
+from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
+from gpu_nim.games.nim.positions import Position
+from gpu_nim.games.nim.walk import DIRECTIONS, walk
+from gpu_nim.model.rule import Rule
+from gpu_nim.papers.by_definition import (
+    ENUMERATED,
+    counts,
+    grown,
+    index_scope,
+    max_index,
+    nim_options,
+    p_positions_of_totals,
+    two_changed,
+)
+from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
+from gpu_nim.papers.nim_fractals.sections_2_to_5_1 import NF, formulas, sequence
+
+_FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
+_THREE_PILES = Reach(1024, 1024, 13)
+_DIRECTIONS: tuple[Position, ...] = ((0, 1), (1, 0), (-1, 0), (0, -1))  # south comes last
+
+#: The P-positions of generation 1, by the direction in which the walk begins.
+_WEST, _NORTH, _EAST = (0, 1, 1), (1, 0, 1), (1, 1, 0)
+
+# The examples of [NF] Table 1.  For two parents and one child it has (0,1,4,5), an error: that position has one parent and two
+# children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
+TABLE_1 = {
+    (1, 1): (0, 1, 2, 3),
+    (1, 2): (0, 0, 1, 1),
+    (1, 6): (0, 0, 2, 2),
+    (2, 1): (2, 3, 6, 7),
+    (2, 2): (1, 1, 2, 2),
+    (2, 6): (2, 2, 4, 4),
+    (6, 1): (1, 3, 5, 7),
+    (6, 2): (1, 1, 3, 3),
+    (6, 6): (1, 1, 1, 1),
+}
+_AS_PRINTED = "0123 0011 0022 0145 1122 2244 1357 1133 1111"
+
+
+def _p_positions(generations: int, piles: int) -> Iterator[Position]:
+    return chain.from_iterable(p_positions_of_totals(piles, generations))
+
+
+def _scope(piles: int, generations: int) -> str:
+    return f"P-positions of {piles} piles, generations 0 to {generations}"
+
+
+def _kind(*piles: int) -> tuple[int, int]:
+    """The numbers of parents and of children of a P-position of Nim."""
+    return len(nim.parents(piles)), len(nim.children(piles))
+
+
+@Entry(NF, "Lemma 20", reach=Reach(16, 32, 17))  # each position with all its moves, and theirs
+def lemma_20(generations: int) -> Cases:
+    """A parent of a P-position is reached from it in two moves of the game.
+
+    Take one counter from one of the two piles, then one from the other.
+    """
+    yield _scope(4, generations)
+    for child in _p_positions(generations, 4):
+        between = nim_options(child)
+        reached = [any(parent in nim_options(each) for each in between) for parent in two_changed(child, -1)]
+        yield f"whether the parents of {child} are reached", all(reached), True
+
+
+@Entry(NF, "Lemma 21", reach=_FOUR_PILES)
+def lemma_21(generations: int) -> Cases:
+    """Each P-position but the one without counters has a parent, and parents come by taking 1 from two piles with equally many
+    zeros at the end of their binary representations.
+    """
+    yield _scope(4, generations)
+    for child in _p_positions(generations, 4):
+        found = two_changed(child, -1)
+        yield f"the parents of {child}", {parent.position for parent in nim.parents(child)}, found
+        yield f"whether {child} has a parent", bool(found), any(child)
+
+
+@Entry(NF, "Corollary 22", reach=_THREE_PILES)
+def corollary_22(generations: int) -> Cases:
+    """With three piles each P-position but (0,0,0) has exactly one parent."""
+    yield _scope(3, generations)
+    for child in _p_positions(generations, 3):
+        yield f"the number of parents of {child}", len(two_changed(child, -1)), int(any(child))
+
+
+@Entry(NF, "Lemma 23", reach=_FOUR_PILES)
+def lemma_23(generations: int) -> Cases:
+    """Children come by adding 1 to two piles with equally many ones at the end of their binary representations."""
+    yield _scope(4, generations)
+    for parent in _p_positions(generations, 4):
+        yield f"the children of {parent}", {child.position for child in nim.children(parent)}, two_changed(parent, 1)
+
+
+@Entry(NF, "Section 5.2, three piles", name="nf-children", reach=_THREE_PILES)
+def children_of_three_piles(generations: int) -> Cases:
+    """With three piles a P-position has 0, 1 or 3 children."""
+    yield _scope(3, generations)
+    for parent in _p_positions(generations, 3):
+        yield f"whether {parent} has 0, 1 or 3 children", len(two_changed(parent, 1)) in (0, 1, 3), True
+
+
+@Entry(NF, "Section 5.2, automaton", name="nf-evolution", reach=Reach(24, 128, 5), command="gpunim grow nim-4 --gen 12")
+def children_evolve(upto: int) -> Cases:
+    """This is a cellular automaton: at each step the children of living positions are born, D_k(n) of them at step n: generation n
+    is the P-positions of total 2n.
+    """
+    three = (1, 3, 3, 9, 3, 9, 9, 27, 3, 9, 9, 27, 9, 27, 27, 81, 3, 9)
+    yield Printed("the births of `nim`, by its rule", GrowthProcess("nim", 17, "numpy", verify=False).growth().births, three)
+    four = (1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85)
+    yield Printed("the births of `nim-4`, by its rule", GrowthProcess("nim-4", 12, "numpy", verify=False).growth().births, four)
+    yield f"generations up to {upto} for k = 2, 3, up to {upto // 2} for k = 4"
+    for k in (2, 3, 4):
+        last = upto if k < 4 else upto // 2
+        born: set[Position] = {(0,) * k}
+        of_totals = p_positions_of_totals(k, last)
+        for n, counted in enumerate(counts("D", k, max_index(k, last))):
+            yield f"generation {n} of {k} piles", born, {*of_totals[n]}
+            yield f"the number of cells in generation {n} of {k} piles", len(born), counted
+            born = {child for parent in born for child in two_changed(parent, 1)}
+
+
+@Entry(NF, "Section 5.2, birthdays", command="gpunim nim 1 2 3")
+def birthdays() -> Cases:
+    """A P-position of generation n is born on day n, in the sense of combinatorial game theory.
+
+    Erratum: A position is born one day after the last of its options, so a heap of n on day n and a position with 2n counters on
+    day 2n: the longest play from (0,1,1) has two moves.
+    """
+    evolution = evolve(Nim(3, 3))
+    found = [evolution.birthday[evolution.index(piles)] for piles in ((0, 1, 1), (0, 2, 2), (1, 2, 3))]
+    yield Printed("the birthdays of (0,1,1), (0,2,2), (1,2,3), of generations 1, 2, 3", found, (1, 2, 3), (2, 4, 6))
+
+
+@Entry(NF, "Section 5.3, parent", name="nf-parents", reach=Reach(8, 31, 1))  # the whole game is played out
+def parents_in_play(largest: int) -> Cases:
+    """In any impartial game a P-position is a parent of another if an optimal game of maximal length leads from that to it in two
+    moves. For Nim this is the same as in section 5.2.
+    """
+    yield f"P-positions of 2 and 3 piles up to {largest}"
+    for piles in (2, 3):
+        evolution = evolve(Nim(piles, largest))
+        for index in np.flatnonzero(evolution.is_p).tolist():
+            position = evolution.positions[index]
+            yield f"the parents of {position} in play", evolution.parents(position), two_changed(position, -1)
+
+
+@Entry(NF, "Section 5.3, standard algorithm", also=("nf-lemma-24",))
+def standard_algorithm() -> Cases:
+    """P_0 are the terminal positions, N_i the positions one move from P_i, and P_(i+1) adds the positions all of whose moves lead
+    to N_i.
+    """
+    found = evolve(Nim(3, 2)).p_positions(1)
+    yield Printed("P_1 in Nim with three piles up to 2", found, ((0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)))
+
+
+@Entry(NF, "Lemma 24", reach=Reach(12, 31, 1))  # the whole game is played out
+def lemma_24(largest: int) -> Cases:
+    """The P-positions of Nim that the standard algorithm finds at step i are born in generation i.
+
+    Erratum: It says so of every game: the algorithm follows the shortest way from N to P, optimal play of maximal length the
+    longest. Two rows of 4 in Kayles are found at step 3 and are of generation 4.
+    """
+    for heap, code, about in ((4, "0.77", "two rows of 4 in Kayles"), (7, "0.137", "two heaps of 7 in the octal game 0.137")):
+        octal: Evolution[Heaps] = evolve(HeapGame(OctalCode(code), 2 * heap))
+        place = octal.index((heap, heap))
+        yield Printed(f"step and generation of {about}", (octal.step[place], octal.generation[place]), (3, 3), (3, 4))
+    evolution = evolve(Nim(3, largest))
+    yield f"P-positions of 3 piles up to {largest}"
+    for place in np.flatnonzero(evolution.is_p).tolist():
+        found = int(evolution.step[place]), int(evolution.generation[place])
+        half = sum(evolution.positions[place]) // 2
+        yield f"the step and the generation of {evolution.positions[place]}", found, (half, half)
+
+
+def _south_as_printed(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether cells are outside of the south branch as it is printed: y < 0 and y < -|x|."""
+    x, y = cells[:, 0], cells[:, 1]
+    return np.asarray(~((y < 0) & (y < -abs(x))))
+
+
+@Entry(NF, "Section 5.4, automaton", also=("nf-theorem-25",), command="gpunim grow ulam-warburton-3 --gen 7")
+def without_south() -> Cases:
+    """The Ulam-Warburton automaton without its south branch: cells with y < 0 and y < -|x| are never born.
+
+    Erratum: "y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.
+    """
+
+    def births(outside: Callable[[NDArray[np.integer]], NDArray[np.bool_]], generations: int) -> NDArray[np.uint64]:
+        rule = Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=outside)
+        return GrowthProcess(rule, generations, "numpy").growth().births
+
+    yield Printed("births of generations 0 to 2 if these cells are forbidden", births(_south_as_printed, 2), (1, 3, 3), (1, 3, 5))
+    right = (1, 3, 3, 9, 3, 9, 9, 27)
+    yield Printed("births of generations 0 to 7 if y < 0 and y <= -|x| is forbidden", births(not_south, 7), right)
+
+
+@Entry(NF, "Figure 1", command="gpunim render figure:NF1 -o NF1.svg", figure="NF1")
+def figure_1() -> Cases:
+    """The Ulam-Warburton automaton without its south branch after 6 generations, each cell joined to its parent; the starting cell
+    is in the bottom center.
+    """
+    cells = GrowthProcess("ulam-warburton-3", 6, "numpy").growth().cells()
+    yield Printed("the number of cells, A_3(6)", len(cells), 37)
+    yield Printed("the lowest y in the middle column, x = 0", cells[cells[:, 0] == 0, 1].min(), 0)
+
+
+@Entry(NF, "Section 5.4, points of a generation", name="nf-corners", reach=Reach(31, 127, 7))  # grown literally
+def corners(upto: int) -> Cases:
+    """If n is a sum of powers of two 2^r_1 > 2^r_2 > ..., the cells of generation n are the sums of 2^r_i v_i, where v_i is one of
+    the four directions and not opposite to the one before.
+    """
+    yield f"generations up to {upto} of the Ulam-Warburton automaton, whole and without its south branch"
+    for name, first in (("ulam-warburton", _DIRECTIONS), ("ulam-warburton-3", _DIRECTIONS[:3])):
+        for n, cells in enumerate(grown(find(name).rule, upto)):
+            powers = [1 << bit for bit in reversed(range(n.bit_length())) if n >> bit & 1]
+            ways: list[tuple[Position, Position]] = [((0, 0), (0, 0))]  # where a way ends, and its last direction
+            for power in powers:
+                ways = [
+                    ((x + power * v[0], y + power * v[1]), v)
+                    for (x, y), last in ways
+                    for v in (_DIRECTIONS if any(last) else first)
+                    if not any(last) or (v[0] + last[0], v[1] + last[1]) != (0, 0)
+                ]
+            yield f"generation {n} of {name}", cells, sorted(end for end, _ in ways)
+
+
+@Entry(NF, "Theorem 25", reach=Reach(1024, 1024, 16))
+def theorem_25(generations: int) -> Cases:
+    """Three-pile Nim evolves as the three branches of the Ulam-Warburton automaton, without its south branch.
+
+    The automaton is grown by its own rule; in each generation the walk must reach exactly its cells, and map parents to parents.
+    """
+    yield f"cells of P-positions of 3 piles, generations 0 to {generations}"
+    graph, automaton = evolution_graph(3, generations), find("ulam-warburton-3")
+    walked = graph.cells()
+    above = np.zeros_like(walked)  # the cell of each position's parent
+    above[graph.edges[:, 1]] = walked[graph.edges[:, 0]]
+    before: NDArray[np.integer] = above[:1]
+    for n, born in GrowthProcess(automaton.name, generations, "numpy", verify=False).growth():
+        here = graph.generation == n
+        touching = before[parents(automaton.rule, before, born)] if n else before
+        yield f"the number of positions in generation {n}", int(here.sum()), len(born)
+        found, stated = (_pairs(*each) for each in ((walked[here], above[here]), (born, touching)))
+        yield f"the cells that differ, or have other parents, in generation {n}", found ^ stated, set()
+        before = born
+
+
+def _pairs(cells: NDArray[np.integer], others: NDArray[np.integer]) -> set[tuple[int, ...]]:
+    return {*map(tuple, np.hstack([cells, others]).tolist())}
+
+
+@Entry(NF, "Theorem 25, directions", also=("nf-theorem-25",), command="gpunim nim 1 1 0")
+def directions() -> Cases:
+    """(0,1,1) is identified with (-1,0) and west, (1,0,1) with (0,1) and east, (1,1,0) with (1,0) and north.
+
+    Erratum: "(0,1) and East" and "(1,0) and North" are interchanged: (0,1) lies north of (0,0), and (1,0) east.
+    """
+    yield Printed(
+        "cells and directions of (0,1,1), (1,0,1), (1,1,0)",
+        [(leg.to, leg.direction) for piles in (_WEST, _NORTH, _EAST) for leg in walk(piles)],
+        (((-1, 0), "west"), ((0, 1), "east"), ((1, 0), "north")),
+        (((-1, 0), "west"), ((0, 1), "north"), ((1, 0), "east")),
+    )
+
+
+def _turn(pair: Sequence[int], then: Sequence[int]) -> str:
+    """The turn of the walk of Nim from one pair of piles to another, each written as the P-position of generation 1."""
+    first, second = walk([2 * a + b for a, b in zip(pair, then, strict=True)])
+    quarter = DIRECTIONS.index(second.direction) - DIRECTIONS.index(first.direction)
+    return {1: "right", 3: "left"}.get(quarter % 4, "none")
+
+
+@Entry(NF, "Theorem 25, turns", also=("nf-theorem-25",), command="gpunim nim 14 11 5")
+def turns() -> Cases:
+    """Left turns lead from (0,1,1) to (1,1,0), to (1,0,1), and back to (0,1,1); right turns are the reverse.
+
+    Erratum: The list and the worked example of (14,11,5) are mirror images of each other. Either map is a bijection; gpunim
+    follows the example, so left and right in the list are interchanged.
+    """
+    left = [_turn(*pair) for pair in ((_WEST, _EAST), (_EAST, _NORTH), (_NORTH, _WEST))]
+    yield Printed("the turns of the walk where the paper has left", left, ("left",) * 3, ("right",) * 3)
+    right = [_turn(*pair) for pair in ((_WEST, _NORTH), (_NORTH, _EAST), (_EAST, _WEST))]
+    yield Printed("the turns of the walk where the paper has right", right, ("right",) * 3, ("left",) * 3)
+
+
+@Entry(NF, "Section 5.4, example", command="gpunim nim 14 11 5")
+def worked_walk() -> Cases:
+    """(14,11,5) is reached by 8 steps to (8,0), right 4 to (8,-4), left 2 to (10,-4), left 1 to (10,-3)."""
+    legs = [(leg.steps, leg.to) for leg in walk([14, 11, 5])]
+    yield Printed("the walk: steps and cells", legs, ((8, (8, 0)), (4, (8, -4)), (2, (10, -4)), (1, (10, -3))))
+    way = [tuple(pile >> bit << bit for pile in (14, 11, 5)) for bit in (3, 2, 1, 0)]
+    yield Printed("the positions on the way", way, ((8, 8, 0), (12, 8, 4), (14, 10, 4), (14, 11, 5)))
+
+
+@Entry(NF, "Figure 2", command="gpunim render figure:NF2 -o NF2.svg", figure="NF2")
+def figure_2() -> Cases:
+    """The evolution of Nim after 6 generations in space."""
+    yield Printed("the number of positions, A_3(6)", GrowthProcess("nim", 6, "numpy", verify=False).growth().population, 37)
+
+
+@Entry(
+    NF,
+    "Section 5.5, parents and children",
+    name="nf-four-piles",
+    reach=_FOUR_PILES,
+    also=("nf-table-1", "nf-lemma-21", "nf-lemma-23"),
+)
+def parents_of_four_piles(generations: int) -> Cases:
+    """With four piles a P-position has 1, 2 or 6 parents, by how many of its piles have equally many zeros at their ends: one
+    pair, two pairs or all of them; and 1, 2 or 6 children.
+
+    Erratum: It does not except (0,0,0,0), which has no parent; and the pairs are pairs of non-empty piles, as in Lemma 21 and
+    Table 1: (0,0,1,1) has one parent.
+    """
+    yield Printed("whether (0,0,0,0) has 1, 2 or 6 parents", _kind(0, 0, 0, 0)[0] in (1, 2, 6), True, False)
+    yield Printed("the number of parents of (0,0,1,1), which has two pairs of equal piles", _kind(0, 0, 1, 1)[0], 2, 1)
+    yield _scope(4, generations)
+    stated = {(): 0, (2,): 1, (2, 2): 2, (4,): 6}
+    for child in _p_positions(generations, 4):
+        zeros = Counter(f"{pile:b}"[::-1].index("1") for pile in child if pile)
+        alike = tuple(count for count in zeros.values() if count > 1)
+        yield f"the number of parents of {child}", len(two_changed(child, -1)), stated.get(alike)
+
+
+@Entry(NF, "Table 1", reach=Reach(48, 127, 1), command="gpunim nim 0 1 4 5")
+def table_1(generations: int) -> Cases:
+    """Examples of P-positions with 1, 2 or 6 parents and 1, 2 or 6 children, in every combination, and there are no others but 0.
+
+    Through generation 9 all nine occur. See `TABLE_1` for the error.
+
+    Erratum: (0,1,4,5) has one parent and two children, since 0 has nothing to take and 1 and 4 end in different numbers of zeros.
+    (2,3,6,7) is the first position with two parents and one child.
+    """
+    yield Printed(
+        "parents and children of " + ", ".join(f"({','.join(piles)})" for piles in _AS_PRINTED.split()),
+        [_kind(*map(int, piles)) for piles in _AS_PRINTED.split()],
+        ((1, 1), (1, 2), (1, 6), (2, 1), (2, 2), (2, 6), (6, 1), (6, 2), (6, 6)),
+        ((1, 1), (1, 2), (1, 6), (1, 2), (2, 2), (2, 6), (6, 1), (6, 2), (6, 6)),
+    )
+    yield Printed("its fourth cell, two parents and one child, with (2,3,6,7) in it", _kind(2, 3, 6, 7), (2, 1))
+    yield f"the examples and the {_scope(4, generations)}"
+    for kind, example in TABLE_1.items():
+        yield f"the parents and children of {example}", (len(two_changed(example, -1)), len(two_changed(example, 1))), kind
+    table = kind_table(4, generations)
+    yield (
+        "the first positions of other kinds",
+        [first for kind, (_, first) in table.items() if kind not in TABLE_1 and any(first)],
+        [],
+    )
+    missing = [example for kind, example in TABLE_1.items() if kind not in table and sum(example) <= 2 * generations]
+    yield "the examples whose kinds are missing", missing, []
+
+
+_PILES = (1, 2, 3, 4, 5, 6, 7)
+
+
+def weights(letter: str, piles: int) -> tuple[list[int], list[int]]:
+    """Return what D_k(m), D_k(m-1), ..., or A_k, have as factors in the value at 2m and at 2m + 1 [NF, Theorems 29 and 30].
+
+    >>> weights("D", 7), weights("A", 4)
+    (([1, 35], [21, 7]), ([1, 7], [7, 1]))
+    """
+    if letter == "D":
+        return [comb(piles, i) for i in range(0, piles + 1, 4)], [comb(piles, i) for i in range(2, piles + 1, 4)]
+    even = [1, *(comb(piles, i) + comb(piles, i + 2) for i in range(2, piles + 1, 4))]
+    return even, [comb(piles, i) + comb(piles, i + 2) for i in range(0, piles + 1, 4)]
+
+
+def by_recursion(letter: str, piles: int, n: int) -> int:
+    """Return D_k(n) or A_k(n) by the recursions; n may have thousands of digits.
+
+    At each of its log2(n) levels at most a few dozen indices are visited. They are collected level by level, and then the values
+    are computed from the last level up.
+
+    >>> [by_recursion("D", 4, n) for n in range(9)], [by_recursion("A", 4, n) for n in range(9)]
+    ([1, 6, 7, 36, 13, 42, 43, 216, 49], [1, 7, 14, 50, 63, 105, 148, 364, 413])
+    """
+    factors = weights(letter, piles)
+    levels = [{n}]
+    while max(levels[-1]) > 0:
+        met = {m // 2 - i for m in levels[-1] if m > 0 for i in range(len(factors[m % 2]))}
+        # A level may be left empty below index 0; f(0) = 1 is where the recursion ends.
+        levels.append({m for m in met if m >= 0} or {0})
+    values: dict[int, int] = {}
+    for level in reversed(levels):
+        values = {m: 1 if m == 0 else sum(w * values.get(m // 2 - i, 0) for i, w in enumerate(factors[m % 2])) for m in level}
+    return values[n]
+
+
+sequence("A237711", "D_4(n), four piles.", 1, 6, 7, 36, 13, 42, 43, 216, 49, 78, 55, 252, 85)
+
+
+formulas("Lemma 26", "D_4(0) = 1, D_4(1) = 6, D_4(2n+1) = 6D_4(n), D_4(2n+2) = D_4(n+1) + D_4(n)")
+
+
+sequence("A237686", "A_4(n), four piles.", 1, 7, 14, 50, 63, 105, 148, 364, 413, 491, 546, 798, 883, 1141)
+
+
+formulas("Lemma 27", "A_4(0) = 1, A_4(1) = 7, A_4(2n+1) = 7A_4(n) + A_4(n-1), A_4(2n+2) = 7A_4(n) + A_4(n+1)")
+
+
+@Entry(NF, "Lemma 28", reach=Reach())
+def two_terms(upto: int) -> Cases:
+    """D_k(0) = 1 and D_k(1) = C(k, 2) for any number of piles"""
+    most = min(max(upto, 1), 18)
+    yield f"k up to {most}"
+    for k in range(1, most + 1):
+        yield f"D_{k}(0), D_{k}(1)", counts("D", k, 1), (1, comb(k, 2))
+
+
+def _by_weights(letter: str, upto: int) -> Cases:
+    yield index_scope(_PILES, upto)
+    for k in _PILES:
+        known = counts(letter, k, max_index(k, upto))
+        values = Counter(dict(enumerate(known)))
+        for m in range(1, len(known)):
+            stated = sum(weight * values[m // 2 - i] for i, weight in enumerate(weights(letter, k)[m % 2]))
+            yield f"{letter}_{k}({m})", known[m], stated
+
+
+@Entry(NF, "Theorem 29", reach=ENUMERATED)
+def any_piles(upto: int) -> Cases:
+    """D_k(2n+1) = C(k,2)D_k(n) + C(k,6)D_k(n-1) + ..., D_k(2n+2) = C(k,0)D_k(n+1) + C(k,4)D_k(n) + ..."""
+    yield from _by_weights("D", upto)
+
+
+formulas(
+    "Theorem 29, k = 5", "D_5(0) = 1, D_5(1) = 10, D_5(2n+1) = 10D_5(n), D_5(2n+2) = D_5(n+1) + 5D_5(n)", name="nf-theorem-29-k5"
+)
+
+
+sequence("A238759", "D_5(n), five piles.", 1, 10, 15, 100, 65, 150, 175, 1000, 565)
+
+
+@Entry(NF, "Theorem 30", reach=ENUMERATED)
+def any_piles_up_to(upto: int) -> Cases:
+    """A_k(2n+1) = (C(k,0)+C(k,2))A_k(n) + (C(k,4)+C(k,6))A_k(n-1) + ...,
+    A_k(2n+2) = C(k,0)A_k(n+1) + (C(k,2)+C(k,4))A_k(n) + ...
+    """
+    yield from _by_weights("A", upto)
+
+
+formulas(
+    "Theorem 30, k = 5",
+    "A_5(0) = 1, A_5(1) = 11, A_5(2n+1) = 11A_5(n) + 5A_5(n-1), A_5(2n+2) = A_5(n+1) + 15A_5(n)",
+    name="nf-theorem-30-k5",
+)
+
+
+sequence("A238147", "A_5(n), five piles.", 1, 11, 26, 126, 191, 341, 516, 1516, 2081)

@@ -1,0 +1,453 @@
+"""Objects for the tracer: a scene, the colours of its cells, and coarse blocks that frame it.
+
+Three-pile Nim and the games with its P-positions (`defined_scenes`) are traced from their definition, at any size up to 2^60. Any
+other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.automata import catalogue as automata
+from gpu_nim.automata.cell_sources import Newborns
+from gpu_nim.automata.growth import Growth
+from gpu_nim.backends.shared.brick_scenes import BrickPacker
+from gpu_nim.model.arrays import Ints
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.rule import Symmetry
+from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
+from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, glow_by_age, legend_of
+from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
+from gpu_nim.render.geometry import (
+    PILES,
+    SPACE,
+    Blocks,
+    Box,
+    counted,
+    cut,
+    generations_between,
+    generations_note,
+    merged,
+    no_cells,
+    removed,
+)
+from gpu_nim.render.look import Look
+from gpu_nim.render.projection import one_at_each_place
+from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, ParsedSource, SavedGrowth, Source, TreeSource, newborns, read_source
+from gpu_nim.render.trees import Tree, blocks_of_tree
+
+Colours = NDArray[np.float32]
+CellColours = Callable[[NDArray[np.int64], NDArray[np.int8]], Colours]
+Generations = Callable[[NDArray[np.int64], NDArray[np.int8]], NDArray[np.integer]]
+
+_OUTLINE = 6  # bits of a coordinate of the blocks that frame Nim
+_PALETTE = 10  # bits of a generation that has a colour of its own
+_PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every frame of a movie
+#: The colourings that need no more than a cell's generation; None is rank.
+BY_GENERATION = (None, "rank", "generation")
+
+_LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
+_NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
+#: The most cubes that are to hold an object, about.
+MOST_BLOCKS = 1 << 17
+
+#: Cubes of one side that hold an object: their corners (M, 3), the side, and the generations of their earliest cells, (M,).
+Cubes = tuple[NDArray[np.int64], int, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TracedObject(Blocks):
+    """An object to be traced, as coarse blocks that hold its cells: they frame it, may need int64, and are not drawn.
+
+    Args:
+        scene: its cells.
+        ends: the first and the last generation that has cells.
+        colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
+        born: returns the generation of each, likewise, (n,): of trees the least in which it can have been born.
+        legend: what the colours stand for.
+        earlier: returns the object without the generations after one, as a growth whose newest cells glow
+            (`gpu_nim.render.colourings.glow_by_age`); the blocks then have the generations of their earliest cells. Only of
+            objects that are made to be shown so.
+        removed: the cells that a cut removes, or None.
+    """
+
+    scene: Scene
+    ends: tuple[int, int]
+    colours: CellColours
+    born: Generations
+    legend: Legend
+    earlier: "Callable[[int], TracedObject] | None" = None
+    removed: Box | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last generation."""
+        return self.ends
+
+    def until(self, generation: int) -> "TracedObject":
+        """Return the object without the generations after one."""
+        assert self.earlier is not None
+        return self.earlier(generation)
+
+
+def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, growing: bool = False) -> TracedObject:
+    """Return a source as an object to be traced.
+
+    Args:
+        source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
+        look: its colours and generations.
+        on_step: called for progress, as the source is grown.
+        growing: whether its earlier generations are to be shown, too (`TracedObject.until`).
+
+    Raises:
+        UsageError: the source is unknown or flat, or has not what its colours need.
+        InsufficientMemoryError: it does not fit in memory.
+
+    >>> from gpu_nim.render.look import Look
+    >>> traced_object("nim:2^40", Look()).population
+    1208925819614629174706179
+    """
+    found = read_source(source)
+    if (scene := found.scene) is not None:
+        colouring = find_colouring(look.colour, found.name, game=any(scene.inequality))
+        if look.colour in BY_GENERATION or colouring.of_coordinates:
+            return _defined(found.name, scene, look)
+        if (count := population(scene)) > CELLS_LIMIT:
+            raise _too_many(look, found.name, count)
+    if isinstance(found, TreeSource) and found.tree.scene.dimension == 3:
+        return _of_tree(found.name, found.tree, look)
+    if look.colour in BY_GENERATION:
+        cells = _growth(found, on_step)
+        if cells is not None:
+            return _packed(found.name, cells, look, growing)
+    blocks = found.blocks(CELLS_LIMIT, look.colour, on_step)
+    if blocks.unit > 1:
+        raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
+    if (blocks.sizes > 1).any():
+        raise _too_many(look, blocks.name, blocks.population)
+    return _of_blocks(blocks, look, growing)
+
+
+def _too_many(look: Look, name: str, cells: int) -> UsageError:
+    return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
+
+
+def opened(obj: TracedObject, what: str, toward: NDArray[np.float64]) -> TracedObject:
+    """Return an object without the part that a cut removes, before an eye in that direction."""
+    (first, stop), corner = obj.bounds(), np.array(obj.scene.corner)
+    box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(obj.scene.shape)))
+    away, side = removed(box, what, toward), int(obj.sizes.max())
+
+    def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
+        return np.asarray((ends - corner + side // 2) // side * side + corner)
+
+    low = np.where(away.first > box.first, even(away.first), box.first)
+    high = np.where(away.stop < box.stop, even(away.stop), box.stop)
+    return replace(cut(obj, what, toward), removed=Box(low, high))
+
+
+# Sets given by their definition
+
+
+def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
+    last = scene.last
+    first, stop = look.generations or (0, last + 1)
+    scene = replace(scene, first=first, last=min(stop - 1, last))
+    if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
+        raise no_cells(name, first, stop, last)
+    note = "" if (scene.first, scene.last) == (0, last) else generations_note(first, stop)
+    coordinates = SPACE if any(scene.inequality) else PILES
+
+    def count(generation: int) -> int:
+        return population(replace(scene, last=generation))
+
+    def until(generation: int | None = None) -> TracedObject:
+        part = scene if generation is None else replace(scene, last=min(generation, scene.last))
+        cubes, level = coarse_cells(part, _OUTLINE)
+        colours, legend = _coloured(name, look, part, growing=generation is not None)
+        held = cubes << level, 1 << level, generations_of(cubes) << level
+        outline = _outline(name, coordinates, held, count(part.last), note=note, population_until=count)
+        ends = scene.first, part.last
+        return TracedObject(**outline, scene=part, ends=ends, colours=colours, born=_nims, legend=legend, earlier=until)
+
+    return until()
+
+
+def _coloured(name: str, look: Look, scene: NimScene, growing: bool) -> tuple[CellColours, Legend]:
+    """Return the colours of a scene's cells, or of a growth that goes on, and what they stand for."""
+    cubes, level = coarse_cells(scene, _PALETTE_OF_PART if growing else _PALETTE)
+    if look.colour not in BY_GENERATION:
+        return _by_coordinates(name, look, cubes)
+    births = np.bincount(generations_of(cubes))
+    palette = generation_palette(look, births, growing=growing)
+    return lambda *cubes: np.asarray(palette[_nims(*cubes) >> level]), generation_bar(births, palette, level, scene.last)
+
+
+def _nims(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return the generations of cubes of Nim."""
+    return generations_of((cells >> levels << levels).T)
+
+
+def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[CellColours, Legend]:
+    """Return the colours of cells of Nim by a colouring of coordinates, and what they stand for on cubes (N, 3) of one side."""
+    colouring = COLOURINGS[look.colour or DEFAULT]
+
+    def blocks_at(cells: NDArray[np.int64]) -> Blocks:
+        blocks = Blocks(**_outline(name, PILES, (cells, 1, generations_of(cells)), len(cells)))
+        value = colouring.of_growth(blocks, automata.CATALOGUE["nim"].rule) if colouring.of_growth else None
+        return blocks if value is None else replace(blocks, values={colouring.name: value})
+
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return look.colours_of(blocks_at((cells >> levels).T))
+
+    whole = blocks_at(cubes)
+    return colours, legend_of(whole, look.colours_of(whole), look.colour)
+
+
+def generation_palette(look: Look, births: NDArray[np.integer], *, growing: bool = False) -> Colours:
+    """Return the colour of each generation that has births, of an object or of a growth that goes on."""
+    born = np.flatnonzero(births)
+    palette = np.zeros((len(births), 3), np.float32)
+    palette[born] = COLOURINGS[look.colour or DEFAULT].colours(born, births[born].astype(np.float64), look.drawn_theme)
+    return glow_by_age(palette, np.arange(len(births)), len(births) - 1, look.drawn_theme) if growing else palette
+
+
+# Sets packed into bricks
+
+
+def cubes_of(scene: BrickScene) -> Cubes:
+    """Return the bits of the first stage that has few, as cubes; their generations are 0."""
+    for stage, start in enumerate(scene.starts):
+        shape = scene.stage_shape(stage)
+        words = scene.words[start:][: prod(shape)]
+        if int(np.bitwise_count(words).sum(dtype=np.int64)) <= MOST_BLOCKS:
+            break
+    some = np.flatnonzero(words)
+    bits = np.unpackbits(words[some].astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    brick, bit = np.nonzero(bits)
+    side = 4**stage
+    return _cells_in(some[brick], bit, shape) * side + np.array(scene.corner), side, np.zeros(len(bit), np.int64)
+
+
+def _cells_in(bricks: Ints, bits: Ints, shape: Triple) -> NDArray[np.int64]:
+    """Return the cells (N, 3) of bits of bricks, both by their numbers, (N,), where that shape is filled by bricks."""
+    return 4 * np.stack(np.unravel_index(bricks, shape), axis=1) + np.stack(np.unravel_index(bits, (4, 4, 4)), axis=1)
+
+
+class PackedGrowth:
+    """The cells of a packed object, in order of generation.
+
+    Args:
+        whole: the scene of all of them.
+        keys: their keys, generation by generation, (N,).
+        births: the number of each generation, below 2^16 of them.
+    """
+
+    def __init__(self, whole: BrickScene, keys: NDArray[np.unsignedinteger], births: NDArray[np.int64]) -> None:
+        self._whole, self._keys = whole, keys
+        self._ends = np.cumsum(births)
+        self._count = counted(births)
+        self._earliest = np.full(prod(whole.stage_shape(0)), _NEVER, np.uint16)
+        for generation in reversed(range(len(births))):
+            self._earliest[self._born(generation) >> 6] = generation
+
+    def scene(self, generation: int) -> BrickScene:
+        """Return the scene of the cells to a generation."""
+        count = self._count(generation)
+        if count == len(self._keys):
+            return self._whole
+        packer = BrickPacker(self._whole.corner, self._whole.shape)
+        packer.add_keys(self._keys[:count])
+        return packer.scene()
+
+    def cubes(self, generation: int) -> Cubes:
+        """Return cubes that hold the cells to a generation."""
+        shape = self._whole.stage_shape(0)
+        if (count := self._count(generation)) <= MOST_BLOCKS:
+            keys = self._keys[:count].astype(np.int64)
+            generations = np.searchsorted(self._ends, np.arange(count), side="right")
+            blocks, side = _cells_in(keys >> 6, keys & 63, shape), 1
+        else:
+            bricks = np.flatnonzero(self._earliest <= generation)
+            bricks = bricks[np.argsort(self._earliest[bricks], kind="stable")]
+            generations = self._earliest[bricks].astype(np.int64)
+            blocks, generations, level = merged(np.stack(np.unravel_index(bricks, shape), axis=1), generations, MOST_BLOCKS)
+            side = 4 << level
+        return blocks * side + np.array(self._whole.corner), side, generations
+
+    def _born(self, generation: int) -> NDArray[np.unsignedinteger]:
+        return self._keys[self._ends[generation - 1] if generation else 0 : self._ends[generation]]
+
+
+def _growth(found: ParsedSource, on_step: OnStep) -> "_Cells | None":
+    """Return the cells of a growth in space, or None for any other source."""
+    if isinstance(found, SavedGrowth):
+        return _saved(found.growth) if found.growth.newborns(0).shape[1] == 3 else None
+    if not isinstance(found, GrowthSource) or found.automaton.rule.dimension != 3:
+        return None
+    name, last, rule = found.automaton.name, found.generation, found.automaton.rule
+    if not 0 <= last <= _LATEST:
+        raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
+    growth = found.growth()
+    return _Cells(name, newborns(growth, on_step), *rule.box(last), rule.symmetry)
+
+
+def _saved(growth: Growth) -> "_Cells":
+    if growth.generations > _LATEST:
+        raise UsageError(f"a growth can be traced to generation {_LATEST}, got {growth.automaton} to {growth.generations}")
+    bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
+    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+    return _Cells(growth.automaton, growth, tuple(low.tolist()), tuple(high.tolist()), growth.symmetry)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Newborns of an automaton, the corners of a box round them, and a group that keeps each generation."""
+
+    automaton: str
+    newborns: Iterable[Newborns]
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    symmetry: Symmetry
+
+    @property
+    def coordinates(self) -> tuple[str, str, str]:
+        """The names of the coordinates: those of piles where none is negative."""
+        return SPACE if min(self.low) < 0 else PILES
+
+
+def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedObject:
+    """Pack a growth: its bits, and the generation of each cell of the fundamental domain."""
+    corner, shape = _box(cells.low, cells.high)
+    symmetry = Symmetry.NONE if growing else cells.symmetry  # what grows has keys of all cells, for each generation's scene
+    packer = BrickPacker(corner, shape, symmetry)
+    first, stop = look.generations or (0, _LATEST + 1)
+    keys: dict[int, NDArray[np.integer]] = {}
+    births = np.zeros(_LATEST + 1, np.int64)
+    note, kept = "", 0
+    for generation, born in cells.newborns:
+        if len(born) and not first <= generation < stop:
+            note = generations_note(first, stop)
+        elif len(born):
+            keys[generation] = packer.add(symmetry.representatives(born))
+            births[generation] = len(born)
+            kept += len(keys[generation])
+    if not keys:
+        raise no_cells(name, first, stop, generation)
+    scene = packer.scene()
+    births = births[: max(keys) + 1]
+    generations = np.zeros(kept, np.uint16)
+    for generation, of_generation in keys.items():
+        generations[scene.number_of(of_generation)] = generation
+
+    def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
+        palette = generation_palette(look, births[: last + 1], growing=growing)
+        return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
+
+    obj = _Packing(name, cells.automaton, scene, births, generations, cells.coordinates, coloured, note)
+    return obj.growing(np.concatenate(list(keys.values()))) if growing else obj.whole()
+
+
+@dataclass(frozen=True)
+class _Packing:
+    """A packed object whose cells have generations and colours by their numbers in its scene, and by its last generation."""
+
+    name: str
+    automaton: str
+    scene: BrickScene
+    births: NDArray[np.int64]
+    generations: NDArray[np.integer]
+    coordinates: tuple[str, ...]
+    coloured: Callable[[int], tuple[Callable[[Ints], Colours], Legend]]
+    note: str
+
+    def whole(self) -> TracedObject:
+        return self._object(self.scene, len(self.births) - 1, cubes_of(self.scene))
+
+    def growing(self, keys: NDArray[np.unsignedinteger]) -> TracedObject:
+        """Return the object with its earlier generations; the keys of its cells are in order of generation."""
+        growth = PackedGrowth(self.scene, keys, self.births)
+
+        def until(generation: int) -> TracedObject:
+            return replace(self._object(growth.scene(generation), generation, growth.cubes(generation)), earlier=until)
+
+        return until(len(self.births) - 1)
+
+    def _object(self, part: BrickScene, last: int, cubes: Cubes) -> TracedObject:
+        """Return the object of the cells to a generation, and the cubes that hold them."""
+        of_numbers, legend = self.coloured(last)
+
+        def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
+            return self.scene.numbers(part.first_cells(hit, levels))
+
+        count = counted(self.births)
+        born = np.flatnonzero(self.births[: last + 1])
+        facts = {"note": self.note, "population_until": count, "automaton": self.automaton}
+        outline = _outline(self.name, self.coordinates, cubes, count(last), **facts)
+        outline |= {"colours": lambda *cubes: of_numbers(numbers(*cubes)), "born": lambda *cubes: self.generations[numbers(*cubes)]}
+        return TracedObject(**outline, scene=part, ends=(int(born[0]), int(born[-1])), legend=legend)
+
+
+def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
+    """Return a tree in colours by the largest coordinate of each cell, the least generation that it can have been born in."""
+    scene = tree.scene
+    outline = replace(blocks_of_tree(name, tree, MOST_BLOCKS, look.colour), note="")
+    if look.generations is not None:
+        outline = generations_between(outline, *look.generations)
+    farthest = int(np.abs(outline.bounds()).max())
+    bits = max(farthest.bit_length() - _PALETTE, 0)
+    palette = generation_palette(look, np.ones((farthest >> bits) + 1, np.int64))
+
+    def born(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
+        return np.asarray(np.abs(cells >> levels << levels).max(axis=0))
+
+    def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
+        return np.asarray(palette[born(cells, levels) >> bits])
+
+    legend = Bar("largest coordinate", tuple(range(0, farthest + 1, 1 << bits)), palette)
+    return TracedObject(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
+
+
+def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
+    """Pack cells that have colours of their own."""
+    if blocks.flat:
+        what = "engine trace" if look.drawn_style.draws_flat else f"style {look.style_name}"
+        raise UsageError(f"{what} needs an object in space, and {blocks.name} is flat")
+    if look.generations is not None:
+        blocks = generations_between(blocks, *look.generations)
+    if blocks.cells is not None:
+        blocks = one_at_each_place(blocks)
+    low, high = blocks.bounds()
+    packer = BrickPacker(*_box(low.tolist(), (high - 1).tolist()))
+    keys = packer.add(blocks.corners)
+    scene = packer.scene()
+    shown, births = look.colours_of(blocks), np.bincount(blocks.generations)
+    legend = legend_of(blocks, shown, look.colour)
+    order = np.argsort(scene.number_of(keys))
+
+    def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
+        table = glow_by_age(shown, blocks.generations, last, look.drawn_theme) if growing else shown
+        return lambda numbers: table[order[numbers]], legend
+
+    obj = _Packing(
+        blocks.name, blocks.automaton, scene, births, blocks.generations[order], blocks.coordinates, coloured, blocks.note
+    )
+    return obj.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else obj.whole()
+
+
+def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
+    (a, b, c), (wide, high_, deep) = low, (last - first + 1 for first, last in zip(low, high, strict=True))
+    return (a, b, c), (wide, high_, deep)
+
+
+def _outline(name: str, coordinates: tuple[str, ...], cubes: Cubes, population: int, **facts: Any) -> dict[str, Any]:
+    """Return the arguments of `Blocks` of cubes."""
+    corners, side, generations = cubes
+    blocks = {"corners": corners, "sizes": np.full(len(corners), side), "generations": generations}
+    return {"name": name, "coordinates": coordinates, "population": population, **blocks, **facts}

@@ -1,0 +1,68 @@
+"""Files to submit to the OEIS: drafts of entries, corrections and b-files."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gpu_nim.model.arguments import Requirements, argument, check_options
+from gpu_nim.model.errors import UsageError
+from gpu_nim.oeis.b_files import format_lines
+from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.submissions import submissions
+from gpu_nim.storage.atomic import atomic_write, writing
+
+_NAMED = ("names",), "a draft, an A-number, or all"
+_SUBMITTED: Requirements = {
+    "out": _NAMED,
+    "number": _NAMED,
+    "b_file": (("out",), "the folder to write to"),
+    "upto": (("b_file",), "whose last index it is"),
+}
+
+
+def submit(
+    names: Sequence[str],
+    *,
+    out: Path | None = None,
+    b_file: bool = False,
+    upto: int | None = None,
+    number: str | None = None,
+) -> Iterator[str | Path]:
+    """Yield the lines to submit to the OEIS for each name; with a folder write them there, and yield each file once it is there.
+
+    Args:
+        names: as for `gpu_nim.oeis.submissions.submissions`.
+        out: the folder, which is made where there is none.
+        b_file: whether to write the b-file of each entry that gpunim computes, too.
+        upto: the last index of the b-files.
+        number: the A-number that the OEIS has allocated for a draft.
+
+    Raises:
+        FileError: the folder cannot be made or written to, or is a file.
+        UsageError: an argument is wrong or contradicts another; raised before anything is written.
+
+    >>> next(submit(["edge-births"]))
+    '%I Axxxxxx'
+    """
+    given = {"names": names, "out": out, "b_file": b_file, "upto": upto, "number": number}
+    check_options([name for name, value in given.items() if value not in (None, False, ())], {}, _SUBMITTED)
+    found = submissions(names)
+    if number is not None and len(found) > 1:
+        raise UsageError(f"{argument('number')} belongs to one draft, got {len(found)} names")
+    if out is None:
+        for each in found:
+            yield from each.lines(number)
+        return
+    texts = [(each.file_name(number), (f"{line}\n" for line in each.lines(number, upto))) for each in found]
+    counted = ([each for each in found if each.known is not None] or found) if b_file else []
+    # What may be refused for its size comes first.
+    b_files = [(each.b_file_name(number), _bfile_of(each.entry, each.last_index(upto))) for each in counted]
+    with writing(out):
+        out.mkdir(exist_ok=True)
+    for name, lines in [*b_files, *texts]:
+        with atomic_write(out / name) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        yield out / name
+
+
+def _bfile_of(entry: OeisEntry, last: int) -> Iterator[str]:
+    return format_lines(enumerate(entry.terms(entry.offset, last + 1), entry.offset))
