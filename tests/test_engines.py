@@ -147,7 +147,7 @@ def test_the_lattices_of_the_literature(backend, rule, last):
 @pytest.mark.parametrize("offset", [(-1, -1, -1), (1, 1, 1), (-1, 1, 0), (0, -1, 1), (1, -1, -1)])
 def test_a_line_of_cells_crosses_bricks_at_their_corners(every_backend, offset):
     last = 20 if every_backend.name == "numpy" else 10
-    engine = every_backend.automaton(Rule(3, (offset,), ONE, SEED3), last)
+    engine = every_backend.engine(Rule(3, (offset,), ONE, SEED3), last).make()
     assert engine.advance(last).births.tolist() == [1] * (last + 1)
 
 
