@@ -20,7 +20,7 @@ from gpu_nim.render import opengl
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.framing import aim, hull
+from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
@@ -322,7 +322,7 @@ def test_a_drawing_does_not_depend_on_the_users_settings():
 
 
 def test_a_turntable_keeps_its_distance_and_the_whole_body():
-    points = hull(blocks_of("nim:15"))
+    points = blocks_of("nim:15").hull()
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     turntable, distances = Turntable(Movie("nim:15", frames=12, look=Look(engine="numpy"))), []
     for camera in map(turntable.camera, range(12)):

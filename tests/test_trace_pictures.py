@@ -16,7 +16,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import source, trace
 from gpu_nim.render.defined_scenes import coarse_cells, population
-from gpu_nim.render.framing import aim, cut_open
+from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
@@ -27,7 +27,7 @@ from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, primary_rays
-from gpu_nim.render.traced_object import TracedObject, opened, traced_object
+from gpu_nim.render.traced_object import TracedObject, traced_object
 from gpu_nim.render.views import Camera
 from tests.helpers import facts
 
@@ -56,11 +56,11 @@ def test_rays_see_the_cells_that_are_drawn_as_cubes(view, cut):
     look = Look(resolution=(480, 360), view=view, cut=cut)
     whole = blocks_of("nim:63")
     camera = aim(whole, look)
-    blocks = cut_open(whole, look, camera.basis[2])
+    blocks = whole.opened(cut, camera.basis[2])
     drawn = draw_quads(numbered(blocks), camera, 480, 360)
     numbers = drawn[..., 0] + 256 * drawn[..., 1].astype(int)
     rays = trace.primary_rays(camera, look.resolution, np.arange(480 * 360), (0.5, 0.5))
-    drawing = trace.Traced(cut_open(traced_object("nim:63", look), look, camera.basis[2]), look)
+    drawing = trace.Traced(traced_object("nim:63", look).opened(cut, camera.basis[2]), look)
     hits = drawing.tracer.trace(rays)
     known = np.zeros((64, 64, 64), int)
     known[tuple(blocks.corners.T)] = np.arange(1, len(blocks) + 1)
@@ -105,7 +105,7 @@ def test_a_cut_hides_what_is_left_out_of_the_set(data):
 def test_a_cut_is_between_cubes_of_a_large_body_and_in_the_middle_of_a_small_one(source, stop, first):
     """A layer of one cell on a cut would be seen as isolated pixels."""
     look = Look(cut="corner")
-    box = opened(traced_object(source, look), "corner", np.array([1.0, -1.0, 1.0])).removed
+    box = traced_object(source, look).opened("corner", np.array([1.0, -1.0, 1.0])).removed
     assert (box.first.tolist(), box.stop[1]) == ([first, 0, first], stop)
 
 

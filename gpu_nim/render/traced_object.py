@@ -29,7 +29,6 @@ from gpu_nim.render.geometry import (
     Blocks,
     Box,
     counted,
-    cut,
     generations_between,
     generations_note,
     merged,
@@ -94,6 +93,22 @@ class TracedObject(Blocks):
         assert self.earlier is not None
         return self.earlier(generation)
 
+    def opened(self, what: str, toward: NDArray[np.float64]) -> "TracedObject":
+        """See `Blocks.opened`."""
+        if what == "none":
+            return self
+        (first, stop), corner = self.bounds(), np.array(self.scene.corner)
+        box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape)))
+        away, side = removed(box, what, toward), int(self.sizes.max())
+
+        def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+            """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
+            return np.asarray((ends - corner + side // 2) // side * side + corner)
+
+        low = np.where(away.first > box.first, even(away.first), box.first)
+        high = np.where(away.stop < box.stop, even(away.stop), box.stop)
+        return replace(super().opened(what, toward), removed=Box(low, high))
+
 
 def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, growing: bool = False) -> TracedObject:
     """Return a source as an object to be traced.
@@ -135,21 +150,6 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
 
 def _too_many(look: Look, name: str, cells: int) -> UsageError:
     return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
-
-
-def opened(obj: TracedObject, what: str, toward: NDArray[np.float64]) -> TracedObject:
-    """Return an object without the part that a cut removes, before an eye in that direction."""
-    (first, stop), corner = obj.bounds(), np.array(obj.scene.corner)
-    box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(obj.scene.shape)))
-    away, side = removed(box, what, toward), int(obj.sizes.max())
-
-    def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
-        return np.asarray((ends - corner + side // 2) // side * side + corner)
-
-    low = np.where(away.first > box.first, even(away.first), box.first)
-    high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-    return replace(cut(obj, what, toward), removed=Box(low, high))
 
 
 # Sets given by their definition

@@ -21,7 +21,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from gpu_nim.model.files import Provenance, call, made_by
-from gpu_nim.render.framing import cut_open, view_of
+from gpu_nim.render.framing import view_of
 from gpu_nim.render.geometry import Blocks, require_cubes
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
@@ -85,7 +85,7 @@ def solid(source: Source, look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks,
     """Return a source as at most `limit` cubes in space, with the look's cut, and the view of the look."""
     blocks = prepare(blocks_of(source, limit=limit, colour=look.colour), look)
     view = view_of(blocks, look)
-    return require_cubes(cut_open(blocks, look, view.basis()[2])), view
+    return require_cubes(blocks.opened(look.cut, view.basis()[2])), view
 
 
 def page(source: Source, look: Look) -> Page:

@@ -21,7 +21,6 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_level, population
-from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import NimSource, ParsedSource, blocks_of
@@ -77,7 +76,7 @@ def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
         return None
     cells = population(NimScene(last, first))
     data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "axes": blocks.coordinates}
-    data |= {"hull": (hull(blocks).astype(np.float64) * (1 << level)).tolist()}
+    data |= {"hull": (blocks.hull().astype(np.float64) * (1 << level)).tolist()}
     return PageScene(blocks, data, texts_of(palette), cells, cells)
 
 
@@ -103,7 +102,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     place = tuple(index[:, ::-1].T)
     data: dict[str, Any] = {
         "kind": "grid",
-        "hull": ((hull(blocks) - low.astype(np.float64) * side) / side).tolist(),
+        "hull": ((blocks.hull() - low.astype(np.float64) * side) / side).tolist(),
         "generations": generations.tolist(),
         "shown": np.searchsorted(np.sort(drawn.generations), generations, side="right").tolist(),
         "unit": "cubes" if drawn.cells is not None else "cells" if side == 1 else "blocks",
