@@ -15,6 +15,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations, on_picture, ticks
 from gpu_nim.render.axes import axes_of, box_of
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
+from gpu_nim.render.drawing import lay_over
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import Renderer, render
@@ -160,8 +161,8 @@ def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
 def test_a_transparent_picture_has_its_letters_whole():
     drawing, _ = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), **ALL))
     clear, black = Image.new("RGBA", (320, 180)), Image.new("RGB", (320, 180))
-    drawing.paint(clear)
-    drawing.paint(black)
+    lay_over(clear, drawing.pixels())
+    lay_over(black, drawing.pixels())
     under = Image.new("RGBA", (320, 180), (0, 0, 0, 255))
     under.alpha_composite(clear)
     assert np.abs(np.asarray(under.convert("RGB")).astype(int) - np.asarray(black)).max() <= 2
@@ -178,7 +179,7 @@ def test_words_of_a_transparent_picture_are_read_on_any_slide(theme, slide):
     drawings = laid_out(blocks_of("nim:7"), look)
     shown = Image.new("RGB", look.resolution, (slide, slide, slide))
     for drawing in drawings:
-        drawing.paint(shown)
+        lay_over(shown, drawing.pixels())
     grey = np.asarray(shown.convert("L")).astype(int)
     for text, left, top, right, bottom in word_boxes(*drawings):
         assert np.ptp(grey[int(top) : int(bottom) + 1, int(left) : int(right) + 1]) > 120, text

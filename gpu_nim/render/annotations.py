@@ -34,13 +34,6 @@ _FEW = 9  # values of a legend that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
 
 
-def require_words(look: Look) -> None:
-    """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
-    for what, text in (("title", look.title), ("caption", look.caption)):
-        if text:
-            required(what, text, *look.resolution)
-
-
 def ticks(first: int, last: int) -> list[int]:
     """Return the values to be named on a bar, the most important first: the ends, all of a few, else those of the form 2^m - 1.
 
@@ -225,7 +218,7 @@ class Annotations:
 
     def finished(self, sheet: "Image") -> "Image":
         """Return a sheet with the words on it, without alpha unless the look is transparent."""
-        self.words.paint(sheet)
+        lay_over(sheet, self._pixels)
         return sheet if self.look.transparent else sheet.convert("RGB")
 
     def _corner(self, legend: LegendBox) -> tuple[float, float]:

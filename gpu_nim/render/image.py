@@ -15,7 +15,7 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
-from gpu_nim.render.annotations import require_words
+from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.framing import aim, annotations, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
@@ -128,7 +128,7 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = no_pro
     """
     look = (look or Look()).changed(options)
     require_effect(*style_options(look), look)
-    require_words(look)
+    Annotations(look)  # before it is drawn: a title and a caption that do not fit are refused
     found, made = read_source(source), call("render", name_of(source), look)
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
