@@ -82,7 +82,7 @@ def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
 
 @pytest.mark.parametrize("aspect", [1.0, 16 / 9, 0.5])
 @pytest.mark.parametrize("name", ["three-quarter", "isometric", "axis", "diagonal", "gasket", "120,-40"])
-def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
+def test_a_fitted_object_fills_the_picture_but_for_the_margin(name, aspect):
     points = blocks_of("nim:15").hull()
     camera = fit(find_view(name, np.array(p_positions(16))), points, aspect, margin=0.06)
     seen = camera.project(points)
@@ -283,7 +283,7 @@ def test_a_lone_cell_sees_the_whole_sky_and_a_walled_in_one_none():
     assert solid.visibility(2, 1)[top].min() > 200
 
 
-def test_the_sky_is_symmetric_where_the_body_is():
+def test_the_sky_is_symmetric_where_the_object_is():
     blocks = blocks_of("fcc:9")
     sky = AmbientOcclusion(blocks, corners=False)
     mirrored = {tuple(c): k for k, c in enumerate(blocks.corners.tolist())}
@@ -300,7 +300,7 @@ def test_a_block_shades_what_is_behind_it_and_nothing_else():
     assert light.lit(points, np.full(3, 0.9, np.float32), 0.0, 1).tolist() == [0.0, 1.0, 1.0]
 
 
-def test_a_body_in_shadow_is_darker_than_one_in_the_light():
+def test_an_object_in_shadow_is_darker_than_one_in_the_light():
     blocks = blocks_of("nim:15")
     theme = THEMES["dark"]
     camera = fit(find_view("three-quarter", blocks.corners), blocks.hull(), 16 / 9)
@@ -313,7 +313,7 @@ def test_a_body_in_shadow_is_darker_than_one_in_the_light():
 
 
 @pytest.mark.parametrize("source", ["edge:31", "fcc:15"])
-def test_the_view_of_an_automaton_shows_more_of_its_generations_than_hero(source):
+def test_the_view_of_an_automaton_shows_more_of_its_generations_than_three_quarter(source):
     """By the entropy of the generations in view, of as many cells each, over a grid of pixels."""
     blocks = blocks_of(source)
     bits = []

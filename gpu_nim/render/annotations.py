@@ -133,7 +133,12 @@ class Annotations:
         self._bottom = words.top if words else float(self._height)
         self._beside = self._width >= self._height
         self._legend = self._fitted(legend) if legend and look.legend else None
-        self.space = self._space()
+        right, bottom = float(self._width), self._bottom
+        if self._legend and self._beside:
+            right -= self._legend.width + (_EDGE + _GAP) * self._unit
+        elif self._legend:
+            bottom -= self._legend.height + _GAP * self._unit
+        self.space: Rectangle = 0.0, self._top, right, bottom
         self.margins = self._margins()
 
     def _running(self, text: str) -> TextLayout | None:
@@ -157,14 +162,6 @@ class Annotations:
             f"legend must fit the picture in letters of {LEAST:.0f} pixels or more, and {self._width}x{self._height} pixels have "
             "no space for it: draw a larger picture"
         )
-
-    def _space(self) -> Rectangle:
-        right, bottom = float(self._width), self._bottom
-        if self._legend and self._beside:
-            right -= self._legend.width + (_EDGE + _GAP) * self._unit
-        elif self._legend:
-            bottom -= self._legend.height + _GAP * self._unit
-        return 0.0, self._top, right, bottom
 
     def _margins(self) -> Margins:
         _, top, right, bottom = self.space

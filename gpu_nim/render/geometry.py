@@ -330,8 +330,6 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     >>> len(coarse), coarse.population
     (256, 4096)
     """
-    if size < 1 or size & (size - 1):
-        raise UsageError(f"size must be a power of two, got {size}")
     index = blocks.corners // size
     order = np.argsort(blocks.generations, kind="stable")
     first = order[first_of_each(index[order])]

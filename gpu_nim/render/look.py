@@ -328,7 +328,8 @@ class Look:
 class CameraStyle(Style):
     """A style that looks at an object from a camera; an object holds one object in its colours.
 
-    `traced` is the class that draws an object which is traced, as `gpu_nim.render.trace.Traced` does, or None.
+    `traced` is the class that draws an object which is traced, as `gpu_nim.render.trace.Traced` does, or None. `luminous` is
+    whether it draws light on dark themes, which is added to all of the background.
 
     Args:
         blocks: the object.
@@ -338,6 +339,7 @@ class CameraStyle(Style):
     """
 
     traced: ClassVar[Any] = None
+    luminous: ClassVar[bool] = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         self.blocks = blocks
@@ -362,7 +364,7 @@ class CameraStyle(Style):
         Args:
             alpha: the object's alpha, float32 (height, width, 1).
         """
-        return 1 - alpha
+        return np.float32(1) if self.luminous and not self.theme.light else 1 - alpha
 
 
 class LaidOutStyle(Style):

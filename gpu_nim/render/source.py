@@ -417,15 +417,8 @@ def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", bi
             level += _merge(cells, born, limit)
     if level or sum(map(len, born)) > limit:
         level += _merge(cells, born, limit)
-    blocks = _blocks(source, _joined(cells), _joined(born), sum(counts), level, lattice)
+    blocks = _blocks(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
     return replace(blocks, population_until=counted(np.array(counts)))
-
-
-def _joined(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Return the arrays as one, and empty their list, so that their memory is given back."""
-    together = np.concatenate(parts)
-    parts.clear()
-    return together
 
 
 def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:

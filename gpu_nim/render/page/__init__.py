@@ -172,7 +172,7 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
         "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
         "theme": look.theme,
         "themes": {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, scene.palettes, strict=True)},
-        "lamps": {name: way.tolist() for name, way in vars(ThreePointLighting.of(np.eye(3))).items()},
+        "lights": {name: way.tolist() for name, way in vars(ThreePointLighting.of(np.eye(3))).items()},
         **more,
     }
     return Page(_document(data, made_by(made)), name, scene.population, scene.drawn, scene.blocks.note)

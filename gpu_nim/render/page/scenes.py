@@ -71,8 +71,8 @@ def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
     if look.generations:
         blocks = generations_between(blocks, first >> level, (last >> level) + 1)
         blocks = replace(blocks, note=generations_note(first, last + 1))
-    palette, inks = _palette(blocks, look, int(blocks.generations.max()) + 1, blocks.generations)
-    if inks is not None:
+    palette, indices = _palette(blocks, look, int(blocks.generations.max()) + 1, blocks.generations)
+    if indices is not None:
         return None
     cells = population(NimScene(last, first))
     data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "axes": blocks.coordinates}
@@ -98,7 +98,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     generations, ranks = np.unique(blocks.generations, return_inverse=True)
     if len(generations) > _GENERATIONS:
         raise UsageError(f"{blocks.name} has {len(generations):,} generations with cells, and a page holds up to {_GENERATIONS:,}")
-    palette, inks = _palette(blocks, look, len(generations), ranks)
+    palette, indices = _palette(blocks, look, len(generations), ranks)
     place = tuple(index[:, ::-1].T)
     data: dict[str, Any] = {
         "kind": "grid",
@@ -114,11 +114,11 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
         "steps": _steps(drawn.rule) if drawn.rule and side == 1 and drawn.cells is None else [],
         "grid": packed(ranks, place, shape),
-        "inked": inks is not None,
+        "coloured": indices is not None,
         "axes": blocks.coordinates if drawn.cells is None else SPACE,
     }
-    if inks is not None:
-        data |= {"inks": packed(inks, place, shape), "legend": _legend(blocks, look)}
+    if indices is not None:
+        data |= {"colourIndices": packed(indices, place, shape), "legend": _legend(blocks, look)}
     if drawn.cells is not None:
         data["width"] = max(int(drawn.sizes[0]) // side, 1)
     if drawn.cells is not None and len(drawn) <= _NAMED and (drawn.sizes == drawn.unit).all():
@@ -190,10 +190,10 @@ def _palette(
     if (palette[ranks] == colours).all():
         return palette, None
     for dropped in range(8):
-        distinct, inks = np.unique(colours >> dropped << dropped, axis=0, return_inverse=True)
+        distinct, indices = np.unique(colours >> dropped << dropped, axis=0, return_inverse=True)
         if len(distinct) <= _GENERATIONS:
             break
-    return distinct, inks.reshape(-1).astype(np.uint16)
+    return distinct, indices.reshape(-1).astype(np.uint16)
 
 
 def _legend(blocks: Blocks, look: Look) -> dict[str, Any]:
