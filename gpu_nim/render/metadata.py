@@ -174,8 +174,12 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
             return model.read(_MOST)
     if suffix == ".gif":
         from PIL.GifImagePlugin import GifImageFile
+        from PIL.Image import DecompressionBombError
 
-        return bytes(GifImageFile(file).info["comment"])
+        try:
+            return bytes(GifImageFile(file).info["comment"])
+        except DecompressionBombError as error:  # which is no ValueError
+            raise ValueError(str(error)) from error
     return file.read(STL_HEAD if suffix == ".stl" else _MOST)
 
 
