@@ -133,18 +133,15 @@ class LazyGroup(Helpful, click.Group):
         sys.set_int_max_str_digits(LONGEST_DIGITS)
         words = sys.argv[1:] if args is None else args
         with ended(words) as outcome, terminations_raised():
-            outcome.status = self._completed() if _COMPLETE in os.environ else self._invoked(words)
+            if _COMPLETE in os.environ:
+                from click.shell_completion import shell_complete
+
+                outcome.status = shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
+            else:
+                with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:
+                    outcome.status = self.invoke(context) or 0
             sys.stdout.flush()
         sys.exit(outcome.status)
-
-    def _completed(self) -> int:
-        from click.shell_completion import shell_complete
-
-        return shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
-
-    def _invoked(self, words: Sequence[str]) -> int:
-        with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:
-            return self.invoke(context) or 0
 
 
 @contextmanager
