@@ -124,9 +124,9 @@ def _left_in_groups(root: Path) -> list[int]:
     for line in _read(root / "proc/self/cgroup").splitlines():
         number, controllers, path = line.split(":", 2)
         if number == "0" and not controllers:  # version 2
-            names, usage, cache = ("memory.max", "memory.high"), "memory.current", "inactive_file"
+            names, usage, cache = ["memory.max", "memory.high"], "memory.current", "inactive_file"
         elif "memory" in controllers.split(","):  # version 1, where the total_ counters include the groups below
-            names, usage, cache = ("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file"
+            names, usage, cache = ["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"
         else:
             continue
         inside = PurePosixPath(path).parts[1:]

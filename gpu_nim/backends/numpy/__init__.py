@@ -57,17 +57,15 @@ class NumpyBackend:
         kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=ranks.size > 1))
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None)
-        numba = threads > 0 and installed()
         if kind == "planes":
             memory = nim_planes.required_bytes(last, plain=not threads)
-            return EngineChoice(
-                partial(NimEngine, last, state, plain=not threads), memory, threads > 0 and not numba and last >= COMPILED_FROM
-            )
+            lacks = threads > 0 and last >= COMPILED_FROM and not installed()
+            return EngineChoice(partial(NimEngine, last, state, plain=not threads), memory, lacks)
         gains = threads > 0 and gains_by_loops(rule, last)
         loops = gains and fits()
         make = partial(_compiled_engine, threads) if loops else ExactlyOneEngine
         memory = required_bytes(rule, last, ranks.size, loops=loops)
-        return EngineChoice(partial(make, rule, last, state, ranks), memory, gains and not numba)
+        return EngineChoice(partial(make, rule, last, state, ranks), memory, gains and not installed())
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
