@@ -3,7 +3,7 @@
 from functools import partial
 
 from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
@@ -70,9 +70,9 @@ class NumpyBackend:
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
 
-    def counting(self) -> NumpyCounting:
+    def counting(self) -> HostCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
-        return NumpyCounting()
+        return HostCounting()
 
     def tracer(self, scene: Scene) -> NumpyTracer:
         """Return what traces rays through a scene."""
