@@ -13,9 +13,9 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli import restart
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
+from gpu_nim.cli.errors import restart
 from gpu_nim.cli.output import emit_json, growth_progress, print_table, say, step_progress
 from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
 from gpu_nim.jobs.growth import grow as grow_automaton
