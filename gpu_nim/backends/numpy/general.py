@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.cells import CLOSED
-from gpu_nim.backends.shared.engines import SteppedEngine, TouchEngine
+from gpu_nim.backends.shared.engines import CLOSED, SteppedEngine, TouchEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
