@@ -166,7 +166,7 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
 
         def check(run: Run) -> None:
             assert run.growing.generation == 20
-            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in run.checkpoints.passed_over[0]
+            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in run.checkpoints.skipped[0]
 
         resumed = grow(backend=NumpyBackend(ranks), resume=folder / name, on_begin=check)
         assert resumed.digest == whole("edge", 40).digest, name

@@ -167,7 +167,7 @@ def _say_notes(run: Run, quiet: bool) -> None:
     """Say how the growth begins; start again with what it would be faster with, where a script can install that."""
     if run.lack is not None:
         restart(run.lack)
-    for sentence in () if run.checkpoints is None else run.checkpoints.passed_over:
+    for sentence in () if run.checkpoints is None else run.checkpoints.skipped:
         say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
     for sentence in () if quiet else run.notes:
         say(f"gpunim: {sentence}", err=True)
