@@ -7,7 +7,6 @@ from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES as LOADED_BYTES
 from gpu_nim.backends.numpy.compilation import fits, installed
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, gains_by_loops, required_bytes
 from gpu_nim.backends.numpy.general import GeneralEngine
