@@ -200,7 +200,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         assert "cannot write " in sentence
         assert "File too large" in sentence
         assert "can still be resumed" in sentence
-        assert not list(mpi_rank.glob(".gpunim-*[0-9a-f]"))
+        assert not list(run.glob(".gpunim-*[0-9a-f]"))
         allgather(ranks, 0)
         resumed = grow(generations=60, backend=NumpyBackend(ranks), resume=run)
         assert resumed.digest == whole("edge", 60).digest
