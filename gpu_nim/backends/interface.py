@@ -107,7 +107,7 @@ class EngineChoice(NamedTuple):
     Attributes:
         make: makes it; InsufficientMemoryError where it does not fit.
         memory: the bytes that it is planned to take of `Backend.free_memory`; None if that is not known in advance, since it takes
-            memory as the growth goes on, and compares it with what is free each time.
+            memory as the growth goes on.
         lacks_numba: whether numba's compiled loops would grow it faster, were it installed.
     """
 

@@ -123,8 +123,7 @@ class HashTable:
 class GeneralEngine(TouchEngine, SteppedEngine):
     """A growth of any rule, to at most generation `last`, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than 63-bit keys; InsufficientMemoryError, before a
-    step is taken or the table of touched cells is enlarged, when there is not enough memory for it.
+    UsageError when the box of generation `last` has more cells than 63-bit keys. After a MemoryError within a step it cannot go on.
 
     >>> from gpu_nim.model.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))
