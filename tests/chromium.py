@@ -125,8 +125,8 @@ class Browser:
         )
         return last[-1][top:bottom]
 
-    def body(self):
-        """Where the body is in the picture, a mask: what differs from the background, which is the same along a row."""
+    def object(self):
+        """Where the object is in the picture, a mask: what differs from the background, which is the same along a row."""
         picture = self.picture()
         return np.abs(picture - picture[:, :1]).max(axis=2) > 24
 

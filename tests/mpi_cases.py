@@ -166,7 +166,7 @@ def a_checkpoint_counts_only_with_all_parts(ranks: MpiCommunicator, folder: Path
 
         def check(run: Run) -> None:
             assert run.growing.generation == 20
-            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in run.checkpoints.passed_over[0]
+            assert ranks.rank or "checkpoint-0000000030.npz cannot be used" in run.checkpoints.skipped[0]
 
         resumed = grow(backend=NumpyBackend(ranks), resume=folder / name, on_begin=check)
         assert resumed.digest == whole("edge", 40).digest, name
@@ -200,7 +200,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
         assert "cannot write " in sentence
         assert "File too large" in sentence
         assert "can still be resumed" in sentence
-        assert not list(mpi_rank.glob(".gpunim-*[0-9a-f]"))
+        assert not list(run.glob(".gpunim-*[0-9a-f]"))
         allgather(ranks, 0)
         resumed = grow(generations=60, backend=NumpyBackend(ranks), resume=run)
         assert resumed.digest == whole("edge", 60).digest

@@ -15,6 +15,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations, on_picture, ticks
 from gpu_nim.render.axes import axes_of, box_of
 from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, legend_of
+from gpu_nim.render.drawing import lay_over
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import Renderer, render
@@ -77,7 +78,7 @@ def assert_legend_is_whole(drawing, said):
 
 @pytest.mark.parametrize("size", [(1920, 1080), (480, 480), (300, 600), (240, 180)])
 @pytest.mark.parametrize("source", SOURCES)
-def test_all_annotations_are_there_and_leave_space_for_the_body(source, size):
+def test_all_annotations_are_there_and_leave_space_for_the_object(source, size):
     look = Look(resolution=size, **ALL)
     blocks = blocks_of(source)
     drawings = laid_out(blocks, look)
@@ -160,8 +161,8 @@ def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
 def test_a_transparent_picture_has_its_letters_whole():
     drawing, _ = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), **ALL))
     clear, black = Image.new("RGBA", (320, 180)), Image.new("RGB", (320, 180))
-    drawing.paint(clear)
-    drawing.paint(black)
+    lay_over(clear, drawing.pixels())
+    lay_over(black, drawing.pixels())
     under = Image.new("RGBA", (320, 180), (0, 0, 0, 255))
     under.alpha_composite(clear)
     assert np.abs(np.asarray(under.convert("RGB")).astype(int) - np.asarray(black)).max() <= 2
@@ -178,7 +179,7 @@ def test_words_of_a_transparent_picture_are_read_on_any_slide(theme, slide):
     drawings = laid_out(blocks_of("nim:7"), look)
     shown = Image.new("RGB", look.resolution, (slide, slide, slide))
     for drawing in drawings:
-        drawing.paint(shown)
+        lay_over(shown, drawing.pixels())
     grey = np.asarray(shown.convert("L")).astype(int)
     for text, left, top, right, bottom in word_boxes(*drawings):
         assert np.ptp(grey[int(top) : int(bottom) + 1, int(left) : int(right) + 1]) > 120, text
@@ -187,7 +188,7 @@ def test_words_of_a_transparent_picture_are_read_on_any_slide(theme, slide):
 @pytest.mark.parametrize(
     ("source", "colour"), [("nim:2^40", "generation"), ("nim:2^40", "branch"), ("edge:12", "rank"), ("edge:12", "nim-p")]
 )
-def test_a_traced_body_has_the_legend_of_its_colours(source, colour):
+def test_a_traced_object_has_the_legend_of_its_colours(source, colour):
     look = Look(colour=colour, engine="trace", quality="draft")
     obj = traced_object(source, look)
     said = obj.legend
@@ -221,7 +222,7 @@ def projected(camera, point, size):
 
 @pytest.mark.parametrize("view", [*VIEWS, "30,35", "200,-40", "0,0", "135,89"])
 @pytest.mark.parametrize("source", ["nim:15", "edge:9", "fcc:7", "chocolate:size=31"])
-def test_axes_are_the_bodys_edges_and_nothing_is_before_them(source, view):
+def test_axes_are_the_objects_edges_and_nothing_is_before_them(source, view):
     size = (640, 480)
     blocks = blocks_of(source)
     look = Look(resolution=size, view=view, axes=True, legend=True)
@@ -267,7 +268,7 @@ def test_an_axis_has_its_name_and_its_0_and_as_much_of_each_side(source, view, s
 
 
 @pytest.mark.parametrize(("source", "cell"), [("ulam-warburton:9", (3, 4)), ("hexagonal:7", (2, 4)), ("triangular:5", (1, 2))])
-def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
+def test_the_axes_of_a_flat_object_measure_its_tiles(source, cell):
     blocks = blocks_of(source)
     quads, owners = tiles(blocks)
     at = int((blocks.corners[:, :2] == cell).all(axis=1).argmax())  # the seed where there is no such cell
@@ -282,14 +283,14 @@ def test_the_axes_of_a_flat_body_measure_its_tiles(source, cell):
     assert axes[1].outward[0] < -0.5  # to its left
 
 
-def test_axes_end_where_the_eye_is_in_the_body():
+def test_axes_end_where_the_eye_is_in_the_object():
     blocks = blocks_of("nim:7")
     inside = fit(VIEWS["three-quarter"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
     inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
     assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []
 
 
-def test_words_before_the_body_are_on_a_veil():
+def test_words_before_the_object_are_on_a_scrim():
     """As of an eye within it: letters stand out as they do elsewhere."""
     blocks = blocks_of("nim:31")
     look = Look(resolution=(320, 240), view="three-quarter", quality="draft", engine="numpy", **{**ALL, "axes": False})
@@ -298,11 +299,11 @@ def test_words_before_the_body_are_on_a_veil():
     areas = list(word_boxes(annotations(blocks, look).words))
     said = Renderer(blocks, look, "numpy")
     bare = Renderer(blocks, replace(look, title="", caption="", legend=False), "numpy")
-    for eye, veiled in ((camera, False), (close, True)):
+    for eye, has_scrim in ((camera, False), (close, True)):
         annotated, plain = (np.asarray(drawn.frame(eye)).astype(int).max(axis=2) for drawn in (said, bare))
         boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for _, left, top, right, bottom in areas]
         bright = [plain[box].max() > 150 for box in boxes]
-        assert any(bright) == veiled
+        assert any(bright) == has_scrim
         for box in boxes:
             assert np.percentile(annotated[box], 20) < 90
             assert annotated[box].max() > 200

@@ -167,9 +167,9 @@ def test_they_are_sources_of_pictures():
     assert blocks.flat
     assert len(blocks_of(f"{BOUNDED.name}:")) == sum(x % 3 == y % 3 for x, y in product(range(9), repeat=2))
     assert set(blocks_of(f"{BOUNDED.name}:grundy=1").values["grundy"].tolist()) == {0, 1}
-    body = blocks_of(f"{STEEP.name}:slope=3/2,size=7")
+    obj = blocks_of(f"{STEEP.name}:slope=3/2,size=7")
     expected = solve(steep(Fraction(3, 2)), 7).p_positions
-    assert sorted(body.corners.tolist()) == expected.tolist()
+    assert sorted(obj.corners.tolist()) == expected.tolist()
 
 
 def test_sources_are_read_to_the_comma_and_nim_is_both_a_growth_and_a_game():

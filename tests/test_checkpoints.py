@@ -190,7 +190,7 @@ def test_an_edited_checkpoint_is_not_believed(tmp_path: Path, change: Callable[[
     begun: list[Run] = []
     growth = grow(backend=NUMPY, resume=tmp_path / "run", on_begin=begun.append)
     assert begun[0].growing.resumed.generation == 20
-    assert "checkpoint-0000000030.npz cannot be used" in begun[0].checkpoints.passed_over[0]
+    assert "checkpoint-0000000030.npz cannot be used" in begun[0].checkpoints.skipped[0]
     assert growth.digest == grow("edge", 40, backend="numpy").digest
 
 

@@ -209,7 +209,7 @@ def test_a_full_disk_behind_what_is_printed(unbuffered: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["--help", "automata", "count D --piles 3 --range 0:9"])
-def test_a_pipe_that_nobody_reads_ends_a_command_as_sigpipe_does(line: str) -> None:
+def test_a_pipe_that_noobject_reads_ends_a_command_as_sigpipe_does(line: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(gpunim(*line.split()), stdout=writer, stderr=subprocess.PIPE, text=True, check=False)

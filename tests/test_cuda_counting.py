@@ -16,7 +16,7 @@ from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.launches import Launch
 from gpu_nim.backends.cuda.table import KERNELS
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range, limbs_needed
@@ -25,7 +25,7 @@ from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from tests.cuda_host import HostLauncher, compiler
 
-HOST = NumpyCounting(threads=1)
+HOST = HostCounting(threads=1)
 
 # A launcher keeps nothing between launches, so examples may share one.
 examples = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -20,8 +20,8 @@ from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.backends.shared.bricks import CELLS, Bricks
-from gpu_nim.backends.shared.cells import coordinate_dtype
 from gpu_nim.backends.shared.engines import NIM
+from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.rule import Rule

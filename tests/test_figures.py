@@ -38,7 +38,7 @@ def test_every_position_of_nims_evolution_is_named_beside_it_and_apart_from_all_
     assert {"a", "b", "c", "generation", *"0123456"} <= set(words_of(drawing))
 
 
-def test_graphs_4_1_and_4_3_are_one_body_turned_about_a_line_on_one_scale():
+def test_graphs_4_1_and_4_3_are_one_object_turned_about_a_line_on_one_scale():
     blocks = chocolate_graph(Fraction(3), 127)
     cameras = [graph_camera(blocks, degrees) for degrees in _TURNED]
     assert len({camera.scale for camera in cameras}) == 1

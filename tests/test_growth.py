@@ -74,7 +74,7 @@ def test_cells_in_other_places_are_found_out(name: str, cells: bool) -> None:
         assert growth.births.tolist() == grow(name, 9, backend="numpy").births.tolist()  # which births alone do not show
 
 
-def test_the_first_generations_cells_are_tested_where_nobody_asks_for_cells() -> None:
+def test_the_first_generations_cells_are_tested_where_noobject_asks_for_cells() -> None:
     growing = GrowthProcess("nim", 200, NumpyBackend())
     assert all(batch.cells is None for batch in growing)
     assert growing.tested == 127

@@ -21,8 +21,7 @@ from gpu_nim.backends.cuda.games import _blocks, _Box
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.shared.cells import Keys
-from gpu_nim.backends.shared.engines import NIM
+from gpu_nim.backends.shared.engines import NIM, Keys
 from gpu_nim.games.inequality import nim
 from gpu_nim.model.digest import nim_plane_mix
 from gpu_nim.model.errors import InsufficientMemoryError

@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ def test_a_command_ends_in_its_result_or_in_one_sentence_within_the_limit(words:
         assert list(tmp_path.iterdir()) == []
 
 
+@cache
 def _interpreter() -> int:
     """The bytes of a process that has loaded no more than the command line."""
     done = subprocess.run([sys.executable, "-S", "-c", _MEASURE, *gpunim("--help")], capture_output=True, text=True, check=True)

@@ -93,7 +93,7 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
 
 
 @pytest.mark.parametrize(("source", "limit"), [("nim-4:8", None), ("edge:8", 60), ("nim:8", 30)])
-def test_the_population_is_that_of_all_cells_of_a_body_that_is_projected_or_merged(source, limit, monkeypatch):
+def test_the_population_is_that_of_all_cells_of_an_object_that_is_projected_or_merged(source, limit, monkeypatch):
     if limit:
         monkeypatch.setitem(blocks_of.__kwdefaults__, "limit", limit)
     obj = prepare(source, Look())
@@ -142,7 +142,7 @@ def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(so
 
 
 @pytest.mark.parametrize("engine", ["numpy", "trace"])
-def test_a_cut_body_fills_its_picture_whether_it_rests_or_grows(engine):
+def test_a_cut_object_fills_its_picture_whether_it_rests_or_grows(engine):
     look = Look(resolution=(160, 120), quality="draft", engine=engine, cut="half", view="200,20")
     still = np.asarray(render("edge:15", look, transparent=True).image)[..., 3] > 99
     grown = np.ptp(np.asarray(GrowthMotion(Movie("edge:15", "growth", 4, look=look)).frame(3), int), axis=2)[:104] > 60

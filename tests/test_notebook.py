@@ -190,7 +190,7 @@ def test_a_solved_game_is_a_grid_of_its_p_positions(pv):
     assert to_pyvista("nim:63", limit=1024).compute_cell_sizes()["Volume"] == pytest.approx(np.full(1024, 8))
 
 
-def test_a_body_is_added_to_a_plotter_in_its_colours(pv):
+def test_an_object_is_added_to_a_plotter_in_its_colours(pv):
     class Plotter:
         def add_mesh(self, grid, **options):
             self.added = grid, options

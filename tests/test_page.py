@@ -33,7 +33,7 @@ def browser(chromium):
 
 
 def fills(mask):
-    """Whether the body is complete, centred, and as large as the frame allows."""
+    """Whether the object is complete, centred, and as large as the frame allows."""
     height, width = mask.shape
     left, right, top, bottom = frame(mask)
     whole = min(left, top, width - 1 - right, height - 1 - bottom) > 0
@@ -50,7 +50,7 @@ def middle_of(picture):
     ("source", "size"),
     [("edge:127", DESK), ("ulam-warburton:20", PHONE), ("nim:2^60", PHONE)],
 )
-def test_a_page_opens_with_all_of_the_body(browser, source, size):
+def test_a_page_opens_with_all_of_the_object(browser, source, size):
     browser.open(browser.page(source), size, phone=size is PHONE)
     last = parse_integer(source.partition(":")[2])
     assert browser.generation() == last
@@ -60,10 +60,10 @@ def test_a_page_opens_with_all_of_the_body(browser, source, size):
     if last == 2**60:
         assert browser.do("return count.textContent").endswith(": 1.33\u00a0×\u00a010³⁶ cells")  # 4^60 = 1.329... × 10^36
     opened = browser.picture()
-    assert fills(browser.body())
+    assert fills(browser.object())
     browser.do("gpunim.controls.show(0n)")
     browser.changed(opened)
-    browser.do("gpunim.controls.show(gpunim.body.last)")
+    browser.do("gpunim.controls.show(gpunim.object.last)")
     browser.shows(opened)
 
 
@@ -99,7 +99,7 @@ def traced(scene, rays):
 
 
 def brick_scene(source, cut):
-    """The scene of a body, cut or not, and where the body's box begins."""
+    """The scene of an object, cut or not, and where the object's box begins."""
     cells = blocks_of(source).corners
     low = cells.min(axis=0)
     if cut:
@@ -202,10 +202,10 @@ def test_words_and_controls_keep_clear_of_each_other(browser):
 
 def test_a_hand_on_the_mouse(browser):
     browser.open(browser.page("nim:15"))
-    opened, whole = browser.picture(), browser.body()
+    opened, whole = browser.picture(), browser.object()
     browser.drag(90, 70)
     browser.changed(opened)
-    left, right, _, _ = frame(browser.body())
+    left, right, _, _ = frame(browser.object())
     assert abs((left + right) / 2 - opened.shape[1] / 2) < opened.shape[1] / 6
     browser.key("0")
     browser.shows(opened)
@@ -214,14 +214,14 @@ def test_a_hand_on_the_mouse(browser):
         before = browser.picture()
         browser.wheel(amount)
         browser.changed(before)
-        shares.append(browser.body().mean() / whole.mean())
+        shares.append(browser.object().mean() / whole.mean())
     assert shares[0] < 0.8 < 1.2 < shares[1]
 
 
 def test_fingers_on_the_glass(browser):
     browser.open(browser.page("nim:15"), PHONE, phone=True)
     opened, reach = browser.picture(), browser.do("return gpunim.camera.reach")
-    share = browser.body().mean()
+    share = browser.object().mean()
     browser.fingers([(150, 400)], [(180, 400)], [(250, 430)])
     browser.changed(opened)
     assert browser.do("return gpunim.camera.reach") == reach
@@ -229,10 +229,10 @@ def test_fingers_on_the_glass(browser):
     browser.shows(opened)
     browser.fingers([(150, 400), (240, 400)], [(160, 400), (230, 400)], [(170, 400), (220, 400)])
     smaller = browser.changed(opened)
-    assert browser.body().mean() < 0.6 * share
+    assert browser.object().mean() < 0.6 * share
     browser.fingers([(170, 400), (220, 400)], [(160, 400), (230, 400)], [(150, 400), (240, 400)])
     browser.changed(smaller)
-    assert browser.body().mean() == pytest.approx(share, rel=0.03)
+    assert browser.object().mean() == pytest.approx(share, rel=0.03)
 
 
 def test_a_page_changes_to_any_theme(browser):
@@ -258,7 +258,7 @@ def test_every_key_does_what_the_page_says(browser):
     browser.key("5")
     browser.changed(opened)
     browser.key("0", " ")
-    wait_for(lambda: browser.camera() != home, "the body to spin")
+    wait_for(lambda: browser.camera() != home, "the object to spin")
     browser.key(" ", "0")
     browser.shows(opened)
     browser.key("p")
@@ -289,7 +289,7 @@ def test_a_cell_is_named(browser, source, view, text):
     browser.open(browser.page(source, view=view))
     browser.picture()
     places = browser.do("""
-        const { camera, controls, body } = gpunim, last = body.extent.map(side => side - 1n);
+        const { camera, controls, object } = gpunim, last = object.extent.map(side => side - 1n);
         const middle = [last[0], 0n, last[2]].map(x => (x << 40n) + (1n << 39n));
         middle[2] += 1n << 39n;
         return camera.project(middle, controls.room())""")
@@ -356,7 +356,7 @@ def test_a_page_brings_all_that_it_needs_and_saves_its_picture(browser, tmp_path
     assert browser.do("return document.querySelector('link[rel=icon]').href").startswith("data:")
     fetched = browser.do("return performance.getEntriesByType('resource').map(entry => entry.name)")
     assert [name for name in fetched if not name.startswith("data:")] == []
-    assert fills(browser.body())
+    assert fills(browser.object())
     seen = browser.screenshot()
     browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     browser.key("s")

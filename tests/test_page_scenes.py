@@ -61,14 +61,14 @@ def test_a_grid_holds_each_cell_with_its_generation_and_its_colour(source):
 
 def test_cells_may_have_colours_of_their_own():
     data, blocks = data_of("edge:7", colour="branch"), blocks_of("edge:7", colour="branch")
-    grid, inks = unpacked(data), unpacked(data, "inks")
-    assert data["inked"]
-    assert ((inks != 65535) == (grid != 65535)).all()
+    grid, indices = unpacked(data), unpacked(data, "colourIndices")
+    assert data["coloured"]
+    assert ((indices != 65535) == (grid != 65535)).all()
     assert data["legend"]["names"] == ["seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"]
     for theme, text in zip(THEMES, data["legend"]["colours"], strict=True):
         shown = np.frombuffer(b64decode(text), np.uint8).reshape(-1, 3)
         assert np.abs(shown - 255 * np.array(THEMES[theme].categories[:4])).max() <= 0.5
-        colours = palette_of(data, theme)[inks[tuple((blocks.corners - data["low"]).T)]]
+        colours = palette_of(data, theme)[indices[tuple((blocks.corners - data["low"]).T)]]
         assert np.abs(colours - 255 * base_colours(blocks, "branch", THEMES[theme])).max() <= 0.5
 
 
@@ -99,7 +99,7 @@ def test_generations_of_nim_are_chosen_at_any_depth():
     assert page("nim:2^40", Look(generations=(0, 2**10))).population == 4**10
 
 
-def test_too_large_a_body_is_made_coarser(monkeypatch):
+def test_too_large_an_object_is_made_coarser(monkeypatch):
     monkeypatch.setattr(scenes, "TEXELS", 1000)
     data, blocks = data_of(grow("nim", 31)), blocks_of("nim:31")
     assert data["side"] == 4
@@ -126,7 +126,7 @@ def test_cubes_that_are_not_on_a_lattice_are_split(monkeypatch):
     assert data_of("chocolate6:size=2")["side"] > 1
 
 
-def test_a_body_of_too_many_generations_is_refused(monkeypatch):
+def test_an_object_of_too_many_generations_is_refused(monkeypatch):
     monkeypatch.setattr(scenes, "_GENERATIONS", 10)
     with pytest.raises(UsageError, match=r"^edge:15 has 16 generations with cells, and a page holds up to 10$"):
         page("edge:15", Look())

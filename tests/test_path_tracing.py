@@ -174,7 +174,7 @@ def test_the_shadow_of_every_cell_is_in_the_picture(view):
         assert ((x > 0) & (x < 32) & (y > 0) & (y < 24) & (distance > 0)).all()
 
 
-def test_the_shadow_of_a_body_that_turns_stays_in_the_picture():
+def test_the_shadow_of_an_object_that_turns_stays_in_the_picture():
     turntable = Turntable(Movie("nim:3", frames=8, look=Look(**SMALL)))
     corners = 4 * np.indices((2, 2, 2)).reshape(3, 8).T
     for camera in map(turntable.camera, range(8)):
@@ -183,7 +183,7 @@ def test_the_shadow_of_a_body_that_turns_stays_in_the_picture():
         assert ((x > 0) & (x < 32) & (y > 0) & (y < 24)).all()
 
 
-def test_a_white_body_in_a_white_sky_is_not_seen():
+def test_a_white_object_in_a_white_sky_is_not_seen():
     _, stage, _ = stage_of("nim:0", resolution=(64, 48))
     stage._key, stage._sky = np.zeros(3, np.float32), lambda directions: np.ones((directions.shape[1], 3), np.float32)
     stage._colours = lambda hits, which: np.ones((len(which), 3), np.float32)
@@ -241,7 +241,7 @@ def shade_of(stage, size):
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
-def test_the_body_casts_its_shadow_on_the_floor_away_from_the_sun():
+def test_the_object_casts_its_shadow_on_the_floor_away_from_the_sun():
     size = (64, 48)
     _, stage, _ = stage_of("nim:0", resolution=size, view="-40,35")
     shade = shade_of(stage, size)
@@ -307,7 +307,7 @@ def test_both_backends_draw_the_same(backend, monkeypatch):
 
 @pytest.mark.usefixtures("few_samples")
 @pytest.mark.parametrize(("source", "cut"), [("nim:2^60", "none"), ("chocolate:a=3,size=31", "half"), ("fcc:5", "corner")])
-def test_every_kind_of_body_is_drawn(source, cut):
+def test_every_kind_of_object_is_drawn(source, cut):
     picture = render(source, cut=cut, **SMALL)
     assert picture.engine == "trace"
     assert len(np.unique(np.asarray(picture.image).reshape(-1, 3), axis=0)) > 100

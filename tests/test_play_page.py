@@ -112,7 +112,7 @@ def blind(player):
 ANSWERS = """
 const { board } = gpunim, told = each => each && [each.move, each.leaves.map(Number)];
 return arguments[0].map(text => {
-  const position = text.map(BigInt), strategy = new Strategy(board.rules, board.body, data.game);
+  const position = text.map(BigInt), strategy = new Strategy(board.rules, board.object, data.game);
   if (arguments[2]) strategy.study(position);
   const longest = strategy.longest(position);
   return {
@@ -287,19 +287,19 @@ class TestInTheBrowser:
 
     def test_the_picture_is_as_deep_as_the_piles(self, player):
         player.play("nim", 2**40, 2**40 + 5, 6)
-        spot = player.do("return gpunim.board.spot(gpunim.body.extent.map(side => side - 1n))")
+        spot = player.do("return gpunim.board.spot(gpunim.object.extent.map(side => side - 1n))")
         assert player.generation() == 2**41 - 1
-        assert player.do("return gpunim.body.bucket") == 41 - 8
-        colours = player.do("return [...gpunim.body.colours].slice(-3)")
+        assert player.do("return gpunim.object.bucket") == 41 - 8
+        colours = player.do("return [...gpunim.object.colours].slice(-3)")
         assert player.picture().std() > 20
         player.do("gpunim.board.at.players.value = 'both'; gpunim.board.open([15n, 3n, 9n])")
         assert player.generation() == 15
-        assert player.do("return gpunim.body.bucket") == 0
+        assert player.do("return gpunim.object.bucket") == 0
         assert player.picture().std() > 20
-        assert player.do("return [...gpunim.body.colours].length") == 3 * 16
+        assert player.do("return [...gpunim.object.colours].length") == 3 * 16
         small = player.do("return gpunim.board.spot([15n, 15n, 15n])")
-        assert np.abs(np.array(small) - spot).max() < 12  # a cell is a 16th of the body now
-        assert np.abs(np.array(player.do("return [...gpunim.body.colours].slice(-3)")) - colours).max() < 40
+        assert np.abs(np.array(small) - spot).max() < 12  # a cell is a 16th of the object now
+        assert np.abs(np.array(player.do("return [...gpunim.object.colours].slice(-3)")) - colours).max() < 40
 
     @pytest.mark.parametrize("size", [PHONE, (1280, 720), (844, 390), (390, 480)])
     def test_nothing_lies_over_another_or_out_of_reach(self, player, size):

@@ -63,9 +63,8 @@ def other_program(file: Path) -> tuple[str, str]:
             else (exif[0x131], exif[0x10E].encode("latin-1").decode())
         )
     if file.suffix == ".gif":
-        comments = re.findall(rb"\x21\xfe((?:[\x01-\xff].+)?)\0\x3b$", data, re.DOTALL)
-        parts, text = comments[-1], b""
-        while parts:
+        parts, text = data[data.index(b"\x21\xfe", data.index(b"NETSCAPE")) + 2 :], b""
+        while parts[0]:
             text, parts = text + parts[1 : parts[0] + 1], parts[parts[0] + 1 :]
         software, _, command = text.decode().partition(": ")
         return software, command

@@ -49,7 +49,7 @@ def test_pieces_are_those_that_one_can_walk_through(cells, by):
 @needs_trimesh
 @settings(max_examples=25)
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
-def test_any_cells_print_as_a_watertight_body_in_the_size_and_the_pieces_that_are_said(cells):
+def test_any_cells_print_as_a_watertight_object_in_the_size_and_the_pieces_that_are_said(cells):
     import trimesh
 
     blocks = blocks_at(cells)
@@ -102,7 +102,7 @@ def test_cubes_for_a_printer_come_with_a_warning(suffix, tmp_path):
 @pytest.mark.parametrize(
     ("source", "options"), [("nim:7", ["--printable", "--stand", "--print-size", 25]), ("nim-4:3", ["--printable"]), ("fcc:3", [])]
 )
-def test_the_library_of_the_3mf_consortium_reads_a_body_without_a_warning(source, options, tmp_path):
+def test_the_library_of_the_3mf_consortium_reads_an_object_without_a_warning(source, options, tmp_path):
     lib3mf = pytest.importorskip("lib3mf", reason="lib3mf is not installed")
     file = tmp_path / "a.3mf"
     said = facts("export", source, "-o", file, *options)

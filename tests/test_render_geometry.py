@@ -15,7 +15,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.render import geometry, source, views
 from gpu_nim.render.colourings import base_colours, traced_branches
-from gpu_nim.render.framing import hull, view_of
+from gpu_nim.render.framing import view_of
 from gpu_nim.render.geometry import SIDES, coarsen, generations_between, side, visible
 from gpu_nim.render.look import Look
 from gpu_nim.render.shading import AmbientOcclusion, Shader, ShadowMap
@@ -82,8 +82,8 @@ def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
 
 @pytest.mark.parametrize("aspect", [1.0, 16 / 9, 0.5])
 @pytest.mark.parametrize("name", ["three-quarter", "isometric", "axis", "diagonal", "gasket", "120,-40"])
-def test_a_fitted_body_fills_the_picture_but_for_the_margin(name, aspect):
-    points = hull(blocks_of("nim:15"))
+def test_a_fitted_object_fills_the_picture_but_for_the_margin(name, aspect):
+    points = blocks_of("nim:15").hull()
     camera = fit(find_view(name, np.array(p_positions(16))), points, aspect, margin=0.06)
     seen = camera.project(points)
     assert (seen[:, 2] > 0).all()
@@ -116,7 +116,7 @@ def test_a_side_is_drawn_where_the_eye_is_before_it(eye, corners):
 
 def test_a_parallel_view_shows_at_most_three_sides():
     blocks = blocks_of("nim:7")
-    cameras = {name: fit(view.of(blocks.corners), hull(blocks), 1.0) for name, view in views.VIEWS.items()}
+    cameras = {name: fit(view.of(blocks.corners), blocks.hull(), 1.0) for name, view in views.VIEWS.items()}
     assert all(end * camera.basis[2, axis] > 0 for camera in cameras.values() for axis, end, _ in visible(blocks, camera))
     count = {name: len([*visible(blocks, camera)]) for name, camera in cameras.items()}
     assert count == {"three-quarter": 3, "isometric": 3, "axis": 1, "diagonal": 3, "gasket": 2}
@@ -183,8 +183,8 @@ def test_generations_are_cut_out_and_their_cells_counted(name):
 def test_a_corner_and_a_half_are_cut_away_on_the_side_of_the_eye():
     blocks = blocks_at(list(product(range(4), repeat=3)))
     toward = np.array([0.6, -0.7, 0.3])
-    assert len(geometry.cut(blocks, "corner", toward)) == 64 - 8
-    half = geometry.cut(blocks, "half", toward)
+    assert len(blocks.opened("corner", toward)) == 64 - 8
+    half = blocks.opened("half", toward)
     assert half.corners[:, 1].min() == 2
 
 
@@ -283,7 +283,7 @@ def test_a_lone_cell_sees_the_whole_sky_and_a_walled_in_one_none():
     assert solid.visibility(2, 1)[top].min() > 200
 
 
-def test_the_sky_is_symmetric_where_the_body_is():
+def test_the_sky_is_symmetric_where_the_object_is():
     blocks = blocks_of("fcc:9")
     sky = AmbientOcclusion(blocks, corners=False)
     mirrored = {tuple(c): k for k, c in enumerate(blocks.corners.tolist())}
@@ -300,10 +300,10 @@ def test_a_block_shades_what_is_behind_it_and_nothing_else():
     assert light.lit(points, np.full(3, 0.9, np.float32), 0.0, 1).tolist() == [0.0, 1.0, 1.0]
 
 
-def test_a_body_in_shadow_is_darker_than_one_in_the_light():
+def test_an_object_in_shadow_is_darker_than_one_in_the_light():
     blocks = blocks_of("nim:15")
     theme = THEMES["dark"]
-    camera = fit(find_view("three-quarter", blocks.corners), hull(blocks), 16 / 9)
+    camera = fit(find_view("three-quarter", blocks.corners), blocks.hull(), 16 / 9)
     white = np.ones((len(blocks), 3), np.float32)
     every = Shader(blocks, white, theme, fine=True).quads(camera)
     alone = Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True).quads(camera)
@@ -313,7 +313,7 @@ def test_a_body_in_shadow_is_darker_than_one_in_the_light():
 
 
 @pytest.mark.parametrize("source", ["edge:31", "fcc:15"])
-def test_the_view_of_an_automaton_shows_more_of_its_generations_than_hero(source):
+def test_the_view_of_an_automaton_shows_more_of_its_generations_than_three_quarter(source):
     """By the entropy of the generations in view, of as many cells each, over a grid of pixels."""
     blocks = blocks_of(source)
     bits = []

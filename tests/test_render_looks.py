@@ -26,7 +26,7 @@ def silhouette(source):
     return np.asarray(picture.image)[..., 3] > 128
 
 
-def assert_body_stands_out(blocks, theme, **look):
+def assert_object_stands_out(blocks, theme, **look):
     """The object's silhouette must differ from the background: a fifth of it visibly, a tenth of it strongly."""
     picture = np.asarray(render(blocks, resolution=SIZE, theme=theme, quality="draft", **look).image, float)
     difference = np.abs(picture - 255 * background(THEMES[theme], *SIZE)).max(axis=2)[silhouette(blocks.name)]
@@ -43,17 +43,17 @@ def able(style, engine):
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.parametrize("style", ["cubes", "volume"])
-def test_every_body_stands_out_from_the_background(theme, engine, style):
+def test_every_object_stands_out_from_the_background(theme, engine, style):
     for source in SOURCES:
         blocks = blocks_of(source)
         if not (blocks.flat and style == "volume"):
-            assert_body_stands_out(blocks, theme, style=style, engine=able(style, engine))
+            assert_object_stands_out(blocks, theme, style=style, engine=able(style, engine))
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("source", SOURCES)
 def test_points_stand_out_from_the_background(theme, source):
-    assert_body_stands_out(blocks_of(source), theme, style="points")
+    assert_object_stands_out(blocks_of(source), theme, style="points")
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -62,7 +62,7 @@ def test_every_colour_stands_out_from_the_background(theme):
         for colour in sorted(colours):
             blocks = blocks_of(source, colour=colour)
             for style in ("cubes", "points"):
-                assert_body_stands_out(blocks, theme, style=style, colour=colour, engine="numpy")
+                assert_object_stands_out(blocks, theme, style=style, colour=colour, engine="numpy")
 
 
 def test_ink_covers_what_its_discs_cover():
@@ -94,7 +94,7 @@ def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
 @pytest.mark.nightly
 @pytest.mark.parametrize("style", ["cubes", "points", "volume"])
 @pytest.mark.parametrize("size", [(96, 40), (40, 96)])
-def test_no_body_is_cut_off_by_the_picture(style, size):
+def test_no_object_is_cut_off_by_the_picture(style, size):
     """In paper's ink and not as light, whose halos have no end."""
     for source in ("nim:0", "nim:3", "edge:9", "fcc:4", "knight:3", "hexagonal:4"):
         blocks = blocks_of(source)

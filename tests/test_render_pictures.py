@@ -20,7 +20,7 @@ from gpu_nim.render import opengl
 from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
-from gpu_nim.render.framing import aim, hull
+from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import VolumeGrid
 from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
@@ -145,7 +145,7 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
 
 
 @pytest.mark.parametrize("source", ["chocolate:a=5/2,size=15", "nim:0"])
-def test_a_body_of_few_or_uneven_cells_is_drawn(source):
+def test_an_object_of_few_or_uneven_cells_is_drawn(source):
     image = np.asarray(render(source, resolution=(160, 120), quality="draft", engine="numpy", colour="generation").image, float)
     assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
 
@@ -174,7 +174,7 @@ def test_the_plane_through_the_seed_is_among_the_sections(source, most):
     assert len({b - a for a, b in pairwise(heights)}) <= 1
 
 
-def test_a_volume_is_as_deep_as_its_body_and_never_dense_for_a_sparse_set():
+def test_a_volume_is_as_deep_as_its_object_and_never_dense_for_a_sparse_set():
     blocks = blocks_of("fcc:8")
     volume = volume_of(blocks, np.ones((len(blocks), 3), np.float32), THEMES["dark"])
     assert 254 <= volume.colours[..., 3].max() <= 255
@@ -321,8 +321,8 @@ def test_a_drawing_does_not_depend_on_the_users_settings():
 # Movies
 
 
-def test_a_turntable_keeps_its_distance_and_the_whole_body():
-    points = hull(blocks_of("nim:15"))
+def test_a_turntable_keeps_its_distance_and_the_whole_object():
+    points = blocks_of("nim:15").hull()
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     turntable, distances = Turntable(Movie("nim:15", frames=12, look=Look(engine="numpy"))), []
     for camera in map(turntable.camera, range(12)):

@@ -152,7 +152,7 @@ def test_no_other_font_is_needed_for_what_the_program_writes(use_families):
 
 
 @pytest.mark.parametrize("style", ["cubes", "sections", "points"])
-def test_a_title_is_above_the_body_at_every_size(style):
+def test_a_title_is_above_the_object_at_every_size(style):
     drawn, titles = 0, TITLES if style == "cubes" else TITLES[:2]
     for size in SIZES:
         for title in titles:

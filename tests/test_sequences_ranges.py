@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends import host_counting
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting import ranges
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
@@ -17,10 +17,10 @@ from gpu_nim.counting.ranges import Range, limbs_needed, with_checked_sum
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import VerificationError
 
-ENGINE = NumpyCounting(threads=2)
+ENGINE = HostCounting(threads=2)
 
 
-class SmallBlocks(NumpyCounting):
+class SmallBlocks(HostCounting):
     """Blocks of 8 indices, so that short ranges have many of them."""
 
     def block_bits(self, dimension: int, limbs: int) -> int:
@@ -48,7 +48,7 @@ STARTS = st.integers(0, 2000) | st.integers(0, 2**70) | st.sampled_from([2**20 -
 
 @given(st.sampled_from([*FAMILIES]), st.integers(1, 10), STARTS, st.integers(1, 300), st.sampled_from(ENGINES))
 @settings(max_examples=120, deadline=None)
-def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int, engine: NumpyCounting) -> None:
+def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int, engine: HostCounting) -> None:
     counts = find_family(name, piles)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_counting, "_THREADED", 16)
@@ -89,7 +89,7 @@ def test_lengths_are_those_of_the_values() -> None:
 
 
 def test_lengths_of_the_largest_words() -> None:
-    engine = NumpyCounting(threads=1)
+    engine = HostCounting(threads=1)
     words = np.array([[0, 1, 2, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]], np.uint64)
     total, counts = engine.lengths(engine.table(words, 1), np.array([[1]], np.uint64), 0, 8)
     assert np.flatnonzero(counts).tolist() == [0, 1, 2, 32, 33, 63, 64]
@@ -99,7 +99,7 @@ def test_lengths_of_the_largest_words() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("piles", "engine"), [(20, ENGINE), (65, SmallBlocks(threads=2)), (129, ENGINE)])
-def test_many_piles_and_many_limbs(piles: int, engine: NumpyCounting) -> None:
+def test_many_piles_and_many_limbs(piles: int, engine: HostCounting) -> None:
     for name in FAMILIES:
         counts = find_family(name, piles)
         values = Range(counts, 950, 1080, engine)

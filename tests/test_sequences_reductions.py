@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.backends.host_counting import Lengths, NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting, Lengths
 from gpu_nim.counting import reductions
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
@@ -22,7 +22,7 @@ from gpu_nim.counting.reductions import (
 )
 from gpu_nim.model.errors import VerificationError
 
-ENGINE = NumpyCounting(threads=2)
+ENGINE = HostCounting(threads=2)
 
 
 def reduced(counts: Family, start: int, stop: int, *names: str) -> list[object]:
@@ -102,7 +102,7 @@ def test_what_must_be_visited_is_said_before(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_slow_histogram_holds_its_sum_against_the_exact_one() -> None:
-    class Wrong(NumpyCounting):
+    class Wrong(HostCounting):
         def lengths(self, *args: object) -> object:
             total, counts = super().lengths(*args)
             return Lengths(total + 1, counts)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
 
-ENGINE = NumpyCounting(threads=2)
+ENGINE = HostCounting(threads=2)
 
 
 def tried(counts: Family, limit: int) -> list[int]:
@@ -28,7 +28,7 @@ def test_all_totals_and_all_maxima(name: str, piles: int) -> None:
 def test_every_tuple_is_tried() -> None:
     seen = []
 
-    class Counting(NumpyCounting):
+    class Counting(HostCounting):
         def try_totals(self, piles: int, limit: int, first: int, stop: int) -> np.ndarray:
             seen.append((first, stop))
             return super().try_totals(piles, limit, first, stop)

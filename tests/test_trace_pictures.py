@@ -16,7 +16,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import NimScene, Rays
 from gpu_nim.render import source, trace
 from gpu_nim.render.defined_scenes import coarse_cells, population
-from gpu_nim.render.framing import aim, cut_open
+from gpu_nim.render.framing import aim
 from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
@@ -27,7 +27,7 @@ from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, primary_rays
-from gpu_nim.render.traced_object import TracedObject, opened, traced_object
+from gpu_nim.render.traced_object import TracedObject, traced_object
 from gpu_nim.render.views import Camera
 from tests.helpers import facts
 
@@ -56,11 +56,11 @@ def test_rays_see_the_cells_that_are_drawn_as_cubes(view, cut):
     look = Look(resolution=(480, 360), view=view, cut=cut)
     whole = blocks_of("nim:63")
     camera = aim(whole, look)
-    blocks = cut_open(whole, look, camera.basis[2])
+    blocks = whole.opened(cut, camera.basis[2])
     drawn = draw_quads(numbered(blocks), camera, 480, 360)
     numbers = drawn[..., 0] + 256 * drawn[..., 1].astype(int)
     rays = trace.primary_rays(camera, look.resolution, np.arange(480 * 360), (0.5, 0.5))
-    drawing = trace.Traced(cut_open(traced_object("nim:63", look), look, camera.basis[2]), look)
+    drawing = trace.Traced(traced_object("nim:63", look).opened(cut, camera.basis[2]), look)
     hits = drawing.tracer.trace(rays)
     known = np.zeros((64, 64, 64), int)
     known[tuple(blocks.corners.T)] = np.arange(1, len(blocks) + 1)
@@ -102,10 +102,10 @@ def test_a_cut_hides_what_is_left_out_of_the_set(data):
 @pytest.mark.parametrize(
     ("source", "stop", "first"), [("nim:2^40", 2**39, 2**39), ("nim:2^40-1", 2**39, 2**39), ("nim:62", 31, 32)]
 )
-def test_a_cut_is_between_cubes_of_a_large_body_and_in_the_middle_of_a_small_one(source, stop, first):
+def test_a_cut_is_between_cubes_of_a_large_object_and_in_the_middle_of_a_small_one(source, stop, first):
     """A layer of one cell on a cut would be seen as isolated pixels."""
     look = Look(cut="corner")
-    box = opened(traced_object(source, look), "corner", np.array([1.0, -1.0, 1.0])).removed
+    box = traced_object(source, look).opened("corner", np.array([1.0, -1.0, 1.0])).removed
     assert (box.first.tolist(), box.stop[1]) == ([first, 0, first], stop)
 
 
@@ -141,7 +141,7 @@ def test_what_would_be_merged_is_traced(monkeypatch):
         ("bar:k=2,size=2^59-1", None),
     ],
 )
-def test_a_body_of_any_size_is_drawn(name, cells):
+def test_an_object_of_any_size_is_drawn(name, cells):
     picture = render(name, **TINY)
     assert picture.engine == "trace"
     assert cells in (None, picture.population)
@@ -298,7 +298,7 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
 
 
 @pytest.mark.nightly
-def test_a_movie_of_a_body_of_any_size_is_traced():
+def test_a_movie_of_an_object_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
     movie = Movie("nim:2^31-1", "growth", frames=32, options={"hold": "1"}, look=Look(**SMALL))
     growth = GrowthMotion(movie)
@@ -340,7 +340,7 @@ def test_an_eye_keeps_the_fraction_of_its_cell():
         assert [part.ravel().tolist() for part in trace.eye_of(camera)] == [cell, [0.25, 0.5, 0.0]]
 
 
-def test_an_eye_between_two_cells_of_the_largest_body_is_exact():
+def test_an_eye_between_two_cells_of_the_largest_object_is_exact():
     """At 2^60 doubles are 128 apart: two cells from a cell of the set, the eye sees it."""
     cell = (2**59 + 2**58 + 1, 2**59 + 1, 2**58)
     assert cell[0] ^ cell[1] ^ cell[2] == 0
@@ -374,14 +374,14 @@ def test_a_fixed_point_is_kept_by_its_maps(word):
     assert moved == point
 
 
-def test_a_body_is_counted_once():
+def test_an_object_is_counted_once():
     population.cache_clear()
     assert render("bar:k=6,size=2^50", **TINY).engine == "trace"
     assert population.cache_info().misses == 1
 
 
 @pytest.mark.parametrize("colour", [None, "generation"])
-def test_an_eye_before_cells_of_a_body_of_2_to_the_60_sees_all_colours(colour):
+def test_an_eye_before_cells_of_an_object_of_2_to_the_60_sees_all_colours(colour):
     look = Look(eye="2^59+3000,2^59+2500,1500", look_at="2^59,2^59,0", colour=colour, **SMALL)
     whole = traced_object("nim:2^60", look)
     drawn, camera = still_of(whole, look, "trace")

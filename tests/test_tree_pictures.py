@@ -100,7 +100,7 @@ def test_a_zoom_leaves_out_only_what_is_out_of_view(source, as_trees, monkeypatc
 def test_a_zoom_into_space_ends_before_the_cell_in_the_middle():
     """Of 2^30 generations: the last eye is 12 cells from a cell that is alive, and the way there is empty."""
     motion = motion_of(Movie("cubic6:2^30", "zoom", frames=2, look=Look(resolution=(32, 24), quality="draft")))
-    scene, target = vars(read_source("cubic6:2^30"))["tree"].scene, np.array([int(x // 1) for x in vars(motion)["_into"]._point])
+    scene, target = vars(read_source("cubic6:2^30"))["tree"].scene, np.array([int(x // 1) for x in vars(motion)["_into"].point])
     near, _, level = scene.blocks(1 << 20, 0, (target, target + 1))
     assert (level, near.tolist()) == (0, [target.tolist()])
     assert len(np.unique(np.asarray(motion.frame(1)).reshape(-1, 3), axis=0)) > 9

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch
-from gpu_nim.backends.shared.cells import coordinate_dtype
+from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells
 

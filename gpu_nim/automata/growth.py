@@ -14,9 +14,8 @@ from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
 from gpu_nim.automata.columns import Value, dtype_of
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.trees import certificate, tree_of
-from gpu_nim.backends.shared.cells import cell_dtype
 from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
-from gpu_nim.model.arrays import read_only
+from gpu_nim.model.arrays import cell_dtype, read_only
 from gpu_nim.model.datasets import axis_names, dataset
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, missing

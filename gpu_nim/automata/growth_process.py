@@ -21,7 +21,7 @@ from gpu_nim.automata.user_defined import describe
 from gpu_nim.backends.communicator import ALONE, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine, EngineChoice, State
 from gpu_nim.backends.selection import select
-from gpu_nim.backends.shared.cells import Keys
+from gpu_nim.backends.shared.engines import Keys
 from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError

@@ -1,4 +1,4 @@
-"""Counting on the host with NumPy: ranges as rows times tables, and P-positions by enumerating all tuples.
+"""Counting on the host with NumPy: ranges as rows times tables.
 
 Tables are small enough for the last-level cache, one thread per core. NumPy releases the interpreter lock inside its loops, so
 threads share the work without synchronization: each has its own part of the output and its own scratch block.
@@ -14,14 +14,14 @@ themselves fit (`gpu_nim.model.arrays`).
 The CUDA backend counts on the host, too, where values have more limbs than its kernels take.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.host_enumeration import maxima, totals, tried
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.memory import cores
 
@@ -34,7 +34,6 @@ _MAX_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
 _THREADED = 1 << 20  # values from which on threads are used
 _COUNTED_BITS = 18  # values counted at a time
 _CHUNK = 1 << 25
-_TUPLES = 1 << 15  # tuples whose sums, nim-sums and maxima are computed once and reused
 
 
 class Lengths(NamedTuple):
@@ -87,10 +86,10 @@ class HostTable(NamedTuple):
     digits: list[list[U64]] | None
 
 
-class NumpyCounting:
-    """Counting on the host. A table is opaque: an engine on a device, which is a subclass, stores it where its kernels need it.
+class HostCounting:
+    """Counting on the host, and the base of engines on a device. A table is opaque: each stores it where it needs it.
 
-    >>> engine = NumpyCounting(threads=1)
+    >>> engine = HostCounting(threads=1)
     >>> table = engine.table(np.array([[1, 3, 3, 9]], np.uint64), 1)
     >>> out = np.empty(6, np.uint64)
     >>> engine.fill(table, np.array([[1], [3]], np.uint64), 1, out)
@@ -231,37 +230,11 @@ class NumpyCounting:
         Returns:
             Shape (limit + 1,); entry n is the number of P-positions found with total 2n.
         """
-        return self._tried(piles, limit, first, stop, _totals)
+        return tried(piles, limit, first, stop, totals, self.threads)
 
     def try_maxima(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
         """Count P-positions by their largest pile, by trying the same (k-1)-tuples; as for `try_totals`, n being that pile."""
-        return self._tried(piles, limit, first, stop, _maxima)
-
-    def _tried(
-        self,
-        piles: int,
-        limit: int,
-        first: int,
-        stop: int,
-        histogram: Callable[["Tuples", "Tuples", int], NDArray[np.int64]],
-    ) -> NDArray[np.int64]:
-        heads, tails = _split(piles, limit)
-        if heads == 0:  # one layout holds all tuples, first entry slowest
-            span = max(1, (limit + 1) ** (piles - 2))
-            part = tails.slice(first * span, stop * span) if piles > 1 else tails
-            return histogram(part, _single([0]), limit)
-        rows = max(1, _TUPLES // len(tails.totals))
-
-        def work(lead: int) -> NDArray[np.int64]:
-            counts = np.zeros(limit + 1, np.int64)
-            for some in _heads(lead, heads - 1, limit):
-                for at in range(0, len(some.totals), rows):
-                    counts += histogram(tails, some.slice(at, at + rows), limit)
-            return counts
-
-        with ThreadPoolExecutor(self.threads) as pool:
-            counts: NDArray[np.int64] = sum(pool.map(work, range(first, stop)), np.zeros(limit + 1, np.int64))
-        return counts
+        return tried(piles, limit, first, stop, maxima, self.threads)
 
 
 def _fill(table: HostTable, rows: Integers, skip: int, out: U64) -> None:
@@ -355,67 +328,3 @@ def _lengths(values: Integers, size: int) -> NDArray[np.int64]:
         rest >>= (high * np.uint64(shift)).astype(np.uint64)
     digits += rest.astype(np.int64)
     return np.bincount(digits, minlength=size)
-
-
-class Tuples(NamedTuple):
-    """Tuples of some piles, first pile slowest: the total, the nim-sum and the largest pile of each."""
-
-    totals: NDArray[np.int64]
-    nim_sums: NDArray[np.int64]
-    largest: NDArray[np.int64]
-
-    def slice(self, first: int, stop: int) -> "Tuples":
-        """Return the tuples numbered `first` to `stop - 1`."""
-        return Tuples(*(field[first:stop] for field in self))
-
-    def beside(self, others: "Tuples") -> "Tuples":
-        """Return every tuple of these followed by every one of the others."""
-        return Tuples(
-            np.add.outer(self.totals, others.totals).ravel(),
-            np.bitwise_xor.outer(self.nim_sums, others.nim_sums).ravel(),
-            np.maximum.outer(self.largest, others.largest).ravel(),
-        )
-
-
-def _single(sizes: Sequence[int]) -> Tuples:
-    """Tuples of one pile, which has each of these sizes in turn."""
-    pile = np.array(sizes, np.int64)
-    return Tuples(pile, pile, pile)
-
-
-def _split(piles: int, limit: int) -> tuple[int, Tuples]:
-    """Tabulate as many of the k - 1 free piles as fill a cache; return how many remain for the loop, and the table."""
-    laid, tuples = 0, _single([0])
-    while laid < piles - 1 and (laid == 0 or len(tuples.totals) * (limit + 1) <= _TUPLES):
-        laid, tuples = laid + 1, _single(range(limit + 1)).beside(tuples)
-    return piles - 1 - laid, tuples
-
-
-def _heads(lead: int, others: int, limit: int) -> Iterator[Tuples]:
-    """Yield every tuple of 1 + others piles that begins with `lead`, those that differ in the last pile together."""
-    if others == 0:
-        yield _single([lead])
-        return
-    last = _single(range(limit + 1))
-    for middle in product(range(limit + 1), repeat=others - 1):
-        head = _single([lead])
-        for size in middle:
-            head = head.beside(_single([size]))
-        yield head.beside(last)
-
-
-def _totals(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
-    totals = np.bitwise_xor.outer(heads.nim_sums, tails.nim_sums)
-    totals += tails.totals
-    totals += heads.totals[:, None]
-    counts = np.bincount(totals.ravel(), minlength=2 * limit + 2)
-    # Totals of P-positions are even: an odd one would be a defect here, and must not be dropped by the stride.
-    assert not counts[1::2].any()
-    return counts[: 2 * limit + 1 : 2]
-
-
-def _maxima(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:
-    largest = np.bitwise_xor.outer(heads.nim_sums, tails.nim_sums)
-    np.maximum(largest, tails.largest, out=largest)
-    np.maximum(largest, heads.largest[:, None], out=largest)
-    return np.bincount(largest.ravel(), minlength=limit + 1)[: limit + 1]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
@@ -107,7 +107,7 @@ class EngineChoice(NamedTuple):
     Attributes:
         make: makes it; InsufficientMemoryError where it does not fit.
         memory: the bytes that it is planned to take of `Backend.free_memory`; None if that is not known in advance, since it takes
-            memory as the growth goes on, and compares it with what is free each time.
+            memory as the growth goes on.
         lacks_numba: whether numba's compiled loops would grow it faster, were it installed.
     """
 
@@ -181,7 +181,7 @@ class Backend(Protocol):
             InsufficientMemoryError: no device has the memory for it.
         """
 
-    def counting(self) -> NumpyCounting:
+    def counting(self) -> HostCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
 
     def tracer(self, scene: Scene) -> Tracer:

@@ -7,18 +7,18 @@ from typing import Any
 
 import click
 
-import gpu_nim
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.selection import NAMES
-from gpu_nim.cli import restart
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
+from gpu_nim.cli.errors import restart
 from gpu_nim.cli.output import emit_json, growth_progress, print_table, say, step_progress
 from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
+from gpu_nim.jobs.growth import grow as grow_automaton
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import Plan
@@ -136,7 +136,7 @@ def grow(
             _say_notes(run, quiet)
             begun.append((run, stack.enter_context(growth_progress(run.growing.generations, quiet))))
 
-        growth = gpu_nim.grow(
+        growth = grow_automaton(
             columns=columns, verify=not no_verify, on_begin=begin, on_batch=lambda batch: begun[0][1](batch), **options
         )
     run = begun[0][0]
@@ -167,7 +167,7 @@ def _say_notes(run: Run, quiet: bool) -> None:
     """Say how the growth begins; start again with what it would be faster with, where a script can install that."""
     if run.lack is not None:
         restart(run.lack)
-    for sentence in () if run.checkpoints is None else run.checkpoints.passed_over:
+    for sentence in () if run.checkpoints is None else run.checkpoints.skipped:
         say(f"gpunim: {sentence}: resuming from generation {run.growing.generation}", err=True)
     for sentence in () if quiet else run.notes:
         say(f"gpunim: {sentence}", err=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.family import Family
 from gpu_nim.model.errors import UsageError, VerificationError
 from gpu_nim.model.memory import host_memory, require_memory
@@ -25,16 +25,16 @@ _BYTES_A_CHUNK = 150
 class Enumeration:
     """The enumeration of D_k(0..limit), or d_k(0..limit), or their partial sums A_k and a_k.
 
-    >>> from gpu_nim.backends.host_counting import NumpyCounting
+    >>> from gpu_nim.backends.host_counting import HostCounting
     >>> from gpu_nim.counting.families import ByTotal
-    >>> trial = Enumeration(ByTotal(3), 7, NumpyCounting())
+    >>> trial = Enumeration(ByTotal(3), 7, HostCounting())
     >>> trial.tuples, trial.combine([trial.do(chunk) for chunk in trial.chunks()]).tolist()
     (64, [1, 3, 3, 9, 3, 9, 9, 27])
     """
 
     family: Family
     limit: int
-    engine: NumpyCounting
+    engine: HostCounting
 
     def __post_init__(self) -> None:
         if self.family.enumerated_by is None:

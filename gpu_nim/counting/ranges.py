@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_nim.backends.host_counting import Lengths, NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting, Lengths
 from gpu_nim.counting.family import Family, check_range
 from gpu_nim.model.arrays import U64, to_limbs
 from gpu_nim.model.errors import VerificationError
@@ -32,13 +32,13 @@ class Range:
     64 bits, more otherwise. With one limb values are uint64 of shape (n,), else uint64 of shape
     (n, limbs), least significant first (`gpu_nim.model.arrays.to_integers` makes integers of either).
 
-    >>> from gpu_nim.backends.host_counting import NumpyCounting
+    >>> from gpu_nim.backends.host_counting import HostCounting
     >>> from gpu_nim.counting.families import ByMaximum
-    >>> Range(ByMaximum(3), 2**40, 2**40 + 3, NumpyCounting()).values().tolist()
+    >>> Range(ByMaximum(3), 2**40, 2**40 + 3, HostCounting()).values().tolist()
     [3, 9, 15]
     """
 
-    def __init__(self, family: Family, start: int, stop: int, engine: NumpyCounting) -> None:
+    def __init__(self, family: Family, start: int, stop: int, engine: HostCounting) -> None:
         start, stop = check_range(start, stop)
         self.family, self.start, self.stop, self.engine = family, start, stop, engine
         self.limbs = limbs_needed(family, start, stop)
@@ -99,9 +99,9 @@ class Range:
     def planned_memory(self) -> int:
         """The bytes of the engine's memory for the table, and for the rows and the values of a chunk.
 
-        >>> from gpu_nim.backends.host_counting import NumpyCounting
+        >>> from gpu_nim.backends.host_counting import HostCounting
         >>> from gpu_nim.counting.families import ByTotal
-        >>> Range(ByTotal(4), 0, 10**12, NumpyCounting()).planned_memory() < 1e8
+        >>> Range(ByTotal(4), 0, 10**12, HostCounting()).planned_memory() < 1e8
         True
         """
         return self.table_memory() + 8 * self.limbs * min(CHUNK, self.size)

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed
@@ -152,7 +152,7 @@ def reduce_range(
     start: int,
     stop: int,
     reductions: Sequence[Reduction],
-    engine: NumpyCounting,
+    engine: HostCounting,
     *,
     records: int = MAX_RECORDS,
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
@@ -163,10 +163,10 @@ def reduce_range(
     `run` processes the chunks of a slow job, by default one after the other in this process; `on_step` is called with the number of
     records found. The sum of a histogram's values is compared with the exact one; VerificationError if they differ.
 
-    >>> from gpu_nim.backends.host_counting import NumpyCounting
+    >>> from gpu_nim.backends.host_counting import HostCounting
     >>> from gpu_nim.counting.families import ByTotal
     >>> wanted = [Reduction.parse(name) for name in ("sum", "argmax", "residues:4")]
-    >>> [result.value for result in reduce_range(ByTotal(3), 0, 10**12, wanted, NumpyCounting())]
+    >>> [result.value for result in reduce_range(ByTotal(3), 0, 10**12, wanted, HostCounting())]
     [731502852159281469325312, 549755813887, {1: 500000000000, 3: 500000000000}]
     """
     results = []
@@ -191,7 +191,7 @@ class ValueScan:
     start: int
     stop: int
     reduction: Reduction
-    engine: NumpyCounting
+    engine: HostCounting
 
     def chunks(self, size: int | None = None) -> list[tuple[int, int]]:
         """The (first, stop) of each chunk, of at least `size` values, with a bounded number of chunks."""
@@ -222,12 +222,12 @@ class ValueScan:
         return _listed(classes, totals[classes])
 
 
-def scans(family: Family, start: int, stop: int, wanted: Iterable[Reduction], engine: NumpyCounting) -> list[ValueScan]:
+def scans(family: Family, start: int, stop: int, wanted: Iterable[Reduction], engine: HostCounting) -> list[ValueScan]:
     """Return the scans of the reductions for which `reduce_range` visits every value.
 
     >>> from gpu_nim.counting.families import ByTotal
     >>> wanted = [Reduction("sum"), Reduction("histogram")]
-    >>> [str(scan.reduction) for scan in scans(ByTotal(4), 0, 10**12, wanted, NumpyCounting())]
+    >>> [str(scan.reduction) for scan in scans(ByTotal(4), 0, 10**12, wanted, HostCounting())]
     ['histogram']
     """
     return [
@@ -257,7 +257,7 @@ def record_values(family: Family, start: int, stop: int, most: int, on_step: OnS
         on_step("record", len(found), most)
         # Where records are dense, compute all values of a range; where they are rare, find the next one by the digits.
         end = min(stop, at + size)
-        values = [family.value(at)] if size == 1 else to_integers(Range(family, at, end, NumpyCounting(threads=1)).values())
+        values = [family.value(at)] if size == 1 else to_integers(Range(family, at, end, HostCounting(threads=1)).values())
         for n, value in enumerate(values, at):
             if not found or value > found[-1][1]:
                 found.append((n, value))

@@ -61,7 +61,7 @@ class Checkpoints:
         ranks: the ranks of the growth, which call `latest` and `save` together; by default this process alone.
 
     Attributes:
-        passed_over: a sentence for each checkpoint that `latest` found damaged.
+        skipped: a sentence for each checkpoint that `latest` found damaged.
         keeps_cells: whether the folder has the cells of the growth that was resumed.
         asked: the options of the growth, as they were given to `save`.
     """
@@ -69,7 +69,7 @@ class Checkpoints:
     def __init__(self, folder: str | Path, ranks: Communicator = ALONE) -> None:
         self.folder = Path(folder)
         self._ranks = ranks
-        self.passed_over: list[str] = []
+        self.skipped: list[str] = []
         self.keeps_cells = False
         self.asked: dict[str, Any] = {}
 
@@ -140,7 +140,7 @@ class Checkpoints:
         paths = self._paths()
         if not paths:
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
-        self.passed_over = []
+        self.skipped = []
         for path in reversed(paths):
             try:
                 record, _ = _read(path)
@@ -149,8 +149,8 @@ class Checkpoints:
                     _check_part(part, checksum)
                 return path, [(path, record["seal"]), *parts]
             except (CorruptFile, OSError) as error:
-                self.passed_over.append(f"{path} cannot be used ({_why(error)})")
-        raise FileError(f"cannot resume from {self.folder}: {self.passed_over[0]}, and no other is intact")
+                self.skipped.append(f"{path} cannot be used ({_why(error)})")
+        raise FileError(f"cannot resume from {self.folder}: {self.skipped[0]}, and no other is intact")
 
     def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, cells: bool = False) -> None:
         """Write a checkpoint, and remove those before the last two.

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import check_backend, select
 from gpu_nim.counting.enumeration import Enumeration
@@ -529,5 +529,5 @@ def do_chunk(task: Task) -> NDArray[Any]:
 def _work(kind: Callable[..., Work], whole: tuple[Any, ...], backend: str) -> Work:
     chosen = select(backend)
     # A worker has as many chunks as threads, so the engine uses one thread.
-    engine: NumpyCounting = NumpyCounting(threads=1) if chosen.name == "numpy" else chosen.counting()
+    engine: HostCounting = HostCounting(threads=1) if chosen.name == "numpy" else chosen.counting()
     return kind(*whole, engine)

@@ -113,7 +113,7 @@ class Run:
         growing: the growth, after generation `growing.generation`.
         outputs: what it writes, with the options of the growth that it resumes.
         form: the format of the file.
-        checkpoints: the folder of checkpoints, whose `passed_over` are those that were damaged.
+        checkpoints: the folder of checkpoints, whose `skipped` are those that were damaged.
         stores_cells: whether the cells are stored as they are born, for the file.
         lack: what the growth would be faster with, and is not installed.
         notes: sentences on how it grows and what it writes.

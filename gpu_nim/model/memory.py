@@ -17,6 +17,7 @@ from gpu_nim.model.errors import InsufficientMemoryError
 VARIABLE = "GPUNIM_MEMORY"
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
+_DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
 
@@ -34,8 +35,19 @@ def host_memory(root: Path = _ROOT) -> int:
     Args:
         root: the folder that holds proc and sys.
     """
-    limits = _left_within(resource.RLIMIT_AS, 0, root), _left_within(resource.RLIMIT_DATA, 5, root)
-    return max(0, min(_available(root), *_left_in_groups(root), *limits))
+    left = _left_in_groups(root)
+    for line in _read(root / "proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):  # free, or in caches that the system can empty
+            left.append(int(line.split()[1]) * 1024)
+            break
+    else:  # not Linux.  macOS reports its available memory only to other packages: half of all memory, to be safe.
+        left.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+    pages = _read(root / "proc/self/statm").split()
+    for limit, field in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, _DATA)):
+        soft, _ = resource.getrlimit(limit)
+        if soft != resource.RLIM_INFINITY:
+            left.append(soft - (int(pages[field]) * os.sysconf("SC_PAGE_SIZE") if pages else 0))
+    return max(0, min(left))
 
 
 @contextmanager
@@ -87,7 +99,8 @@ def _set_data_limit(size: int) -> None:
 
 def _mapped() -> int:
     """What RLIMIT_DATA counts, in bytes; 0 where it is not Linux."""
-    return _pages(_ROOT)[5] * os.sysconf("SC_PAGE_SIZE") if _pages(_ROOT) else 0
+    pages = _read(_ROOT / "proc/self/statm").split()
+    return int(pages[_DATA]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
 
 
 def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
@@ -101,66 +114,35 @@ def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
         raise InsufficientMemoryError(f"{work} needs {needed:,} bytes, {free:,} are free{advice and '; '}{advice}")
 
 
-def _available(root: Path) -> int:
-    """The system's available memory: free, or in caches that it can empty."""
-    for line in _lines(root / "proc/meminfo"):
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    # Not Linux.  macOS reports its available memory only to other packages: half of all memory, to be safe.
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+def _left_in_groups(root: Path) -> list[int]:
+    """What is left within each control group that limits this process's memory, at every level.
 
-
-def _left_within(limit: int, field: int, root: Path) -> int:
-    """What is left within a limit of the process; on Linux, that field of statm has the pages in use."""
-    soft, _ = resource.getrlimit(limit)
-    if soft == resource.RLIM_INFINITY:
-        return _NO_LIMIT
-    pages = _pages(root)
-    return soft - (pages[field] * os.sysconf("SC_PAGE_SIZE") if pages else 0)
-
-
-def _pages(root: Path) -> list[int]:
-    """The fields of statm, the pages that this process uses; none where it is not Linux."""
-    return [int(number) for line in _lines(root / "proc/self/statm") for number in line.split()]
-
-
-def _left_in_groups(root: Path) -> Iterator[int]:
-    """What is left within each limit of each control group; caches of files count as free, since the kernel empties them first."""
-    for folder, version in _groups(root):
-        names = ("memory.max", "memory.high") if version == 2 else ("memory.limit_in_bytes",)
-        limits = [limit for name in names if (limit := _number(folder / name)) is not None and limit < _NO_LIMIT]
-        if not limits:
-            continue
-        used = _number(folder / ("memory.current" if version == 2 else "memory.usage_in_bytes"))
-        if used is not None:
-            counters = dict(line.split()[:2] for line in _lines(folder / "memory.stat") if " " in line)
-            # In version 1 the total_ counters include the groups below, the plain ones do not.
-            cached = counters.get("total_inactive_file", counters.get("inactive_file", "0"))
-            yield min(limits) - max(0, used - int(cached))
-
-
-def _groups(root: Path) -> Iterator[tuple[Path, int]]:
-    """The folders of the control groups that limit this process's memory, innermost first, and their version.
-
-    A group that a container does not show has no folder here; those of its parents that have one limit it, too.
+    A group that a container does not show has no folder; those of its parents that have one limit it, too. Caches of files count as
+    free, since the kernel empties them first.
     """
-    for line in _lines(root / "proc/self/cgroup"):
+    left = []
+    for line in _read(root / "proc/self/cgroup").splitlines():
         number, controllers, path = line.split(":", 2)
-        version = 2 if number == "0" and not controllers else 1
-        if version == 2 or "memory" in controllers.split(","):
-            inside = PurePosixPath(path).parts[1:]
-            for depth in range(0 if ".." in inside else len(inside), -1, -1):
-                yield (root / "sys/fs/cgroup" / controllers).joinpath(*inside[:depth]), version
+        if number == "0" and not controllers:  # version 2
+            names, usage, cache = ["memory.max", "memory.high"], "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):  # version 1, where the total_ counters include the groups below
+            names, usage, cache = ["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"
+        else:
+            continue
+        inside = PurePosixPath(path).parts[1:]
+        for depth in range(0 if ".." in inside else len(inside), -1, -1):
+            folder = (root / "sys/fs/cgroup" / controllers).joinpath(*inside[:depth])
+            found = [text for name in names if (text := _read(folder / name).strip()).isdecimal()]  # "max" is no limit
+            limits = [limit for limit in map(int, found) if limit < _NO_LIMIT]
+            used = _read(folder / usage)
+            if limits and used:
+                counters = dict(line.split()[:2] for line in _read(folder / "memory.stat").splitlines())
+                left.append(min(limits) - max(0, int(used) - int(counters.get(cache, 0))))
+    return left
 
 
-def _lines(path: Path) -> list[str]:
+def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:  # not Linux, or /proc or /sys are not mounted
-        return []
-
-
-def _number(path: Path) -> int | None:
-    """The number in a file; None if there is no such file, or if it holds "max", which is no limit."""
-    text = "".join(_lines(path)).strip()
-    return int(text) if text.isascii() and text.isdigit() else None
+        return ""

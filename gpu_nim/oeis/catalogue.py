@@ -19,7 +19,7 @@ from gpu_nim.automata.catalogue import Automaton, GrowthEntry
 from gpu_nim.automata.formulas import ulam_warburton_births
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.macro_cells import MacroGrowth
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
@@ -180,7 +180,7 @@ def _in_blocks(family: Family, shift: int) -> Terms:
             if size == 1:
                 yield family.value(start - shift, on_step)
             else:
-                yield from to_integers(Range(family, start - shift, end - shift, NumpyCounting(threads=1)).values())
+                yield from to_integers(Range(family, start - shift, end - shift, HostCounting(threads=1)).values())
             start, size = end, min(2 * size, _MAX_AT_ONCE)
 
     return terms

@@ -13,7 +13,7 @@ from operator import xor
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.enumeration import Enumeration
 from gpu_nim.counting.families import find_family
 from gpu_nim.games.inequality import InequalityGame
@@ -67,7 +67,7 @@ def counts(name: str, piles: int, limit: int) -> tuple[int, ...]:
     >>> counts("d", 3, 5)
     (1, 3, 3, 9, 3, 9)
     """
-    trial = Enumeration(find_family(name, piles), limit, NumpyCounting())
+    trial = Enumeration(find_family(name, piles), limit, HostCounting())
     return tuple(trial.add([trial.do((0, limit + 1 if piles > 1 else 1))]).tolist())
 
 

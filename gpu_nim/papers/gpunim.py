@@ -92,12 +92,9 @@ def tables(upto: int) -> Cases:
     """Tables of counts, filled block by block, equal the enumeration"""
     yield f"n up to {upto}, and from {len(_LONG)} long indices on"
     engine = select("auto").counting()
-    for k in _PILES:
-        last = max_index(k, upto)
-        for name in _ENUMERATED:
-            for start in (0, last // 3):
-                found = to_integers(Range(find_family(name, k), start, last + 1, engine).values())
-                yield f"the table of {name}_{k} from {start} to {last}", found, [*counts(name, k, last)[start:]]
+    for name, k, start, last, stated in _enumerated_ranges(upto):
+        found = to_integers(Range(find_family(name, k), start, last + 1, engine).values())
+        yield f"the table of {name}_{k} from {start} to {last}", found, stated
     for n in _LONG:
         found = to_integers(Range(find_family("D", 4), n, n + 40, engine).values())
         yield f"the table of D_4 from {n}", found, [by_recursion("D", 4, n + i) for i in range(40)]
@@ -108,25 +105,30 @@ def reductions(upto: int) -> Cases:
     """Sums, extremes, records, lengths and residues of ranges equal those of the enumerated counts"""
     yield f"ranges up to {upto}, fewer for many piles"
     engine = select("auto").counting()
+    for name, k, start, last, known in _enumerated_ranges(upto):
+        stated = {
+            "sum": sum(known),
+            "max": max(known),
+            "argmax": start + known.index(max(known)),
+            "min": min(known),
+            "argmin": start + known.index(min(known)),
+            "records": [(start + i, n) for i, n in enumerate(known) if all(n > before for before in known[:i])],
+            "histogram": dict(sorted(Counter(n.bit_length() for n in known).items())),
+            "residues:10": dict(sorted(Counter(n % 10 for n in known).items())),
+        }
+        wanted = [*map(Reduction.parse, stated)]
+        found = reduce_range(find_family(name, k), start, last + 1, wanted, engine, records=len(known))
+        for (what, value), result in zip(stated.items(), found, strict=True):
+            yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
+
+
+def _enumerated_ranges(upto: int) -> Iterator[tuple[str, int, int, int, list[int]]]:
+    """Ranges of each family: its name, the piles, the first and the last index, and the enumerated counts."""
     for k in _PILES:
         last = max_index(k, upto)
         for name in _ENUMERATED:
             for start in (0, last // 3):
-                known = counts(name, k, last)[start:]
-                stated = {
-                    "sum": sum(known),
-                    "max": max(known),
-                    "argmax": start + known.index(max(known)),
-                    "min": min(known),
-                    "argmin": start + known.index(min(known)),
-                    "records": [(start + i, n) for i, n in enumerate(known) if all(n > before for before in known[:i])],
-                    "histogram": dict(sorted(Counter(n.bit_length() for n in known).items())),
-                    "residues:10": dict(sorted(Counter(n % 10 for n in known).items())),
-                }
-                wanted = [*map(Reduction.parse, stated)]
-                found = reduce_range(find_family(name, k), start, last + 1, wanted, engine, records=len(known))
-                for (what, value), result in zip(stated.items(), found, strict=True):
-                    yield f"{what} of {name}_{k} from {start} to {last}", result.value, value
+                yield name, k, start, last, [*counts(name, k, last)[start:]]
 
 
 formulas("powers-of-binomials", "D_k(2^m - 1) = C(k,2)^m for k = 2, ..., 5", _POWERS, paper=GPUNIM)

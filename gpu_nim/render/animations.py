@@ -61,12 +61,12 @@ def _write_gif(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provena
         if not number:
             palette = bytes(colours.getpalette("RGB") or ()).ljust(768, b"\0")
             file.write(b"GIF89a" + pack("<HHBBB", width, height, 0xF7, 0, 0) + palette)
-            file.write(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0")
+            file.write(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0" + gif_comment(made))
             dither = np.tile((threshold / 64 - 0.5) * _SPREAD, (height // 8 + 1, width // 8 + 1))[:height, :width, None]
         dithered = fromarray(np.clip(np.asarray(image) + dither, 0, 255).astype(np.uint8))
         indexed = dithered.quantize(palette=colours, dither=Dither.NONE)
         file.writelines(getdata(indexed, duration=10 * _shown(number, rate, 100)))
-    file.write(gif_comment(made))
+    file.write(b"\x3b")
 
 
 def _colours(frames: Sequence[Path]) -> "Image":

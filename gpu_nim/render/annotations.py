@@ -34,13 +34,6 @@ _FEW = 9  # values of a legend that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
 
 
-def require_words(look: Look) -> None:
-    """Raise UsageError where the title or the caption of a look cannot be set on its picture."""
-    for what, text in (("title", look.title), ("caption", look.caption)):
-        if text:
-            required(what, text, *look.resolution)
-
-
 def ticks(first: int, last: int) -> list[int]:
     """Return the values to be named on a bar, the most important first: the ends, all of a few, else those of the form 2^m - 1.
 
@@ -140,7 +133,12 @@ class Annotations:
         self._bottom = words.top if words else float(self._height)
         self._beside = self._width >= self._height
         self._legend = self._fitted(legend) if legend and look.legend else None
-        self.space = self._space()
+        right, bottom = float(self._width), self._bottom
+        if self._legend and self._beside:
+            right -= self._legend.width + (_EDGE + _GAP) * self._unit
+        elif self._legend:
+            bottom -= self._legend.height + _GAP * self._unit
+        self.space: Rectangle = 0.0, self._top, right, bottom
         self.margins = self._margins()
 
     def _running(self, text: str) -> TextLayout | None:
@@ -164,14 +162,6 @@ class Annotations:
             f"legend must fit the picture in letters of {LEAST:.0f} pixels or more, and {self._width}x{self._height} pixels have "
             "no space for it: draw a larger picture"
         )
-
-    def _space(self) -> Rectangle:
-        right, bottom = float(self._width), self._bottom
-        if self._legend and self._beside:
-            right -= self._legend.width + (_EDGE + _GAP) * self._unit
-        elif self._legend:
-            bottom -= self._legend.height + _GAP * self._unit
-        return 0.0, self._top, right, bottom
 
     def _margins(self) -> Margins:
         _, top, right, bottom = self.space
@@ -225,7 +215,7 @@ class Annotations:
 
     def finished(self, sheet: "Image") -> "Image":
         """Return a sheet with the words on it, without alpha unless the look is transparent."""
-        self.words.paint(sheet)
+        lay_over(sheet, self._pixels)
         return sheet if self.look.transparent else sheet.convert("RGB")
 
     def _corner(self, legend: LegendBox) -> tuple[float, float]:

@@ -206,17 +206,13 @@ def glow_by_age(colours: NDArray[np.float32], generations: NDArray[np.integer], 
     return np.asarray(colours * (1 + _GLOW * np.exp2(-age))[:, None], dtype=np.float32)
 
 
-def _generations(blocks: Blocks) -> NDArray[np.integer]:
-    return blocks.generations
-
-
-@colouring("generation", "by generation, uniform in time", "generation", _generations)
+@colouring("generation", "by generation, uniform in time", "generation", lambda blocks: blocks.generations)
 def generation_colours(generations: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in time."""
     return theme.map((generations - generations[0]) / max(int(generations[-1] - generations[0]), 1))
 
 
-@colouring("rank", "by generation, uniform in the number of cells", "generation", _generations)
+@colouring("rank", "by generation, uniform in the number of cells", "generation", lambda blocks: blocks.generations)
 def rank_colours(generations: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
     return theme.map((np.cumsum(weights) - weights / 2) / weights.sum())

@@ -208,10 +208,6 @@ class Drawing:
             text.set_visible(True)
         return Image.frombuffer("RGBA", size, renderer.buffer_rgba(), "raw", "RGBA", 0, 1)
 
-    def paint(self, picture: "Image") -> None:
-        """Lay the drawing over an RGB or RGBA picture of its size in pixels."""
-        lay_over(picture, self.pixels())
-
 
 def lay_over(picture: "Image", over: "Image", at: tuple[int, int] = (0, 0)) -> None:
     """Lay an RGBA picture over an RGB or RGBA one, its upper left corner at a pixel."""

@@ -1,6 +1,5 @@
 """Framing: the camera of a look, which stands at the place that it gives, or shows all of an object with space for what it says."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,11 +9,11 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import legend_of
-from gpu_nim.render.geometry import Blocks, corners_of, cut, first_of_each, tiles
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import PATHTRACED, Look
 from gpu_nim.render.projection import FINE
 from gpu_nim.render.shading import ThreePointLighting, has_floor
-from gpu_nim.render.traced_object import TracedObject, opened
+from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import (
     AUTOMATON_VIEWS,
     DEFAULT_VIEW,
@@ -26,7 +25,6 @@ from gpu_nim.render.views import (
     find_view,
     fit,
     parse_position,
-    support,
 )
 
 _EDGEWISE = 0.01  # the sine of the least elevation that a flat object is seen from
@@ -127,35 +125,5 @@ def _within(corners: list[tuple[Fraction, Fraction]], parts: Position) -> Positi
 
 def framed(blocks: Blocks, look: Look) -> NDArray[np.float32]:
     """Return points that frame what the look shows of the blocks, its axes included."""
-    points = hull(blocks)
+    points = blocks.hull()
     return np.concatenate([points, box_of(blocks).corners().astype(np.float32)]) if look.axes else points
-
-
-def hull(blocks: Blocks) -> NDArray[np.float32]:
-    """Return points that frame the blocks, exactly where they are few, else to a 64th of their extent."""
-    if blocks.flat:
-        x, y = blocks.corners[:, 0], blocks.corners[:, 1]
-        order = np.lexsort((x, y))  # of a row, only the ends can be extreme
-        ends = np.flatnonzero(np.diff(y[order]))
-        outline = tiles(blocks.take(order[[0, *ends, *ends + 1, -1]]))[0].reshape(-1, 3)
-        return outline[support(outline, 512)]
-    low, high = blocks.bounds()
-    width = 1
-    while (high - low).max() // width > 64:
-        width *= 2
-    index = (blocks.corners - low) // width
-    reach = np.maximum(blocks.sizes, width)
-    first = first_of_each(index)  # any of them: blocks that share a cell differ in size only within it
-    # In lexicographic order the cells of a column follow each other, and only its ends can be extreme.
-    begins = np.append(True, (index[first[1:], :2] != index[first[:-1], :2]).any(axis=1))
-    first = first[begins | np.append(begins[1:], True)]
-    coarse = replace(blocks.take(first), corners=index[first] * width + low, sizes=reach[first])
-    points: NDArray[np.float32] = np.minimum(corners_of(coarse), high).reshape(-1, 3).astype(np.float32)
-    return points[support(points, 512)]
-
-
-def cut_open(obj: Blocks, look: Look, toward: NDArray[np.float64]) -> Blocks:
-    """Return an object without the part that the look cuts away, before an eye in that direction."""
-    if look.cut == "none":
-        return obj
-    return opened(obj, look.cut, toward) if isinstance(obj, TracedObject) else cut(obj, look.cut, toward)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.views import Camera
+from gpu_nim.render.views import Camera, support
 
 if TYPE_CHECKING:
     from gpu_nim.model.rule import Rule
@@ -39,7 +39,6 @@ PILES = ("a", "b", "c")
 
 
 AnyInt = TypeVar("AnyInt", bound=np.integer)
-AnyBlocks = TypeVar("AnyBlocks", bound="Blocks")
 #: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3).
 Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 
@@ -140,6 +139,44 @@ class Blocks:
     def centres(self) -> NDArray[np.float32]:
         """Return the middle of each block, float32 (N, 3)."""
         return self.corners + self.sizes[:, None] * np.float32(0.5)
+
+    def hull(self) -> NDArray[np.float32]:
+        """Return points that frame the blocks, exactly where they are few, else to a 64th of their extent."""
+        if self.flat:
+            x, y = self.corners[:, 0], self.corners[:, 1]
+            order = np.lexsort((x, y))  # of a row, only the ends can be extreme
+            ends = np.flatnonzero(np.diff(y[order]))
+            outline = tiles(self.take(order[[0, *ends, *ends + 1, -1]]))[0].reshape(-1, 3)
+            return outline[support(outline, 512)]
+        low, high = self.bounds()
+        width = 1
+        while (high - low).max() // width > 64:
+            width *= 2
+        index = (self.corners - low) // width
+        reach = np.maximum(self.sizes, width)
+        first = first_of_each(index)  # any of them: blocks that share a cell differ in size only within it
+        # In lexicographic order the cells of a column follow each other, and only its ends can be extreme.
+        begins = np.append(True, (index[first[1:], :2] != index[first[:-1], :2]).any(axis=1))
+        first = first[begins | np.append(begins[1:], True)]
+        coarse = replace(self.take(first), corners=index[first] * width + low, sizes=reach[first])
+        points: NDArray[np.float32] = np.minimum(corners_of(coarse), high).reshape(-1, 3).astype(np.float32)
+        return points[support(points, 512)]
+
+    def opened(self, what: str, toward: NDArray[np.float64]) -> Self:
+        """Return the blocks without the part that a cut removes, so that the inside shows.
+
+        The cut goes through the middle of the object.
+
+        Args:
+            what: none, or a name of `CUTS`.
+            toward: the direction to the eye, (3,).
+        """
+        if what == "none":
+            return self
+        low, high = self.bounds()
+        before = (self.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1) > 0
+        keep = np.logical_not(before[:, CUTS.find(what).axes(toward)].all(axis=1))
+        return self.take(np.asarray(keep), f"cut open ({what})")
 
 
 def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.float32]:
@@ -293,8 +330,6 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     >>> len(coarse), coarse.population
     (256, 4096)
     """
-    if size < 1 or size & (size - 1):
-        raise UsageError(f"size must be a power of two, got {size}")
     index = blocks.corners // size
     order = np.argsort(blocks.generations, kind="stable")
     first = order[first_of_each(index[order])]
@@ -440,14 +475,3 @@ def removed(box: Box, what: str, toward: NDArray[np.float64]) -> Box:
         else:
             first[axis] = (ends + 1) // 2
     return Box(first, stop)
-
-
-def cut(blocks: AnyBlocks, what: str, toward: NDArray[np.float64]) -> AnyBlocks:
-    """Return the blocks without a part, so that the inside shows: `corner`, the octant nearest the eye, or `half`.
-
-    The cut goes through the middle of the object; `toward` points to the eye.
-    """
-    low, high = blocks.bounds()
-    before = (blocks.centres() - (low + high) / 2) * np.where(toward < 0, -1, 1) > 0
-    keep = np.logical_not(before[:, CUTS.find(what).axes(toward)].all(axis=1))
-    return blocks.take(np.asarray(keep), f"cut open ({what})")

@@ -15,9 +15,9 @@ from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
-from gpu_nim.render.annotations import require_words
+from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.framing import aim, annotations, cut_open, standpoint, view_of
+from gpu_nim.render.framing import aim, annotations, standpoint, view_of
 from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
@@ -128,7 +128,7 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = no_pro
     """
     look = (look or Look()).changed(options)
     require_effect(*style_options(look), look)
-    require_words(look)
+    Annotations(look)  # before it is drawn: a title and a caption that do not fit are refused
     found, made = read_source(source), call("render", name_of(source), look)
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
@@ -284,7 +284,7 @@ def still_of(obj: Blocks, look: Look, engine: str) -> tuple[Renderer, Camera]:
     """Return an object, cut open as the look says, and the camera of a still of it."""
     if camera := standpoint(look, *obj.bounds()):
         obj = coloured_in_view(obj, look, camera) if isinstance(obj, TracedObject) else obj
-        return Renderer(cut_open(obj, look, camera.basis[2]), look, engine), camera
+        return Renderer(obj.opened(look.cut, camera.basis[2]), look, engine), camera
     view = view_of(obj, look)
-    drawn = Renderer(cut_open(obj, look, view.basis()[2]), look, engine)
+    drawn = Renderer(obj.opened(look.cut, view.basis()[2]), look, engine)
     return drawn, aim(drawn.blocks, look, view=view, margins=drawn.annotations.margins)

@@ -131,8 +131,8 @@ class Option:
         return tuple(self.names() if self.names else self.registry or ())
 
 
-def _option(help: str, check: Callable[[str, Any], Any], **more: Any) -> dict[str, Option]:
-    return {"option": Option(help, check, **more)}
+def _field(default: Any, help: str, check: Callable[[str, Any], Any], **more: Any) -> Any:
+    return field(default=default, metadata={"option": Option(help, check, **more)})
 
 
 def option_of(each: "Field[Any]") -> Option:
@@ -230,39 +230,25 @@ class Look:
     gpu_nim.model.errors.UsageError: theme must be one of dark, paper, neon, got 'papyrus'; did you mean paper?
     """
 
-    resolution: tuple[int, int] = field(
-        default=(1920, 1080), metadata=_option("WIDTHxHEIGHT in pixels, or {}.", _size, names=lambda: RESOLUTIONS)
+    resolution: tuple[int, int] = _field((1920, 1080), "WIDTHxHEIGHT in pixels, or {}.", _size, names=lambda: RESOLUTIONS)
+    view: str | View | None = _field(  # noqa: RUF009 - a field
+        None, f"{_ANY_VIEW}.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)
     )
-    view: str | View | None = field(
-        default=None,
-        metadata=_option(f"{_ANY_VIEW}.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)),
-    )
-    eye: str | None = field(default=None, metadata=_option(_EYE, _place, metavar="A,B,C"))
-    look_at: str | None = field(
-        default=None, metadata=_option("Focal point.  [default: the middle of the object]", _place, metavar="A,B,C")
-    )
-    theme: str = field(default="dark", metadata=_option("{}.", _name(lambda: THEMES), registry=THEMES))
-    colour: str | None = field(
-        default=None, metadata=_option(f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
-    )
-    cmap: str | None = field(default=None, metadata=_option(_CMAP, _text, metavar="NAME"))
-    style: str | None = field(default=None, metadata=_option(f"{{}}.  [default: {_themed_styles()}]", _text, registry=STYLES))
-    generations: tuple[int, int] | None = field(
-        default=None, metadata=_option("Draw only generations START, ..., STOP - 1.", _span)
-    )
-    cut: str = field(
-        default="none",
-        metadata=_option("{}: what is cut away to show the inside.", _name(_cuts), registry=CUTS, names=_cuts),
-    )
-    quality: str = field(default="final", metadata=_option(_QUALITY, _name(lambda: QUALITIES), names=lambda: QUALITIES))
-    engine: str = field(
-        default="auto", metadata=_option("{}; numpy needs no OpenGL.", _name(lambda: ENGINES), names=lambda: ENGINES)
-    )
-    title: str = field(default="", metadata=_option("A text above the object.", _printable))
-    caption: str = field(default="", metadata=_option("A text below the object.", _printable))
-    legend: bool = field(default=False, metadata=_option("Show what the colours stand for.", _flag))
-    axes: bool = field(default=False, metadata=_option("Show the coordinates, with ticks at 0 and the powers of two.", _flag))
-    transparent: bool = field(default=False, metadata=_option("An alpha channel in place of the background.", _flag))
+    eye: str | None = _field(None, _EYE, _place, metavar="A,B,C")
+    look_at: str | None = _field(None, "Focal point.  [default: the middle of the object]", _place, metavar="A,B,C")
+    theme: str = _field("dark", "{}.", _name(lambda: THEMES), registry=THEMES)
+    colour: str | None = _field(None, f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
+    cmap: str | None = _field(None, _CMAP, _text, metavar="NAME")
+    style: str | None = _field(None, f"{{}}.  [default: {_themed_styles()}]", _text, registry=STYLES)
+    generations: tuple[int, int] | None = _field(None, "Draw only generations START, ..., STOP - 1.", _span)
+    cut: str = _field("none", "{}: what is cut away to show the inside.", _name(_cuts), registry=CUTS, names=_cuts)
+    quality: str = _field("final", _QUALITY, _name(lambda: QUALITIES), names=lambda: QUALITIES)
+    engine: str = _field("auto", "{}; numpy needs no OpenGL.", _name(lambda: ENGINES), names=lambda: ENGINES)
+    title: str = _field("", "A text above the object.", _printable)
+    caption: str = _field("", "A text below the object.", _printable)
+    legend: bool = _field(False, "Show what the colours stand for.", _flag)
+    axes: bool = _field(False, "Show the coordinates, with ticks at 0 and the powers of two.", _flag)
+    transparent: bool = _field(False, "An alpha channel in place of the background.", _flag)
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -342,7 +328,8 @@ class Look:
 class CameraStyle(Style):
     """A style that looks at an object from a camera; an object holds one object in its colours.
 
-    `traced` is the class that draws an object which is traced, as `gpu_nim.render.trace.Traced` does, or None.
+    `traced` is the class that draws an object which is traced, as `gpu_nim.render.trace.Traced` does, or None. `luminous` is
+    whether it draws light on dark themes, which is added to all of the background.
 
     Args:
         blocks: the object.
@@ -352,6 +339,7 @@ class CameraStyle(Style):
     """
 
     traced: ClassVar[Any] = None
+    luminous: ClassVar[bool] = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         self.blocks = blocks
@@ -376,7 +364,7 @@ class CameraStyle(Style):
         Args:
             alpha: the object's alpha, float32 (height, width, 1).
         """
-        return 1 - alpha
+        return np.float32(1) if self.luminous and not self.theme.light else 1 - alpha
 
 
 class LaidOutStyle(Style):

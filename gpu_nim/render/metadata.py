@@ -43,9 +43,7 @@ IMAGE_SUFFIXES = (".png", *JPEG_SUFFIXES, ".webp", ".tif", ".tiff")
 STL_HEAD = 80
 
 _DESCRIPTION, _SOFTWARE = 0x010E, 0x0131  # EXIF
-_MOST = 1 << 26  # bytes at the beginning of a file, or at the end of a .gif, that have what is looked for
-
-_MOST_WEBP = 1 << 28  # bytes, which Pillow reads all at once; the format has at most 2^28 pixels
+_MOST = 1 << 26  # bytes at the beginning of a file that have what is looked for
 
 
 def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageError:
@@ -120,10 +118,10 @@ def movie_tags(made: Provenance) -> list[str]:
 
 
 def gif_comment(made: Provenance) -> bytes:
-    """Return the end of a .gif file, with the provenance."""
+    """Return the comment of a .gif file with the provenance, which comes before its frames."""
     text = str(made).encode()
     parts = (text[start : start + 255] for start in range(0, len(text), 255))
-    return b"\x21\xfe" + b"".join(bytes([len(part)]) + part for part in parts) + b"\0\x3b"
+    return b"\x21\xfe" + b"".join(bytes([len(part)]) + part for part in parts) + b"\0"
 
 
 def read_provenance(path: str | Path) -> Provenance:
@@ -161,10 +159,6 @@ def read_provenance(path: str | Path) -> Provenance:
 def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
     from PIL import Image
 
-    if suffix == ".webp":
-        if file.seek(0, 2) > _MOST_WEBP:
-            raise ValueError(f"a picture of more than {_MOST_WEBP:,} bytes")
-        file.seek(0)
     open_image, _ = Image.OPEN[Image.registered_extensions()[suffix]]
     image = open_image(file, "")  # by `Image.open` the largest pictures would be refused, though no pixel is read here
     if suffix == ".png":
@@ -179,16 +173,14 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
         with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
             return model.read(_MOST)
     if suffix == ".gif":
-        file.seek(max(0, file.seek(0, 2) - _MOST))
-        tail, text = file.read(), b""
-        at = tail.rindex(b"\x21\xfe") + 2
-        while length := tail[at]:
-            text += tail[at + 1 : at + 1 + length]
-            at += 1 + length
-        return text
-    size = min(STL_HEAD if suffix == ".stl" else _MOST, file.seek(0, 2))
-    file.seek(0)
-    return file.read(size)
+        from PIL.GifImagePlugin import GifImageFile
+        from PIL.Image import DecompressionBombError
+
+        try:
+            return bytes(GifImageFile(file).info["comment"])
+        except DecompressionBombError as error:  # which is no ValueError
+            raise ValueError(str(error)) from error
+    return file.read(STL_HEAD if suffix == ".stl" else _MOST)
 
 
 def _fields(content: bytes, suffix: str) -> list[str]:

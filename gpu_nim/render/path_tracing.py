@@ -226,8 +226,8 @@ class _Stage:
         self._camera, self._eye, self._look = camera, eye_of(camera), look
         self._tracer, self._object = drawing.tracer, drawing.obj
         self._sampler = Sampler(look.resolution[0], SAMPLES, _PATH + 2 * (BOUNCES + 1))
-        lamps = ThreePointLighting.of(camera.basis)
-        self._sun, self._rim = lamps.key, lamps.rim
+        lights = ThreePointLighting.of(camera.basis)
+        self._sun, self._rim = lights.key, lights.rim
         self._sun_axes = tangents(self._sun[:, None])
         low, high = (part.astype(np.float64) for part in self._object.bounds())
         self._backdrop = to_linear(background(theme, *look.resolution)).reshape(-1, 3)

@@ -50,23 +50,11 @@ def frame(coordinates: int) -> NDArray[np.float64]:
     return np.array([*waves[:2], *total, *waves[2:], *alternating])
 
 
-def _middles(blocks: Blocks) -> NDArray[np.float64]:
-    """Return the middles of blocks of k > 3 coordinates along the first three directions of `frame`, float64 (N, 3).
+def in_space(blocks: Blocks) -> Blocks:
+    """Return an object of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
 
     Raises:
         UsageError: the cells are too far out.
-    """
-    assert blocks.cells is not None
-    cells, sides = blocks.cells, blocks.sizes // blocks.unit
-    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
-    dimension = cells.shape[1]
-    if reach * dimension * FINE >= 1 << 30:
-        raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
-    return np.asarray((cells + (sides[:, None] - 1) / 2) @ frame(dimension)[:3].T)
-
-
-def in_space(blocks: Blocks) -> Blocks:
-    """Return an object of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> blocks = blocks_of("nim-4:2")
@@ -74,10 +62,14 @@ def in_space(blocks: Blocks) -> Blocks:
     ([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, -1]], 1)
     """
     assert blocks.cells is not None
-    dimension = blocks.cells.shape[1]
+    cells, sides, dimension = blocks.cells, blocks.sizes // blocks.unit, blocks.cells.shape[1]
+    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
+    if reach * dimension * FINE >= 1 << 30:
+        raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
+    middles = (cells + (sides[:, None] - 1) / 2) @ frame(dimension)[:3].T
     # Places are rounded to parts of a cell: `FINE` are the side of one.
-    sizes = (blocks.sizes // blocks.unit * FINE).astype(np.int32)
-    corners = np.rint(_middles(blocks) * FINE - (sizes[:, None] - FINE) / 2).astype(np.int32)
+    sizes = (sides * FINE).astype(np.int32)
+    corners = np.rint(middles * FINE - (sizes[:, None] - FINE) / 2).astype(np.int32)
     unit = int(np.gcd.reduce(corners, axis=None, initial=int(sizes.min())))
     note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
     side = FINE // unit

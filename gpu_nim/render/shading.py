@@ -172,7 +172,7 @@ class ThreePointLighting:
 
     @classmethod
     def of(cls, basis: NDArray[np.float64]) -> "ThreePointLighting":
-        """Return the lamps of a camera: the key above and to the left, the fill low on the right, the rim behind and above.
+        """Return the lights of a camera: the key above and to the left, the fill low on the right, the rim behind and above.
 
         Args:
             basis: the camera's directions right, up and toward the eye, (3, 3).
@@ -206,14 +206,14 @@ class Shader:
 
     def quads(self, camera: Camera, on_step: OnStep = no_progress) -> Iterator[Quads]:
         """Yield the sides that face the camera, as `visible` does, and the colours of their corners, sRGB uint8 (M, 4, 3)."""
-        blocks, lamps = self._blocks, ThreePointLighting.of(camera.basis)
-        shadow = ShadowMap(blocks, lamps.key)
+        blocks, lights = self._blocks, ThreePointLighting.of(camera.basis)
+        shadow = ShadowMap(blocks, lights.key)
         low, high = blocks.bounds()
         softness = 0.006 * float(np.linalg.norm(high - low))
         faces = list(visible(blocks, camera))
         for done, (axis, end, which) in enumerate(faces):
             on_step("side", done, len(faces))
-            light, open_sky = SideLight(self._theme, lamps, camera, axis, end), self._occlusion.visibility(axis, end)
+            light, open_sky = SideLight(self._theme, lights, camera, axis, end), self._occlusion.visibility(axis, end)
             quads = side(blocks if isinstance(which, slice) else blocks.take(which), axis, end)
             indices, colours = np.arange(len(blocks))[which], np.empty(quads.shape, dtype=np.uint8)
             for start in range(0, len(quads), _CHUNK):
@@ -239,7 +239,7 @@ class SideLight:
 
     Args:
         theme: the theme.
-        lamps: the lamps.
+        lights: the lights.
         camera: the camera, whose upward direction is that of the sky.
         axis: the axis that the sides are perpendicular to.
         end: -1 or 1, which end of the axis they face.
@@ -247,11 +247,11 @@ class SideLight:
     `facing` is how much they face the key, the fill and the rim light: not at all below 0.
     """
 
-    def __init__(self, theme: Theme, lamps: ThreePointLighting, camera: Camera, axis: int, end: int) -> None:
+    def __init__(self, theme: Theme, lights: ThreePointLighting, camera: Camera, axis: int, end: int) -> None:
         self._theme = theme
         normal = np.zeros(3)
         normal[axis] = end
-        self.facing = [float(normal @ lamp) for lamp in (lamps.key, lamps.fill, lamps.rim)]
+        self.facing = [float(normal @ light) for light in (lights.key, lights.fill, lights.rim)]
         self._above = 0.5 + 0.5 * float(normal @ camera.basis[1])
 
     def reflected(

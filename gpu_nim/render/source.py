@@ -279,9 +279,9 @@ def read_source(source: Source) -> ParsedSource:
     if isinstance(source, Blocks):
         return BlocksSource(source.name, source)
     if isinstance(source, Growth):
-        return SavedGrowth(name_of(source), source)
+        return SavedGrowth(f"{source.automaton}:{source.generations}", source)
     if isinstance(source, Solution):
-        return SavedSolution(name_of(source), source)
+        return SavedSolution(source.game, source)
     if not isinstance(source, str):
         raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {short_repr(source)}")
     name, colon, arguments = source.partition(":")
@@ -332,12 +332,7 @@ def name_of(source: Source) -> str:
     >>> name_of("nim:7"), name_of(grow("nim", 7))
     ('nim:7', 'nim:7')
     """
-    if isinstance(source, str):
-        return source
-    if isinstance(source, Blocks | ParsedSource):
-        return source.name
-    automaton, generations = getattr(source, "automaton", None), getattr(source, "generations", None)
-    return f"{automaton}:{generations}" if automaton is not None else str(getattr(source, "game", short_repr(source)))
+    return source if isinstance(source, str) else read_source(source).name
 
 
 def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = no_progress) -> Blocks:
@@ -422,15 +417,8 @@ def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", bi
             level += _merge(cells, born, limit)
     if level or sum(map(len, born)) > limit:
         level += _merge(cells, born, limit)
-    blocks = _blocks(source, _joined(cells), _joined(born), sum(counts), level, lattice)
+    blocks = _blocks(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
     return replace(blocks, population_until=counted(np.array(counts)))
-
-
-def _joined(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Return the arrays as one, and empty their list, so that their memory is given back."""
-    together = np.concatenate(parts)
-    parts.clear()
-    return together
 
 
 def _merge(cells: list[NDArray[np.int32]], born: list[NDArray[np.int32]], limit: int) -> int:

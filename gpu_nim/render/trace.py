@@ -243,15 +243,15 @@ class TracedFrame:
     def __init__(self, drawing: Traced, camera: Camera) -> None:
         self.camera = camera
         self._drawing = drawing
-        lamps = ThreePointLighting.of(camera.basis)
-        self.lamps = lamps
-        self._sides = {side: SideLight(drawing.theme, lamps, camera, *side) for side in SIDES}
+        lights = ThreePointLighting.of(camera.basis)
+        self.lights = lights
+        self._sides = {side: SideLight(drawing.theme, lights, camera, *side) for side in SIDES}
         samples = len(drawing._samples)
-        right = np.cross(lamps.key, camera.basis[1])
+        right = np.cross(lights.key, camera.basis[1])
         turns = np.pi / 4 + np.arange(samples) * GOLDEN_ANGLE
         radii = _SUN * np.sqrt((np.arange(samples) + 0.5) / samples) if samples > 1 else np.zeros(1)
-        above = np.cross(right, lamps.key)
-        sun = lamps.key[:, None] + radii * (np.cos(turns) * right[:, None] + np.sin(turns) * above[:, None])
+        above = np.cross(right, lights.key)
+        sun = lights.key[:, None] + radii * (np.cos(turns) * right[:, None] + np.sin(turns) * above[:, None])
         self._suns = sun / np.linalg.norm(sun, axis=0)
 
     def light(self, rays: Rays, hits: Hits, which: NDArray[np.intp], sample: int) -> Linear:

@@ -4,7 +4,7 @@ Three-pile Nim and the games with its P-positions (`defined_scenes`) are traced 
 other source is packed into a pyramid of bits, cell by cell, with the generation or the colour of each.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.cell_sources import Newborns
-from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
@@ -29,7 +28,6 @@ from gpu_nim.render.geometry import (
     Blocks,
     Box,
     counted,
-    cut,
     generations_between,
     generations_note,
     merged,
@@ -38,7 +36,7 @@ from gpu_nim.render.geometry import (
 )
 from gpu_nim.render.look import Look
 from gpu_nim.render.projection import one_at_each_place
-from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, ParsedSource, SavedGrowth, Source, TreeSource, newborns, read_source
+from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, SavedGrowth, Source, TreeSource, newborns, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
 Colours = NDArray[np.float32]
@@ -94,6 +92,22 @@ class TracedObject(Blocks):
         assert self.earlier is not None
         return self.earlier(generation)
 
+    def opened(self, what: str, toward: NDArray[np.float64]) -> "TracedObject":
+        """See `Blocks.opened`."""
+        if what == "none":
+            return self
+        (first, stop), corner = self.bounds(), np.array(self.scene.corner)
+        box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(self.scene.shape)))
+        away, side = removed(box, what, toward), int(self.sizes.max())
+
+        def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+            """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
+            return np.asarray((ends - corner + side // 2) // side * side + corner)
+
+        low = np.where(away.first > box.first, even(away.first), box.first)
+        high = np.where(away.stop < box.stop, even(away.stop), box.stop)
+        return replace(super().opened(what, toward), removed=Box(low, high))
+
 
 def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, growing: bool = False) -> TracedObject:
     """Return a source as an object to be traced.
@@ -122,9 +136,10 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
     if isinstance(found, TreeSource) and found.tree.scene.dimension == 3:
         return _of_tree(found.name, found.tree, look)
     if look.colour in BY_GENERATION:
-        cells = _growth(found, on_step)
-        if cells is not None:
-            return _packed(found.name, cells, look, growing)
+        if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:
+            return _saved(found, look, growing)
+        if isinstance(found, GrowthSource) and found.automaton.rule.dimension == 3:
+            return _grown(found, look, growing, on_step)
     blocks = found.blocks(CELLS_LIMIT, look.colour, on_step)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
@@ -135,21 +150,6 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
 
 def _too_many(look: Look, name: str, cells: int) -> UsageError:
     return UsageError(f"colour {look.colour} can be traced of up to {CELLS_LIMIT:,} cells, and {name} has {cells:,}")
-
-
-def opened(obj: TracedObject, what: str, toward: NDArray[np.float64]) -> TracedObject:
-    """Return an object without the part that a cut removes, before an eye in that direction."""
-    (first, stop), corner = obj.bounds(), np.array(obj.scene.corner)
-    box = Box(np.maximum(first, corner), np.minimum(stop, corner + np.array(obj.scene.shape)))
-    away, side = removed(box, what, toward), int(obj.sizes.max())
-
-    def even(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Between cubes as large as the blocks: a layer of cells of an object of 2^40 + 1 is seen as isolated pixels."""
-        return np.asarray((ends - corner + side // 2) // side * side + corner)
-
-    low = np.where(away.first > box.first, even(away.first), box.first)
-    high = np.where(away.stop < box.stop, even(away.stop), box.stop)
-    return replace(cut(obj, what, toward), removed=Box(low, high))
 
 
 # Sets given by their definition
@@ -172,7 +172,7 @@ def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
         cubes, level = coarse_cells(part, _OUTLINE)
         colours, legend = _coloured(name, look, part, growing=generation is not None)
         held = cubes << level, 1 << level, generations_of(cubes) << level
-        outline = _outline(name, coordinates, held, count(part.last), note=note, population_until=count)
+        outline = _outline(held, count(part.last), name=name, coordinates=coordinates, note=note, population_until=count)
         ends = scene.first, part.last
         return TracedObject(**outline, scene=part, ends=ends, colours=colours, born=_nims, legend=legend, earlier=until)
 
@@ -199,7 +199,7 @@ def _by_coordinates(name: str, look: Look, cubes: NDArray[np.int64]) -> tuple[Ce
     colouring = COLOURINGS[look.colour or DEFAULT]
 
     def blocks_at(cells: NDArray[np.int64]) -> Blocks:
-        blocks = Blocks(**_outline(name, PILES, (cells, 1, generations_of(cells)), len(cells)))
+        blocks = Blocks(**_outline((cells, 1, generations_of(cells)), len(cells), name=name, coordinates=PILES))
         value = colouring.of_growth(blocks, automata.CATALOGUE["nim"].rule) if colouring.of_growth else None
         return blocks if value is None else replace(blocks, values={colouring.name: value})
 
@@ -254,8 +254,8 @@ class PackedGrowth:
         self._ends = np.cumsum(births)
         self._count = counted(births)
         self._earliest = np.full(prod(whole.stage_shape(0)), _NEVER, np.uint16)
-        for generation in reversed(range(len(births))):
-            self._earliest[self._born(generation) >> 6] = generation
+        for generation, born in [*enumerate(np.split(keys, self._ends[:-1]))][::-1]:
+            self._earliest[born >> 6] = generation
 
     def scene(self, generation: int) -> BrickScene:
         """Return the scene of the cells to a generation."""
@@ -281,57 +281,44 @@ class PackedGrowth:
             side = 4 << level
         return blocks * side + np.array(self._whole.corner), side, generations
 
-    def _born(self, generation: int) -> NDArray[np.unsignedinteger]:
-        return self._keys[self._ends[generation - 1] if generation else 0 : self._ends[generation]]
 
-
-def _growth(found: ParsedSource, on_step: OnStep) -> "_Cells | None":
-    """Return the cells of a growth in space, or None for any other source."""
-    if isinstance(found, SavedGrowth):
-        return _saved(found.growth) if found.growth.newborns(0).shape[1] == 3 else None
-    if not isinstance(found, GrowthSource) or found.automaton.rule.dimension != 3:
-        return None
+def _grown(found: GrowthSource, look: Look, growing: bool, on_step: OnStep) -> TracedObject:
     name, last, rule = found.automaton.name, found.generation, found.automaton.rule
     if not 0 <= last <= _LATEST:
         raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
-    growth = found.growth()
-    return _Cells(name, newborns(growth, on_step), *rule.box(last), rule.symmetry)
+    return _packed(found.name, name, newborns(found.growth(), on_step), rule.box(last), rule.symmetry, look, growing)
 
 
-def _saved(growth: Growth) -> "_Cells":
+def _saved(found: SavedGrowth, look: Look, growing: bool) -> TracedObject:
+    growth = found.growth
     if growth.generations > _LATEST:
         raise UsageError(f"a growth can be traced to generation {_LATEST}, got {growth.automaton} to {growth.generations}")
     bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
-    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
-    return _Cells(growth.automaton, growth, tuple(low.tolist()), tuple(high.tolist()), growth.symmetry)
+    box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
+    return _packed(found.name, growth.automaton, growth, box, growth.symmetry, look, growing)
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """Newborns of an automaton, the corners of a box round them, and a group that keeps each generation."""
+def _packed(
+    name: str,
+    automaton: str,
+    newborns: Iterable[Newborns],
+    box: tuple[Sequence[int], Sequence[int]],
+    symmetry: Symmetry,
+    look: Look,
+    growing: bool,
+) -> TracedObject:
+    """Pack a growth in a box, from its least to its greatest cell: its bits, and the generation of each cell.
 
-    automaton: str
-    newborns: Iterable[Newborns]
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    symmetry: Symmetry
-
-    @property
-    def coordinates(self) -> tuple[str, str, str]:
-        """The names of the coordinates: those of piles where none is negative."""
-        return SPACE if min(self.low) < 0 else PILES
-
-
-def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedObject:
-    """Pack a growth: its bits, and the generation of each cell of the fundamental domain."""
-    corner, shape = _box(cells.low, cells.high)
-    symmetry = Symmetry.NONE if growing else cells.symmetry  # what grows has keys of all cells, for each generation's scene
-    packer = BrickPacker(corner, shape, symmetry)
+    Of a symmetric one that does not go on, the cells of the fundamental domain; else there are keys of all cells, for each
+    generation's scene.
+    """
+    symmetry = Symmetry.NONE if growing else symmetry
+    packer = BrickPacker(*_box(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}
     births = np.zeros(_LATEST + 1, np.int64)
     note, kept = "", 0
-    for generation, born in cells.newborns:
+    for generation, born in newborns:
         if len(born) and not first <= generation < stop:
             note = generations_note(first, stop)
         elif len(born):
@@ -350,48 +337,51 @@ def _packed(name: str, cells: _Cells, look: Look, growing: bool) -> TracedObject
         palette = generation_palette(look, births[: last + 1], growing=growing)
         return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
 
-    obj = _Packing(name, cells.automaton, scene, births, generations, cells.coordinates, coloured, note)
-    return obj.growing(np.concatenate(list(keys.values()))) if growing else obj.whole()
+    coordinates = SPACE if min(box[0]) < 0 else PILES
+    facts = {"name": name, "coordinates": coordinates, "automaton": automaton, "note": note}
+    return _of_scene(scene, births, generations, coloured, np.concatenate(list(keys.values())) if growing else None, facts)
 
 
-@dataclass(frozen=True)
-class _Packing:
-    """A packed object whose cells have generations and colours by their numbers in its scene, and by its last generation."""
+def _of_scene(
+    scene: BrickScene,
+    births: NDArray[np.int64],
+    generations: NDArray[np.integer],
+    coloured: Callable[[int], tuple[Callable[[Ints], Colours], Legend]],
+    keys: NDArray[np.unsignedinteger] | None,
+    facts: dict[str, Any],
+) -> TracedObject:
+    """Return a packed object.
 
-    name: str
-    automaton: str
-    scene: BrickScene
-    births: NDArray[np.int64]
-    generations: NDArray[np.integer]
-    coordinates: tuple[str, ...]
-    coloured: Callable[[int], tuple[Callable[[Ints], Colours], Legend]]
-    note: str
+    Args:
+        scene: its cells.
+        births: the number of each generation.
+        generations: those of the cells, by their numbers in the scene.
+        coloured: returns the colours of cells by these numbers, and what they stand for, where a generation is the last.
+        keys: the keys of the cells in order of generation, of an object whose earlier generations are to be shown; else None.
+        facts: further arguments of `Blocks`.
+    """
+    count = counted(births)
 
-    def whole(self) -> TracedObject:
-        return self._object(self.scene, len(self.births) - 1, cubes_of(self.scene))
-
-    def growing(self, keys: NDArray[np.unsignedinteger]) -> TracedObject:
-        """Return the object with its earlier generations; the keys of its cells are in order of generation."""
-        growth = PackedGrowth(self.scene, keys, self.births)
-
-        def until(generation: int) -> TracedObject:
-            return replace(self._object(growth.scene(generation), generation, growth.cubes(generation)), earlier=until)
-
-        return until(len(self.births) - 1)
-
-    def _object(self, part: BrickScene, last: int, cubes: Cubes) -> TracedObject:
+    def part_of(part: BrickScene, last: int, cubes: Cubes) -> TracedObject:
         """Return the object of the cells to a generation, and the cubes that hold them."""
-        of_numbers, legend = self.coloured(last)
+        of_numbers, legend = coloured(last)
 
         def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
-            return self.scene.numbers(part.first_cells(hit, levels))
+            return scene.numbers(part.first_cells(hit, levels))
 
-        count = counted(self.births)
-        born = np.flatnonzero(self.births[: last + 1])
-        facts = {"note": self.note, "population_until": count, "automaton": self.automaton}
-        outline = _outline(self.name, self.coordinates, cubes, count(last), **facts)
-        outline |= {"colours": lambda *cubes: of_numbers(numbers(*cubes)), "born": lambda *cubes: self.generations[numbers(*cubes)]}
+        born = np.flatnonzero(births[: last + 1])
+        outline = _outline(cubes, count(last), population_until=count, **facts)
+        outline |= {"colours": lambda *cubes: of_numbers(numbers(*cubes)), "born": lambda *cubes: generations[numbers(*cubes)]}
         return TracedObject(**outline, scene=part, ends=(int(born[0]), int(born[-1])), legend=legend)
+
+    if keys is None:
+        return part_of(scene, len(births) - 1, cubes_of(scene))
+    growth = PackedGrowth(scene, keys, births)
+
+    def until(generation: int) -> TracedObject:
+        return replace(part_of(growth.scene(generation), generation, growth.cubes(generation)), earlier=until)
+
+    return until(len(births) - 1)
 
 
 def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
@@ -435,10 +425,9 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
         table = glow_by_age(shown, blocks.generations, last, look.drawn_theme) if growing else shown
         return lambda numbers: table[order[numbers]], legend
 
-    obj = _Packing(
-        blocks.name, blocks.automaton, scene, births, blocks.generations[order], blocks.coordinates, coloured, blocks.note
-    )
-    return obj.growing(keys[np.argsort(blocks.generations, kind="stable")]) if growing else obj.whole()
+    facts = {name: getattr(blocks, name) for name in ("name", "coordinates", "automaton", "note")}
+    in_order = keys[np.argsort(blocks.generations, kind="stable")] if growing else None
+    return _of_scene(scene, births, blocks.generations[order], coloured, in_order, facts)
 
 
 def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
@@ -446,8 +435,8 @@ def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:
     return (a, b, c), (wide, high_, deep)
 
 
-def _outline(name: str, coordinates: tuple[str, ...], cubes: Cubes, population: int, **facts: Any) -> dict[str, Any]:
+def _outline(cubes: Cubes, population: int, **facts: Any) -> dict[str, Any]:
     """Return the arguments of `Blocks` of cubes."""
     corners, side, generations = cubes
     blocks = {"corners": corners, "sizes": np.full(len(corners), side), "generations": generations}
-    return {"name": name, "coordinates": coordinates, "population": population, **blocks, **facts}
+    return {"population": population, **blocks, **facts}

@@ -104,7 +104,7 @@ class Glass(Translucent):
     def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints, ways: Doubles) -> NDArray[np.float32]:
         """See `Translucent.layer`."""
         cells, levels, axis = hits.cells[:, which], hits.levels[which], hits.faces[which].astype(np.intp)
-        age, sun = 1 - self.obj.born(cells, levels) / max(self.obj.span[1], 1), frame.lamps.key
+        age, sun = 1 - self.obj.born(cells, levels) / max(self.obj.span[1], 1), frame.lights.key
         blocked = self.tracer.blocked(Cones(*surface(rays, hits, which), levels, np.float64(STEP) * sun[None]))[0]
         facing = 0.5 - 0.5 * np.sign(rays.directions[:, which][axis, np.arange(len(which))]) * sun[axis]
         light = glass_light(to_linear(self.obj.colours(cells, levels)), age, blocked, facing, self.theme)
@@ -116,6 +116,7 @@ class Lights(Translucent):
     """Each cell is a ball of light, or of ink on a light theme."""
 
     absorbs = False
+    luminous = True
 
     def layer(self, frame: TracedFrame, rays: Rays, hits: Hits, which: Ints, ways: Doubles) -> NDArray[np.float32]:
         """See `Translucent.layer`."""
@@ -132,10 +133,6 @@ class Lights(Translucent):
     def resolved(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
         """See `Traced.resolved`."""
         return composited(seen) if self.theme.light else tone_mapped(bloom(seen[..., :3], self.theme.glow))
-
-    def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
-        """Return how much of the background is seen: light is added to all of it."""
-        return 1 - alpha if self.theme.light else np.float32(1)
 
 
 def tone_mapped(light: NDArray[np.float32]) -> NDArray[np.float32]:

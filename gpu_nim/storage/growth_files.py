@@ -34,7 +34,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import Snapshot
 from gpu_nim.automata.user_defined import describe, from_description
 from gpu_nim.backends.interface import Batch
-from gpu_nim.backends.shared.cells import coordinate_dtype, corners
+from gpu_nim.model.arrays import coordinate_dtype, corners
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading, reason

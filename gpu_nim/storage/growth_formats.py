@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.shared.cells import corners
+from gpu_nim.model.arrays import corners
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of
 from gpu_nim.storage.atomic import atomic_write, check_output

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.shared.cells import coordinate_dtype, corners
+from gpu_nim.model.arrays import coordinate_dtype, corners
 from gpu_nim.storage.growth_files import batches, box_of
 
 #: The most layers of a slab.

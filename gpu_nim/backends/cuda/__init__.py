@@ -15,7 +15,7 @@ from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import EngineChoice, State
 from gpu_nim.backends.shared.bricks import supports
 from gpu_nim.backends.shared.engines import kind_of, touched_state
@@ -66,7 +66,7 @@ class CudaBackend:
             state = touched_state(rule, state)
         return EngineChoice(partial(GeneralEngine, launcher, rule, last, state, ranks), None)
 
-    def counting(self) -> NumpyCounting:
+    def counting(self) -> HostCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
         return CudaCounting(self._launcher)
 

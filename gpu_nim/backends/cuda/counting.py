@@ -13,7 +13,7 @@ from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, to_ho
 from gpu_nim.backends.cuda.launches import Defines
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import copy_to_host
-from gpu_nim.backends.host_counting import HostTable, Lengths, NumpyCounting, Rows
+from gpu_nim.backends.host_counting import HostCounting, HostTable, Lengths, Rows
 from gpu_nim.model.arrays import U64, Integers, to_limbs
 from gpu_nim.model.errors import UsageError
 
@@ -52,7 +52,7 @@ class DeviceRows(NamedTuple):
     values: Any
 
 
-class CudaCounting(NumpyCounting):
+class CudaCounting(HostCounting):
     """Counting on a device, and on the host where values have more limbs than kernels take.
 
     `tile_bits` and `whole` set how enumerations are divided, and do not change the counts: b and t run through tiles of

@@ -37,8 +37,8 @@ class _Launches(NamedTuple):
 class GeneralEngine(TouchEngine):
     """A growth of any rule, to at most generation `last`, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; InsufficientMemoryError, before
-    the table of touched cells is enlarged, when there is not enough memory for it.
+    UsageError when the box of generation `last` has more cells than a 63-bit key can tell apart; InsufficientMemoryError when the
+    device has too little memory, after which it cannot go on.
     """
 
     def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:

@@ -3,11 +3,10 @@
 from functools import partial
 
 from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.host_counting import NumpyCounting
+from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES as LOADED_BYTES
 from gpu_nim.backends.numpy.compilation import fits, installed
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, gains_by_loops, required_bytes
 from gpu_nim.backends.numpy.general import GeneralEngine
@@ -57,24 +56,22 @@ class NumpyBackend:
         kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=ranks.size > 1))
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None)
-        numba = threads > 0 and installed()
         if kind == "planes":
             memory = nim_planes.required_bytes(last, plain=not threads)
-            return EngineChoice(
-                partial(NimEngine, last, state, plain=not threads), memory, threads > 0 and not numba and last >= COMPILED_FROM
-            )
+            lacks = threads > 0 and last >= COMPILED_FROM and not installed()
+            return EngineChoice(partial(NimEngine, last, state, plain=not threads), memory, lacks)
         gains = threads > 0 and gains_by_loops(rule, last)
         loops = gains and fits()
         make = partial(_compiled_engine, threads) if loops else ExactlyOneEngine
         memory = required_bytes(rule, last, ranks.size, loops=loops)
-        return EngineChoice(partial(make, rule, last, state, ranks), memory, gains and not numba)
+        return EngineChoice(partial(make, rule, last, state, ranks), memory, gains and not installed())
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
 
-    def counting(self) -> NumpyCounting:
+    def counting(self) -> HostCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
-        return NumpyCounting()
+        return HostCounting()
 
     def tracer(self, scene: Scene) -> NumpyTracer:
         """Return what traces rays through a scene."""

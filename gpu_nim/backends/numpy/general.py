@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
-from gpu_nim.backends.shared.cells import CLOSED
-from gpu_nim.backends.shared.engines import SteppedEngine, TouchEngine
+from gpu_nim.backends.shared.engines import CLOSED, SteppedEngine, TouchEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.memory import host_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
@@ -124,8 +123,7 @@ class HashTable:
 class GeneralEngine(TouchEngine, SteppedEngine):
     """A growth of any rule, to at most generation `last`, from its seeds or from a state that an engine returned.
 
-    UsageError when the box of generation `last` has more cells than 63-bit keys; InsufficientMemoryError, before a
-    step is taken or the table of touched cells is enlarged, when there is not enough memory for it.
+    UsageError when the box of generation `last` has more cells than 63-bit keys. After a MemoryError within a step it cannot go on.
 
     >>> from gpu_nim.model.rule import Rule
     >>> rule = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1, 3}), seeds=((0, 0),))

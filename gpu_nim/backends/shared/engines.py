@@ -9,9 +9,11 @@ any number of ranks on either backend resumes from the whole.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal
+from types import ModuleType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +21,15 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.bricks import ROWS, BrickGrid, Bricks
-from gpu_nim.backends.shared.cells import CLOSED, Keys, cell_dtype, coordinate_dtype
+from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
 
 #: Three-pile Nim by [B]'s first rule, which one rank grows in planes of bits.
 NIM = Rule(3, ((1, 1, 0), (1, 0, 1), (0, 1, 1)), frozenset({1}), ((0, 0, 0),), octant=True)
 
+#: Added, in states, to the touches of a cell that is alive, or outside of the universe.
+CLOSED = np.uint16(1 << 15)
 #: How an engine grows: nim in planes, births on exactly one touch in bricks, any rule by the touches of each cell.
 Kind = Literal["planes", "bricks", "touches"]
 
@@ -204,6 +208,44 @@ class BrickEngine(GrowthEngine):
     @abstractmethod
     def _set_newborns(self, representatives: Cells) -> None:
         """Begin with the rank's own among these newborns, and mark them as touched."""
+
+
+class Keys:
+    """A key for each cell of the box of a growth to generation `last`, in a mixed radix, so that adding an offset adds a number.
+
+    Keys are int64, and cells in lexicographic order have ascending keys.  Touched cells outside of the octant have distinct keys,
+    too.  UsageError when the box has more than 2^63 cells.
+
+    `origin`, `strides`: key = (cell - origin) . strides.  `size`: the number of keys.
+
+    >>> keys = Keys(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), last=9)
+    >>> keys.encode(np.array([[2, 5]])), keys.decode(np.array([25]))
+    (array([25]), array([[2, 5]]))
+    """
+
+    def __init__(self, rule: Rule, last: int) -> None:
+        lower, upper = rule.box(last)
+        reach = [max(abs(offset[axis]) for offset in rule.offsets) * rule.octant for axis in range(rule.dimension)]
+        widths = [high - low + 1 + 2 * more for low, high, more in zip(lower, upper, reach, strict=True)]
+        self.size = math.prod(widths)
+        if self.size >= 2**63:
+            raise UsageError(f"generations must keep cells within 63-bit keys, got {last} in {rule.dimension} dimensions")
+        self.origin = np.array([low - more for low, more in zip(lower, reach, strict=True)], np.int64)
+        self.strides = np.array([math.prod(widths[axis + 1 :]) for axis in range(rule.dimension)], np.int64)
+
+    def encode(self, cells: Cells) -> NDArray[np.int64]:
+        """Return the keys of cells (N, dimension)."""
+        keys: NDArray[np.int64] = (cells - self.origin) @ self.strides
+        return keys
+
+    def decode(self, keys: Any, xp: ModuleType = np) -> Any:
+        """Return the cells of keys, int64 of shape (N, dimension), in arrays of `xp` as the keys are."""
+        cells = xp.empty((len(keys), len(self.strides)), np.int64)
+        for axis, (origin, stride) in enumerate(zip(self.origin.tolist(), self.strides.tolist(), strict=True)):
+            quotient = keys // stride
+            cells[:, axis] = quotient + origin
+            keys = keys - quotient * stride
+        return cells
 
 
 class TouchEngine(GrowthEngine):

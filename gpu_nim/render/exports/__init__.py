@@ -11,7 +11,6 @@ from pkgutil import iter_modules
 
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedObject, ExportFormat, Printing, printing_note
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
@@ -19,7 +18,7 @@ from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
 from gpu_nim.render.source import Source, name_of
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
-__all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_options", "host_memory", "require_memory"]
+__all__ = ["EXPORTS", "PRINT_SIZE", "export", "export_options"]
 
 
 for _module in iter_modules(__path__, f"{__name__}."):

@@ -20,7 +20,6 @@ from gpu_nim.render.geometry import CORNERS, SIDES, Blocks, components, corners_
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT
-from gpu_nim.render.themes import to_linear
 
 _HALVES = [0, 1, 2, 0, 2, 3]  # of the corners of a quadrilateral: those of its two triangles
 #: Those of each side of a cube, as indices of `CORNERS`, anticlockwise from outside.
@@ -185,11 +184,6 @@ class ExportedObject:
     def colours(self) -> NDArray[np.uint8]:
         """The colour of each block, sRGB (N, 3)."""
         return colour_bytes(self.blocks, self.look)
-
-    @cached_property
-    def light(self) -> NDArray[np.float32]:
-        """The same in linear light, 0 to 1."""
-        return to_linear(self.colours / np.float32(255))
 
     @cached_property
     def facts(self) -> dict[str, NDArray[np.int32]]:

@@ -26,6 +26,7 @@ from gpu_nim.render.exports.export_format import (
 )
 from gpu_nim.render.look import SHAPE_OPTIONS
 from gpu_nim.render.metadata import STL_HEAD
+from gpu_nim.render.themes import to_linear
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
@@ -132,7 +133,7 @@ def glb(obj: ExportedObject) -> bytes:
         tree["asset"] |= {"generator": made.software, "extras": {"command": made.command}}
         tree["materials"], tree["meshes"][0]["primitives"][0]["material"] = [_MATTE], 0
 
-    scene = _trimesh(mesh, np.rint(obj.light * 255).astype(np.uint8), **facts).scene()
+    scene = _trimesh(mesh, np.rint(to_linear(obj.colours / np.float32(255)) * 255).astype(np.uint8), **facts).scene()
     return bytes(export_glb(scene, include_normals=False, tree_postprocessor=finish))
 
 

@@ -13,7 +13,7 @@ from gpu_nim.render.annotations import LegendBox
 from gpu_nim.render.axes import CoordinateBox, draw_axes
 from gpu_nim.render.colourings import Bar
 from gpu_nim.render.drawing import Drawing, beside, sheet
-from gpu_nim.render.figures.figure import figure
+from gpu_nim.render.figures import figure
 from gpu_nim.render.themes import Colour, Theme, one_colour, to_linear
 from gpu_nim.render.views import from_angles
 

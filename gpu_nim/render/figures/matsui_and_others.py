@@ -14,7 +14,7 @@ from gpu_nim.render.annotations import on_picture
 from gpu_nim.render.axes import box_of, draw_axes
 from gpu_nim.render.colourings import base_colours
 from gpu_nim.render.drawing import Drawing, sheet
-from gpu_nim.render.figures.figure import figure
+from gpu_nim.render.figures import figure
 from gpu_nim.render.geometry import Blocks, visible
 from gpu_nim.render.shading import Shader
 from gpu_nim.render.source import blocks_of

@@ -5,7 +5,7 @@ the maps x -> (x + v) / 2 to its corners v. A word of n corners is a map with on
 a zoom by 2^n: so that movie loops.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,10 +16,10 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.framing import aim, view_of, with_shadow
-from gpu_nim.render.image import Frame, Renderer
+from gpu_nim.render.framing import aim, framed, view_of, with_shadow
+from gpu_nim.render.image import Frame, Renderer, still_of
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions.motion import MOTIONS, CameraMotion, Motion, Movie
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.source import CELLS_LIMIT, NimSource, TreeSource, read_source
 from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_object import CellColours, traced_object
@@ -38,7 +38,7 @@ _MARGIN = 1.05  # of what is drawn about a picture
 
 
 @MOTIONS.add
-class Turntable(CameraMotion):
+class Turntable(Motion):
     """The object turns once."""
 
     name = "turntable"
@@ -46,13 +46,19 @@ class Turntable(CameraMotion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        x, y, z = self.still.basis[2]
+        self._drawn, still = still_of(self.object_of(self.source), self.look, self.engine)
+        hull, self._parallel = framed(self._drawn.blocks, self.look), still.parallel
+        x, y, z = still.basis[2]
         self._azimuth = float(np.degrees(np.arctan2(y, x)))
         self._elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
-        self._middle = (self.hull.min(axis=0) + self.hull.max(axis=0)) / 2
-        whole = _revolved(self.hull - self._middle)
-        shown = with_shadow(whole, self._view(0.0), self.look)
-        self._beside = fit(self._view(0.0), shown, self.look.aspect, margin=0.04, margins=self.margins)
+        self._middle = (hull.min(axis=0) + hull.max(axis=0)) / 2
+        whole = _revolved(hull - self._middle)
+        shown, margins = with_shadow(whole, self._view(0.0), self.look), self._drawn.annotations.margins
+        self._beside = fit(self._view(0.0), shown, self.look.aspect, margin=0.04, margins=margins)
+
+    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
+        """Return one frame."""
+        return self._drawn.frame(self.camera(number), on_step=on_step)
 
     def camera(self, number: int) -> Camera:
         """Return the camera of a frame, at a constant distance from the object's axis; that after the last is the first again."""
@@ -62,7 +68,7 @@ class Turntable(CameraMotion):
     def _view(self, azimuth: float) -> View:
         """Return a view whose upward direction turns with it, so that the object turns even when seen from above."""
         up = from_angles(azimuth, self._elevation + 90).toward
-        return View(from_angles(azimuth, self._elevation).toward, up, self.look.view is not None and self.still.parallel)
+        return View(from_angles(azimuth, self._elevation).toward, up, self.look.view is not None and self._parallel)
 
 
 def _revolved(points: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -116,10 +122,10 @@ class ZoomInPlane:
         self._movie, self._tree = movie, tree
         self._whole = aim(blocks_of_tree(movie.source, tree, _OUTLINE), movie.look)
 
-    def frame(self, part: float, on_step: OnStep) -> Frame:
+    def frame(self, part: Fraction, on_step: OnStep) -> Frame:
         """Return the frame at a part of the way."""
         look, (width, height) = self._movie.look, self._movie.look.resolution
-        times = (_CLOSEST / self._whole.scale) ** part
+        times = (_CLOSEST / self._whole.scale) ** float(part)
         camera = replace(self._whole, eye=self._whole.eye * times, scale=self._whole.scale * times)
         half = np.array([width / height, 1.0]) * camera.scale * _MARGIN
         (left, bottom), (right, top) = camera.eye[:2] - half, camera.eye[:2] + half
@@ -131,29 +137,63 @@ class ZoomInPlane:
         return Renderer(blocks, look, "numpy").frame(camera, on_step=on_step)
 
 
+@dataclass(frozen=True)
 class ZoomInSpace:
-    """The zoom from all of a tree of space to the cell that is seen in the middle of the picture."""
+    """The zoom to a point, in a straight line, by some octaves of the distance from it.
 
-    def __init__(self, movie: Movie, tree: Tree) -> None:
-        look = movie.look
-        obj = traced_object(movie.source, look)
-        _, up, toward = (tuple(row) for row in view_of(obj, look).basis().tolist())
-        self._whole = aim(obj, look, view=View(toward, up), margins=NO_MARGINS)
-        width, height = look.resolution
-        ray = primary_rays(self._whole, look.resolution, np.array([height // 2 * width + width // 2]), (0.5, 0.5))
-        hit = select().tracer(tree.scene).trace(replace(ray, spread=0.0))
-        if not len(hit.met):
-            raise UsageError(f"a zoom movie needs a cell in the middle of the picture, and there {movie.source} is empty")
-        a, b, c = (Fraction(int(x)) + Fraction(1, 2) for x in hit.cells[:, 0])
-        self._point: Position = a, b, c
-        self._drawn = Renderer(replace(obj, colours=rounds(look, self._point, _OCTAVES)), look, "trace")
+    Args:
+        drawn: the object, in colours that are periodic in the logarithm of that distance.
+        point: the point.
+        offset: from the point to the eye at the beginning, (3,).
+        octaves: by which the distance falls.
+        basis: as for `Camera`.
+        scale: as for `Camera`.
+    """
 
-    def frame(self, part: float, on_step: OnStep) -> Frame:
+    drawn: Renderer
+    point: Position
+    offset: NDArray[np.float64]
+    octaves: float
+    basis: NDArray[np.float64]
+    scale: float
+
+    def frame(self, part: Fraction, on_step: OnStep) -> Frame:
         """Return the frame at a part of the way."""
-        offset = self._whole.eye - np.array(self._point, float)
-        offset *= (_CLOSEST / np.linalg.norm(offset)) ** part
-        a, b, c = (point + Fraction(moved) for point, moved in zip(self._point, offset.tolist(), strict=True))
-        return self._drawn.frame(replace(self._whole, eye=np.array([a, b, c], float), place=(a, b, c)), on_step=on_step)
+        offset = self.offset * 2.0 ** float(-self.octaves * part)
+        a, b, c = (point + Fraction(moved) for point, moved in zip(self.point, offset.tolist(), strict=True))
+        camera = Camera(np.array([a, b, c], float), self.basis, self.scale, False, (a, b, c))
+        return self.drawn.frame(camera, on_step=on_step)
+
+
+def zoom_into_nim(look: Look, word: str) -> ZoomInSpace:
+    """Return the zoom to the fixed point of a word of corners, which begins before the face that it leaves out."""
+    a, b, c = fixed_point(word)
+    point: Position = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
+    left_out = np.array(_CORNERS[min(set(_CORNERS) - set(word))], float)
+    normal = 0.5 - left_out  # from the corner across, through the middle, out of the face
+    along = np.cross(normal, (0.0, 0.0, 1.0))
+    offset = normal / np.linalg.norm(normal) + _SLANT * along / np.linalg.norm(along)
+    offset *= _NEAR / np.linalg.norm(offset)
+    obj = traced_object(f"nim:2^{LARGEST_BITS}-1", look)
+    drawn = Renderer(replace(obj, colours=rounds(look, point, len(word))), look, "trace")
+    return ZoomInSpace(drawn, point, offset, len(word), basis_of(offset), float(np.tan(np.radians(_ANGLE / 2))))
+
+
+def zoom_into_tree(movie: Movie, tree: Tree) -> ZoomInSpace:
+    """Return the zoom from all of a tree of space to the cell that is seen in the middle of the picture."""
+    look, (width, height) = movie.look, movie.look.resolution
+    obj = traced_object(movie.source, look)
+    _, up, toward = (tuple(row) for row in view_of(obj, look).basis().tolist())
+    whole = aim(obj, look, view=View(toward, up), margins=NO_MARGINS)
+    ray = primary_rays(whole, look.resolution, np.array([height // 2 * width + width // 2]), (0.5, 0.5))
+    hit = select().tracer(tree.scene).trace(replace(ray, spread=0.0))
+    if not len(hit.met):
+        raise UsageError(f"a zoom movie needs a cell in the middle of the picture, and there {movie.source} is empty")
+    a, b, c = (Fraction(int(x)) + Fraction(1, 2) for x in hit.cells[:, 0])
+    offset = whole.eye - np.array([a, b, c], float)
+    octaves = float(np.log2(np.linalg.norm(offset) / _CLOSEST))
+    drawn = Renderer(replace(obj, colours=rounds(look, (a, b, c), _OCTAVES)), look, "trace")
+    return ZoomInSpace(drawn, (a, b, c), offset, octaves, whole.basis, whole.scale)
 
 
 @MOTIONS.add
@@ -184,31 +224,14 @@ class Zoom(Motion):
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._into: ZoomInPlane | ZoomInSpace | None = None
-        if isinstance(self.source, TreeSource):
-            self._into = (ZoomInPlane if self.source.tree.scene.dimension == 2 else ZoomInSpace)(movie, self.source.tree)
-            return
-        word = movie.values["into"]
-        self.octaves = len(word)
-        a, b, c = fixed_point(word)
-        self.point: Position = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
-        left_out = np.array(_CORNERS[min(set(_CORNERS) - set(word))], float)
-        normal = 0.5 - left_out  # from the corner across, through the middle, out of the face
-        along = np.cross(normal, (0.0, 0.0, 1.0))
-        self.offset = normal / np.linalg.norm(normal) + _SLANT * along / np.linalg.norm(along)
-        self.offset *= _NEAR / np.linalg.norm(self.offset)
-        obj = traced_object(f"nim:2^{LARGEST_BITS}-1", movie.look)
-        self._drawn = Renderer(replace(obj, colours=rounds(movie.look, self.point, self.octaves)), movie.look, "trace")
+        tree = self.source.tree if isinstance(self.source, TreeSource) else None
+        self._into: ZoomInPlane | ZoomInSpace
+        if tree is None:
+            self._into = zoom_into_nim(movie.look, movie.values["into"])
+        else:
+            self._into = ZoomInPlane(movie, tree) if tree.scene.dimension == 2 else zoom_into_tree(movie, tree)
+        self._steps = movie.frames if tree is None else max(movie.frames - 1, 1)  # of Nim, a loop
 
     def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame; of Nim, that after the last is the first again."""
-        if self._into is not None:
-            return self._into.frame(number / max(self.movie.frames - 1, 1), on_step)
-        return self._drawn.frame(self.camera(Fraction(number, self.movie.frames)), on_step=on_step)
-
-    def camera(self, part: Fraction) -> Camera:
-        """Return the camera at a part of the movie: 0 and 1 differ by a zoom by a power of two."""
-        offset = self.offset * 2.0 ** float(-self.octaves * part)
-        a, b, c = (point + Fraction(moved) for point, moved in zip(self.point, offset.tolist(), strict=True))
-        basis = basis_of(self.offset)
-        return Camera(np.array([float(a), float(b), float(c)]), basis, float(np.tan(np.radians(_ANGLE / 2))), False, (a, b, c))
+        return self._into.frame(Fraction(number, self._steps), on_step)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import glow_by_age
-from gpu_nim.render.framing import aim, annotations, cut_open, view_of
+from gpu_nim.render.framing import aim, annotations, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
@@ -41,7 +41,7 @@ class Pullback:
         self.places = places(len(self.stops), frames, self._hold)
         view = view_of(obj, look)
         self.toward = view.basis()[2]
-        shown = [cut_open(obj.until(max(stop, first + _NEAREST)), look, self.toward) for stop in self.stops]
+        shown = [obj.until(max(stop, first + _NEAREST)).opened(look.cut, self.toward) for stop in self.stops]
         space = annotations(obj, look, caption).margins
         self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
         self._ways = [
@@ -162,7 +162,7 @@ class GrowthMotion(Motion):
         """Return one frame."""
         generation, camera = self.pullback.frame(number)
         words = grown_caption(self._whole, generation)
-        part, base = cut_open(self._whole.until(generation), self.look, self.pullback.toward), None
+        part, base = self._whole.until(generation).opened(self.look.cut, self.pullback.toward), None
         if self.engine != "trace":
             base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
         return Renderer(part, self.look, self.engine, base, self._longest).frame(camera, words, on_step=on_step)

@@ -10,13 +10,12 @@ from gpu_nim.games.entries import Parameter, ParameterType, integer_type
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.framing import framed
 from gpu_nim.render.geometry import Blocks, generations_unknown
-from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable, still_of
+from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import ParsedSource, read_source
 from gpu_nim.render.traced_object import traced_object
-from gpu_nim.render.views import INSIDE, Camera
+from gpu_nim.render.views import INSIDE
 
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
@@ -147,32 +146,6 @@ class Motion(ABC):
         if obj.flat:
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)
         return obj
-
-
-class CameraMotion(Motion):
-    """A motion of the camera about an object that stays as it is.
-
-    Args:
-        movie: the movie.
-    """
-
-    def __init__(self, movie: Movie) -> None:
-        super().__init__(movie)
-        self._drawn, self.still = still_of(self.object_of(self.source), self.look, self.engine)
-        self.outline, self.margins = self._drawn.blocks, self._drawn.annotations.margins
-        self.hull = framed(self.outline, self.look)
-
-    @abstractmethod
-    def camera(self, number: int) -> Camera:
-        """Return the camera of a frame.
-
-        Args:
-            number: the frame, counted from 0.
-        """
-
-    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
-        """Return one frame."""
-        return self._drawn.frame(self.camera(number), on_step=on_step)
 
 
 MOTIONS = Registry[type[Motion]]("motion")

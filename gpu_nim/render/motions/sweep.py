@@ -11,7 +11,7 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.framing import aim, cut_open, view_of
+from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
@@ -71,7 +71,7 @@ class Sweep(Motion):
         self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
         self._running = self._caption(max(self.sweep), self.largest)
         self._toward = view_of(self.largest, self.look).basis()[2]
-        self._camera = aim(cut_open(self.largest, self.look, self._toward), self.look, self._running)
+        self._camera = aim(self.largest.opened(self.look.cut, self._toward), self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
     def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
@@ -80,8 +80,7 @@ class Sweep(Motion):
 
     def _draw(self, value: Fraction, on_step: OnStep) -> Frame:
         whole = self._object(value)
-        obj = cut_open(whole, self.look, self._toward)
-        drawn = Renderer(obj, self.look, self.engine, running=self._running)
+        drawn = Renderer(whole.opened(self.look.cut, self._toward), self.look, self.engine, running=self._running)
         return drawn.frame(self._camera, self._caption(value, whole), on_step=on_step)
 
     def _object(self, value: Fraction) -> Blocks:

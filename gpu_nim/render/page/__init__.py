@@ -21,7 +21,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from gpu_nim.model.files import Provenance, call, made_by
-from gpu_nim.render.framing import cut_open, view_of
+from gpu_nim.render.framing import view_of
 from gpu_nim.render.geometry import Blocks, require_cubes
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
@@ -85,7 +85,7 @@ def solid(source: Source, look: Look, limit: int = CELLS_LIMIT) -> tuple[Blocks,
     """Return a source as at most `limit` cubes in space, with the look's cut, and the view of the look."""
     blocks = prepare(blocks_of(source, limit=limit, colour=look.colour), look)
     view = view_of(blocks, look)
-    return require_cubes(cut_open(blocks, look, view.basis()[2])), view
+    return require_cubes(blocks.opened(look.cut, view.basis()[2])), view
 
 
 def page(source: Source, look: Look) -> Page:
@@ -172,7 +172,7 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
         "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
         "theme": look.theme,
         "themes": {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, scene.palettes, strict=True)},
-        "lamps": _lamps(),
+        "lights": {name: way.tolist() for name, way in vars(ThreePointLighting.of(np.eye(3))).items()},
         **more,
     }
     return Page(_document(data, made_by(made)), name, scene.population, scene.drawn, scene.blocks.note)
@@ -181,21 +181,9 @@ def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more
 def _worn(theme: Theme, palette: str) -> dict[str, object]:
     """Return a theme for the page, with the object's colours in it."""
     colours = {name: getattr(theme, name) for name in ("bottom", "top", "text", "pick")}
-    return {**colours, "win": theme.categories[2], "light": _light(theme), "palette": palette}
-
-
-def _light(theme: Theme) -> dict[str, object]:
-    return {
-        "ambient": theme.ambient,
-        "keyStrength": theme.key,
-        **{name: [round(float(part), 4) for part in colour] for name, colour in (("warm", WARM), ("cool", COOL))},
-    }
-
-
-def _lamps() -> dict[str, list[float]]:
-    """Return the directions to the lamps of a camera whose axes are those of the world."""
-    lamps = ThreePointLighting.of(np.eye(3))
-    return {name: getattr(lamps, name).tolist() for name in ("key", "fill", "rim")}
+    directed = {name: [round(float(part), 4) for part in colour] for name, colour in (("warm", WARM), ("cool", COOL))}
+    light = {"ambient": theme.ambient, "keyStrength": theme.key, **directed}
+    return {**colours, "win": theme.categories[2], "light": light, "palette": palette}
 
 
 def _turnable(view: View) -> dict[str, object]:

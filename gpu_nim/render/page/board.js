@@ -15,11 +15,11 @@ function wholeOf(text) {  // a number as people write it: 12, 1_000 or 2^40; nul
 }
 
 class Board {
-  constructor(body) {
+  constructor(object) {
     const names = ["turn", "position", "move", "from", "amount", "take", "make", "leaves", "undo", "hint", "why", "moves", "new", "begin", "start",
       "players", "misere", "refused", "rule", "played", "reach", "winning", "cube", "here", "chosen", "named"];
     this.at = Object.fromEntries(names.map(name => [name, document.getElementById(name)]));
-    this.body = body;
+    this.object = object;
     this.controls = null;  // of the picture, once it is drawn
     this.rules = data.game.lines ? new Lines(data.game) : new Inequalities(data.game);
     this.hinting = data.game.hints;
@@ -53,7 +53,7 @@ class Board {
 
   open(start) {  // begin a match; false, with a sentence, where the position is none of the game
     const { at, rules } = this, { limits, nim } = data.game, misere = at.misere.checked;
-    const strategy = new Strategy(rules, this.body, { nim, misere });
+    const strategy = new Strategy(rules, this.object, { nim, misere });
     at.refused.textContent = !start || start.length !== rules.names.length || start.includes(null) ? `A position is ${rules.names.length} numbers, such as ${data.game.start.join(" ")}.`
       : start.some((x, k) => x > big(limits[k])) ? `The page is for positions up to ${written(limits.map(big))}.`
       : !rules.permits(start) ? `That is no position of the game. ${data.game.rule}` : "";
@@ -206,14 +206,14 @@ class Board {
 
   follow() {  // Nim's picture is as deep as the piles are
     if (!data.game.nim) return;
-    const from = bitLength(this.body.last), bits = Math.max(SHALLOWEST, bitLength(greatest(this.match.position)));
+    const from = bitLength(this.object.last), bits = Math.max(SHALLOWEST, bitLength(greatest(this.match.position)));
     if (bits === from) return;
-    this.body.deepen(bits);
+    this.object.deepen(bits);
     this.controls?.rescale(bits - from);
   }
 
   spot(position) {  // the middle of its cell, in pixels
-    const middle = this.body.place(position).map(x => (x << BITS) + (1n << BITS) / 2n);
+    const middle = this.object.place(position).map(x => (x << BITS) + (1n << BITS) / 2n);
     return this.controls.camera.project(middle, this.controls.room());
   }
 
@@ -225,7 +225,7 @@ class Board {
     put("played", `M${spots(positions).join("L")}`);
     put("reach", this.marked.map(some => `M${spots([position, ...some.map(({ leaves }) => leaves)]).join("L")}`).join(""));
     put("winning", this.hinting && !over ? spots(this.winning.map(({ leaves }) => leaves)).map(spot => `M${spot}h0`).join("") : "");
-    put("cube", this.controls.sides(this.body.place(position), 1n));
+    put("cube", this.controls.sides(this.object.place(position), 1n));
     circle("here", here);
     at.chosen.style.display = this.option ? "" : "none";
     if (this.option) circle("chosen", this.spot(this.option.leaves));

@@ -1,4 +1,4 @@
-// The camera: a focus in the body, where it looks from, how much of the body it sees, and its lens.
+// The camera: a focus in the object, where it looks from, how much of the object it sees, and its lens.
 
 const FLAT = .015;  // lenses below this have parallel sight lines
 
@@ -7,18 +7,18 @@ const UPRIGHT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 class Camera {
   // basis: right, up and toward the eye; pole: the axis that it is turned about; reach: half the height that is seen around the focus;
   // lens: the tangent of half the angle, or 0 for parallel sight lines.
-  constructor(body) {
-    this.body = body;
+  constructor(object) {
+    this.object = object;
   }
 
-  get radius() { return length(this.body.extent.map(Number)) / 2 }
+  get radius() { return length(this.object.extent.map(Number)) / 2 }
 
-  get middle() { return this.body.extent.map(side => (side << BITS) / 2n) }
+  get middle() { return this.object.extent.map(side => (side << BITS) / 2n) }
 
   get parallel() { return this.lens < FLAT }
 
   take({ basis, pole, focus, reach, lens }) {
-    Object.assign(this, { basis, pole, focus, reach, lens }, this.body.flat && { basis: UPRIGHT, lens: 0 });  // from above alone
+    Object.assign(this, { basis, pole, focus, reach, lens }, this.object.flat && { basis: UPRIGHT, lens: 0 });  // from above alone
   }
 
   state() {
@@ -26,7 +26,7 @@ class Camera {
     return { basis, pole, focus, reach, lens };
   }
 
-  // With parallel sight lines rays begin before the body, but not so far that floats lose what a pixel shows.
+  // With parallel sight lines rays begin before the object, but not so far that floats lose what a pixel shows.
   get distance() {
     if (!this.parallel) return this.reach / this.lens;
     return Math.min(length(between(this.middle, this.focus)) + 1.01 * this.radius, this.reach * 4096);
@@ -40,7 +40,7 @@ class Camera {
     this.basis = level.map(axis => turned(axis, right, -rise));
   }
 
-  keepNear() {  // the focus stays about the body
+  keepNear() {  // the focus stays about the object
     const far = between(this.middle, this.focus), limit = 1.5 * this.radius;
     if (length(far) > limit) this.focus = moved(this.middle, far.map(x => x * limit / length(far)));
   }
@@ -57,10 +57,10 @@ class Camera {
     this.keepNear();
   }
 
-  lookAlong(view, aspect) {  // where a view of the page shows all of the body: the picture's height is 2, its width twice the aspect
+  lookAlong(view, aspect) {  // where a view of the page shows all of the object: the picture's height is 2, its width twice the aspect
     const toward = unit(view.toward), right = unit(cross(view.pole, toward)), up = cross(toward, right), share = 1 - 2 * data.margin;
-    const [x, y, z] = [right, up, toward].map(axis => this.body.hull.map(p => dot(axis, p)));
-    const least = a => Math.min(...a), most = a => Math.max(...a), depth = dot(this.body.extent.map(Number), toward) / 2;
+    const [x, y, z] = [right, up, toward].map(axis => this.object.hull.map(p => dot(axis, p)));
+    const least = a => Math.min(...a), most = a => Math.max(...a), depth = dot(this.object.extent.map(Number), toward) / 2;
     let cx, cy, reach;
     if (view.parallel) {
       cx = (least(x) + most(x)) / 2; cy = (least(y) + most(y)) / 2;
@@ -86,7 +86,7 @@ class Camera {
     return part => {
       const reach = from.reach * (to.reach / from.reach) ** part;
       // Where it goes nearer or farther, the focus moves so that one point of the picture stays. It is counted from the closer end,
-      // which may be a cell in a body of 2^60.
+      // which may be a cell in an object of 2^60.
       const gone = nearer ? (reach - from.reach) / (to.reach - from.reach) : part;
       const left = nearer ? (to.reach - reach) / (to.reach - from.reach) : 1 - part;
       const focus = gone < left ? moved(from.focus, far.map(x => x * gone)) : moved(to.focus, far.map(x => -x * left));
@@ -98,8 +98,8 @@ class Camera {
   // the cells from `first` to before `beyond`.
   rays({ width, height, middle, half }, [first, beyond]) {
     const eye = this.eye(), [right, up, toward] = this.basis;
-    const anchor = eye.map((x, k) => clamp(x >> BITS, 0n, this.body.extent[k] - 1n)), zero = [0, 0, 0];
-    const { cell, shift } = this.body.anchored?.(anchor) ?? { cell: anchor };
+    const anchor = eye.map((x, k) => clamp(x >> BITS, 0n, this.object.extent[k] - 1n)), zero = [0, 0, 0];
+    const { cell, shift } = this.object.anchored?.(anchor) ?? { cell: anchor };
     const from = corner => corner.map((x, k) => Number(x - anchor[k])), scaled = (v, times) => v.map(x => x * times);
     return {
       anchor,
@@ -110,13 +110,13 @@ class Camera {
       eyeRight: this.parallel ? scaled(right, this.reach) : zero, eyeUp: this.parallel ? scaled(up, this.reach) : zero,
       aheadRight: this.parallel ? zero : scaled(right, this.lens), aheadUp: this.parallel ? zero : scaled(up, this.lens),
       pixel: this.parallel ? this.reach / half : 0, pixelSpread: this.parallel ? 0 : this.lens / half,
-      right, up, ...this.lamps(),
+      right, up, ...this.lights(),
     };
   }
 
-  lamps() {  // directions, from those for a camera whose axes are those of the world
-    return Object.fromEntries(Object.entries(data.lamps).map(([name, lamp]) =>
-      [name, lamp.reduce((sum, part, k) => plus(sum, this.basis[k], part), [0, 0, 0])]));
+  lights() {  // directions, from those for a camera whose axes are those of the world
+    return Object.fromEntries(Object.entries(data.lights).map(([name, light]) =>
+      [name, light.reduce((sum, part, k) => plus(sum, this.basis[k], part), [0, 0, 0])]));
   }
 
   project(point, { width, middle, half }) {  // to pixels from the top left corner

@@ -1,5 +1,5 @@
 // Cells: triples of whole numbers of up to 60 bits, each high * 2^30 + low, which 32-bit integers hold at any depth.
-// Points are floats relative to the anchor, a cell in the body near the eye. Near it they are exact enough for single cells, and
+// Points are floats relative to the anchor, a cell in the object near the eye. Near it they are exact enough for single cells, and
 // far from it for what a pixel shows there.
 
 precision highp float;
@@ -14,7 +14,7 @@ const int LOW = 0x3fffffff;
 const float LIMB = 1073741824.;
 
 uniform ivec3 anchorHigh, anchorLow;
-uniform ivec3 firstHigh, firstLow, extentHigh, extentLow;  // cells are from the first to before the extent: the body's box, or what a cut leaves
+uniform ivec3 firstHigh, firstLow, extentHigh, extentLow;  // cells are from the first to before the extent: the object's box, or what a cut leaves
 
 ivec3 choose(bvec3 which, ivec3 yes, ivec3 no) { return no + (yes - no) * ivec3(which); }
 

@@ -3,8 +3,8 @@
 const LEGEND = 48;  // parts of the slider that have a colour each
 
 class Controls {
-  constructor(body, camera, picture, tracer, board) {  // board: of a page to play on, else null
-    Object.assign(this, { body, camera, picture, tracer, board, generation: body.last, view: data.views[0], touched: false });
+  constructor(object, camera, picture, tracer, board) {  // board: of a page to play on, else null
+    Object.assign(this, { object, camera, picture, tracer, board, generation: object.last, view: data.views[0], touched: false });
     Object.assign(this, { spinning: false, growing: null, flight: null, ticking: false, before: 0, marked: null });
     Object.assign(this, { theme: data.theme, cut: null });
     for (const name of ["play", "slider", "count", "colours", "views", "themes", "cuts", "cutting", "plane", "kept", "lens", "spin", "full", "link", "save", "label", "said",
@@ -13,18 +13,18 @@ class Controls {
     }
     this.link.hidden = !HAS_ADDRESS;
     this.full.hidden = !document.fullscreenEnabled;
-    this.lens.hidden = this.spin.hidden = Boolean(body.flat);
-    this.cuts.hidden = Boolean(body.flat || board);
+    this.lens.hidden = this.spin.hidden = Boolean(object.flat);
+    this.cuts.hidden = Boolean(object.flat || board);
     if (board) board.controls = this;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.listen();
     this.measure();
     this.fit();
-    if (!this.restore()) this.show(body.last);
+    if (!this.restore()) this.show(object.last);
   }
 
   measure() {  // the steps of the slider
-    const { body: { first, last } } = this;
+    const { object: { first, last } } = this;
     this.steps = Number(last - first > MOST_STEPS ? MOST_STEPS : last - first);
     this.slider.max = this.steps;
     this.slider.disabled = this.play.disabled = !this.steps;
@@ -44,17 +44,17 @@ class Controls {
   }
 
   legend() {  // the colours of generations, along the slider; none where colours are of something else
-    const { body } = this, stops = Array.from({ length: LEGEND + 1 }, (_, k) => this.atStep(Math.round(this.steps * k / LEGEND)));
-    if (data.kind === "tree" || data.inked) return "none";
-    const index = generation => body.index ? body.index(Number(generation)) : Number(generation >> BigInt(body.bucket));
-    return `linear-gradient(90deg, ${stops.map(stop => `rgb(${body.colours.subarray(3 * index(stop), 3 * index(stop) + 3).join(" ")})`).join(", ")})`;
+    const { object } = this, stops = Array.from({ length: LEGEND + 1 }, (_, k) => this.atStep(Math.round(this.steps * k / LEGEND)));
+    if (data.kind === "tree" || data.coloured) return "none";
+    const index = generation => object.index ? object.index(Number(generation)) : Number(generation >> BigInt(object.bucket));
+    return `linear-gradient(90deg, ${stops.map(stop => `rgb(${object.colours.subarray(3 * index(stop), 3 * index(stop) + 3).join(" ")})`).join(", ")})`;
   }
 
-  rescale(bits) {  // after the body became so many powers of two larger: the same view of it
+  rescale(bits) {  // after the object became so many powers of two larger: the same view of it
     const scaled = x => bits < 0 ? x >> BigInt(-bits) : x << BigInt(bits), { touched } = this, state = (this.flight?.to ?? this.camera.state());
     this.measure();
     this.tracer.paint();
-    this.show(this.body.last);
+    this.show(this.object.last);
     this.fly({ ...state, focus: state.focus.map(scaled), reach: state.reach * 2 ** bits }, () => { this.touched = touched });
   }
 
@@ -75,10 +75,10 @@ class Controls {
   shown() {
     const parts = x => [Number(x >> 30n), Number(x & 0x3fffffffn)];
     if (data.kind === "nim") {
-      return { firstGeneration: parts(this.body.first), lastGeneration: parts(this.generation), bucket: this.body.bucket };
+      return { firstGeneration: parts(this.object.first), lastGeneration: parts(this.generation), bucket: this.object.bucket };
     }
-    if (data.kind === "tree") return this.body.shape;
-    return { levels: data.levels, lastIndex: this.body.index(Number(this.generation)), inked: Number(data.inked) };
+    if (data.kind === "tree") return this.object.shape;
+    return { levels: data.levels, lastIndex: this.object.index(Number(this.generation)), coloured: Number(data.coloured) };
   }
 
   redraw() {
@@ -98,7 +98,7 @@ class Controls {
   wear(name) {
     wear(name);
     this.theme = this.themes.value = name;
-    this.body.paint();
+    this.object.paint();
     this.tracer.paint();
     this.colour();
     this.redraw();
@@ -107,7 +107,7 @@ class Controls {
   // The cut: of the cells, only those are left whose coordinate on an axis is below `at`, or those at which it is not.
 
   cutOpen(axis) {  // in the middle, so that the section faces the eye; null for no cut
-    this.takeCut(axis === null ? null : { axis, at: this.body.extent[axis] / 2n, below: this.camera.basis[2][axis] >= 0 });
+    this.takeCut(axis === null ? null : { axis, at: this.object.extent[axis] / 2n, below: this.camera.basis[2][axis] >= 0 });
   }
 
   takeCut(cut) {
@@ -116,21 +116,21 @@ class Controls {
     this.cuts.options[0].text = cut ? "Whole" : "Cut";
     this.cutting.hidden = !cut;
     if (cut) {
-      const { axis, at, below } = cut, side = this.body.extent[axis], steps = side < MOST_PLANES ? side : MOST_PLANES;
+      const { axis, at, below } = cut, side = this.object.extent[axis], steps = side < MOST_PLANES ? side : MOST_PLANES;
       Object.assign(this.plane, { min: Number(below), max: Number(steps) - !below, value: Number(at * steps / side) });
-      this.kept.textContent = `${data.axes[axis]} ${below ? "<" : "≥"} ${brief(this.body.coordinate(at, axis))}`;
+      this.kept.textContent = `${data.axes[axis]} ${below ? "<" : "≥"} ${brief(this.object.coordinate(at, axis))}`;
       this.plane.setAttribute("aria-valuetext", this.kept.textContent);
     }
     this.redraw();
   }
 
   moveCut(step) {
-    const { cut } = this, side = cut && this.body.extent[cut.axis], most = side < MOST_PLANES ? side : MOST_PLANES;
+    const { cut } = this, side = cut && this.object.extent[cut.axis], most = side < MOST_PLANES ? side : MOST_PLANES;
     if (cut) this.takeCut({ ...cut, at: BigInt(clamp(step, +this.plane.min, +this.plane.max)) * side / most });
   }
 
-  left() {  // the cells of the body's box that the cut leaves: from the first to before the second
-    const ends = [[0n, 0n, 0n], [...this.body.cells ?? this.body.extent]], { cut } = this;
+  left() {  // the cells of the object's box that the cut leaves: from the first to before the second
+    const ends = [[0n, 0n, 0n], [...this.object.cells ?? this.object.extent]], { cut } = this;
     if (cut) ends[Number(cut.below)][cut.axis] = cut.at;
     return ends;
   }
@@ -173,7 +173,7 @@ class Controls {
     this.redraw();
   }
 
-  turn(x, y) { if (this.body.flat) this.move(x, y); else this.take(() => this.camera.turn(x * .006, y * .006)) }
+  turn(x, y) { if (this.object.flat) this.move(x, y); else this.take(() => this.camera.turn(x * .006, y * .006)) }
   move(x, y) { const { half } = this.room(); this.take(() => this.camera.move(x / half, y / half)) }
   zoom(times, x, y) { this.take(() => this.camera.zoom(times, this.under(x, y))) }
 
@@ -196,7 +196,7 @@ class Controls {
   tap(x, y) { if (!this.board?.choose(x, y)) this.point(x, y, true) }
 
   point(x, y, aloud) {
-    const found = this.hit(x, y), text = found ? this.body.describe(found.cell, found.level) : "";
+    const found = this.hit(x, y), text = found ? this.object.describe(found.cell, found.level) : "";
     this.hideLabel();
     if (found) {
       this.label.textContent = text;
@@ -211,7 +211,7 @@ class Controls {
     return text;
   }
 
-  outline({ cell, level }) { if (!this.body.flat) this.mark.firstElementChild.setAttribute("d", this.sides(...this.body.cube(cell, level))) }
+  outline({ cell, level }) { if (!this.object.flat) this.mark.firstElementChild.setAttribute("d", this.sides(...this.object.cube(cell, level))) }
 
   sides(cell, side) {  // of a cube, those that face the eye, as a path
     const room = this.room(), to = this.camera.eye(), paths = [];
@@ -237,7 +237,7 @@ class Controls {
   // Generations
 
   show(generation) {
-    const { first, last } = this.body, most = BigInt(this.steps || 1);
+    const { first, last } = this.object, most = BigInt(this.steps || 1);
     this.generation = clamp(generation, first, last);
     const step = last > first ? ((this.generation - first) * most + (last - first) / 2n) / (last - first) : 0n;
     this.slider.value = Number(step);
@@ -248,18 +248,18 @@ class Controls {
   }
 
   countText(generation) {
-    const shown = brief(this.body.shown(generation)), unit = shown === "1" ? this.body.unit.slice(0, -1) : this.body.unit;
-    return `generation ${brief(generation)} of ${brief(this.body.last)}: ${shown} ${unit}`;
+    const shown = brief(this.object.shown(generation)), unit = shown === "1" ? this.object.unit.slice(0, -1) : this.object.unit;
+    return `generation ${brief(generation)} of ${brief(this.object.last)}: ${shown} ${unit}`;
   }
 
   reserve() {  // the height of the longest text, so that the picture does not move with it
     this.count.style.minHeight = "";
-    this.count.textContent = this.countText(this.body.last);
+    this.count.textContent = this.countText(this.object.last);
     this.count.style.minHeight = `${Math.ceil(this.count.getBoundingClientRect().height)}px`;
     this.count.textContent = this.countText(this.generation);
   }
 
-  atStep(step) { return this.steps ? this.body.first + (this.body.last - this.body.first) * BigInt(step) / BigInt(this.steps) : this.body.last }
+  atStep(step) { return this.steps ? this.object.first + (this.object.last - this.object.first) * BigInt(step) / BigInt(this.steps) : this.object.last }
 
   step(step) { this.grow(false); this.show(this.atStep(clamp(step, 0, this.steps))) }
 
@@ -270,7 +270,7 @@ class Controls {
   }
 
   rotate(on) {
-    this.spinning = on && !this.body.flat;
+    this.spinning = on && !this.object.flat;
     this.spin.setAttribute("aria-pressed", this.spinning);
     this.tick();
   }
@@ -304,7 +304,7 @@ class Controls {
 
   restore() {
     this.board?.restore();
-    const state = stateOf(location.hash, this.body);
+    const state = stateOf(location.hash, this.object);
     if (!state) return false;
     this.flight = null;
     this.touched = true;

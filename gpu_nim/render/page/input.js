@@ -19,7 +19,7 @@ Controls.prototype.listen = function () {
   this.views.addEventListener("change", () => { this.face(this.views.value); this.views.value = "" });
   for (const name of Object.keys(data.themes)) this.themes.add(new Option(name, name, name === data.theme, name === data.theme));
   this.themes.addEventListener("change", () => this.wear(this.themes.value));
-  for (const [k, name] of data.axes.entries()) if (this.body.extent[k] > 1n) this.cuts.add(new Option(`Cut ${name}`, k));
+  for (const [k, name] of data.axes.entries()) if (this.object.extent[k] > 1n) this.cuts.add(new Option(`Cut ${name}`, k));
   this.cuts.addEventListener("change", () => this.cutOpen(this.cuts.value ? +this.cuts.value : null));
   // Space spins after a click on a button too; who came to it by the keyboard presses it with space.
   document.addEventListener("click", event => { if (event.detail && event.target.closest("button, summary")) event.target.blur() });
@@ -96,7 +96,7 @@ Controls.prototype.listenToKeys = function () {
   };
   const shifted = { ArrowLeft: [-20, 0], ArrowRight: [20, 0], ArrowUp: [0, -20], ArrowDown: [0, 20] };
   data.views.slice(0, 10).forEach((_, k) => { keys[k] = () => this.face(k) });
-  const themes = Object.keys(data.themes), axes = [0, 1, 2].filter(axis => this.body.extent[axis] > 1n);
+  const themes = Object.keys(data.themes), axes = [0, 1, 2].filter(axis => this.object.extent[axis] > 1n);
   keys.t = () => this.wear(themes[(themes.indexOf(this.theme) + 1) % themes.length]);
   for (const words of document.querySelectorAll(".cut")) words.hidden = this.cuts.hidden;
   if (!this.cuts.hidden) {

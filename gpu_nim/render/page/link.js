@@ -12,7 +12,7 @@ function fragmentOf(state, generation, theme, cut) {
   ].join("&");
 }
 
-function stateOf(fragment, body) {  // null where it is no such fragment
+function stateOf(fragment, object) {  // null where it is no such fragment
   const given = Object.fromEntries(new URLSearchParams(fragment.slice(1)));
   if (!LINKED.every(name => name in given)) return null;
   const vector = name => given[name].split(",").map(Number), right = v => v.length === 3 && v.every(Number.isFinite);
@@ -23,12 +23,12 @@ function stateOf(fragment, body) {  // null where it is no such fragment
   const side = cross(up, toward);
   if (length(side) < 1e-6 || length(pole) < 1e-6) return null;
   const [z, x] = [unit(toward), unit(side)];
-  const generation = clamp(BigInt(given.generation), body.first, body.last);
+  const generation = clamp(BigInt(given.generation), object.first, object.last);
   const named = Object.hasOwn(data.themes, given.theme) ? given.theme : data.theme;
-  return { theme: named, cut: cutOf(given.cut, body), generation, basis: [x, cross(z, x), z], pole: unit(pole), focus: whole.map(BigInt), reach, lens };
+  return { theme: named, cut: cutOf(given.cut, object), generation, basis: [x, cross(z, x), z], pole: unit(pole), focus: whole.map(BigInt), reach, lens };
 }
 
-function cutOf(text, body) {  // null where it is none of the body
+function cutOf(text, object) {  // null where it is none of the object
   const found = /^([012]),(\d{1,40}),([01])$/.exec(text), [axis, at] = found ? [+found[1], BigInt(found[2])] : [];
-  return found && body.extent[axis] > 1n && at <= body.extent[axis] ? { axis, at, below: found[3] === "1" } : null;
+  return found && object.extent[axis] > 1n && at <= object.extent[axis] ? { axis, at, below: found[3] === "1" } : null;
 }

@@ -1,4 +1,4 @@
-// The page begins: its words and colours, its body, and the objects that draw it.
+// The page begins: its words and colours, its object, and what draws it.
 
 const [canvas, header, footer] = ["canvas", "header", "footer"].map(name => document.querySelector(name));
 const say = text => { document.getElementById("message").textContent = text };
@@ -40,18 +40,18 @@ function refuse(sentence) {
   footer.style.display = document.getElementById("help").style.display = "none";
 }
 
-async function bodyOf() {
+async function objectOf() {
   if (data.kind === "nim") return new Nim();
   if (data.kind === "tree") return new Tree(await unpacked(data.rows), new Uint8Array(await inflated(data.tones)));
   const whole = async text => new Int32Array(await inflated(text));
   const names = data.cells && { owners: await unpacked(data.owners), cells: await whole(data.cells), cubes: await whole(data.cubes) };
-  return new Grid(await unpacked(data.grid), data.inked ? await unpacked(data.inks) : null, names);
+  return new Grid(await unpacked(data.grid), data.coloured ? await unpacked(data.colourIndices) : null, names);
 }
 
 function obstacle(gl) {  // why no picture can be drawn, or ""
   if (!gl) return `This browser has no WebGL 2, which draws the picture.${data.game ? " The game can be played without it." : ""}`;
   const most = gl.getParameter(gl.MAX_3D_TEXTURE_SIZE), wide = data.kind === "grid" ? Math.max(...data.shape) : 0;
-  return wide > most ? `This graphics card holds bodies up to ${most} cells wide, and this one has ${wide}.` : "";
+  return wide > most ? `This graphics card holds objects up to ${most} cells wide, and this one has ${wide}.` : "";
 }
 
 async function begin() {
@@ -60,12 +60,12 @@ async function begin() {
   const gl = canvas.getContext("webgl2", { antialias: false, depth: false }), sentence = obstacle(gl);
   if (sentence) refuse(sentence);
   if (sentence && !data.game) return;
-  const body = await bodyOf(), board = data.game ? new Board(body) : null;
-  window.gpunim = { body, board };  // for scripts and tests
+  const object = await objectOf(), board = data.game ? new Board(object) : null;
+  window.gpunim = { object, board };  // for scripts and tests
   if (sentence) return;
-  const camera = new Camera(body), tracer = new Tracer(gl, body);
+  const camera = new Camera(object), tracer = new Tracer(gl, object);
   const picture = new Picture(tracer, canvas, (size, ratio) => controls.scene(size, ratio));
-  const controls = new Controls(body, camera, picture, tracer, board);
+  const controls = new Controls(object, camera, picture, tracer, board);
   canvas.addEventListener("webglcontextlost", event => event.preventDefault());
   canvas.addEventListener("webglcontextrestored", () => { tracer.prepare(); picture.forget() });
   Object.assign(window.gpunim, { controls, camera, picture, tracer });

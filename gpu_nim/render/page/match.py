@@ -88,7 +88,10 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
             rule = (
                 f"Lower one of {', '.join(played.coordinates)}; the others drop where {'; '.join(played.formulas())} forces them."
             )
-            moves = _inequalities(played)
+            rows = [(inequality.target, *inequality.integers) for inequality in played.inequalities]
+            # Integers as texts, since a browser's numbers are floats.
+            texts = [(target, [*map(str, factors)], str(constant), str(divisor)) for target, factors, constant, divisor in rows]
+            moves = {"names": played.coordinates, "inequalities": texts}
         else:
             rule = f"{entry.summary[0].upper()}{entry.summary[1:]}."
             moves = {"names": rules.coordinates, "lines": played.lines}
@@ -125,12 +128,3 @@ def _size(game: InequalityGame | LineGame, start: Vector) -> tuple[int, Vector]:
         if all(number <= limit for number, limit in zip(start, limits, strict=True)):
             return size, limits
         size, fitting = 2 * size + 1, limits
-
-
-def _inequalities(game: InequalityGame) -> dict[str, Any]:
-    """Return inequalities in integers, as texts, since a browser's numbers are floats."""
-    rows = [(inequality.target, *inequality.integers) for inequality in game.inequalities]
-    texts = [
-        (target, [*map(str, numerators)], str(constant), str(denominator)) for target, numerators, constant, denominator in rows
-    ]
-    return {"names": game.coordinates, "inequalities": texts}

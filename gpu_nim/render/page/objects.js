@@ -1,4 +1,4 @@
-// The bodies: Nim, which needs no data, and grids of cells. Each knows its box, its generations and what to say of a cell.
+// The objects: Nim, which needs no data, and grids of cells. Each knows its box, its generations and what to say of a cell.
 
 const big = text => BigInt(text);
 const spoken = x => x.toLocaleString("en");
@@ -83,12 +83,12 @@ function parentsSpoken(parents) {
 const EMPTY = 65535;
 
 class Grid {
-  // values: indices of generations, Uint16Array in the order of the texture, the first coordinate fastest; inks: indices of colours, or null;
+  // values: indices of generations, Uint16Array in the order of the texture, the first coordinate fastest; colourIndices: indices of colours, or null;
   // names: of projected cells, the number of the cell at each place, Uint16Array, and the coordinates of the cells and of their cubes,
   // Int32Array; or undefined
-  constructor(values, inks, names) {
+  constructor(values, colourIndices, names) {
     this.values = values;
-    this.inks = inks;
+    this.colourIndices = colourIndices;
     this.names = names;
     this.shape = data.shape;
     this.extent = data.extent.map(BigInt);
@@ -163,19 +163,19 @@ class Grid {
     return named(cell, rest.filter(Boolean));
   }
 
-  pyramid() {  // [shape, values, inks] of the grid and of coarser ones: each value is the least of the 2 x 2 x 2 below it
-    const levels = [[this.shape, this.values, this.inks]];
+  pyramid() {  // [shape, values, colourIndices] of the grid and of coarser ones: each value is the least of the 2 x 2 x 2 below it
+    const levels = [[this.shape, this.values, this.colourIndices]];
     while (levels.length < data.levels) {
-      const [[width, height, depth], fine, fineInks] = levels.at(-1), shape = levels.at(-1)[0].map(side => Math.max(side >> 1, 1));
-      const size = shape[0] * shape[1] * shape[2], coarse = new Uint16Array(size).fill(EMPTY), inks = fineInks && new Uint16Array(size);
+      const [[width, height, depth], fine, fineColourIndices] = levels.at(-1), shape = levels.at(-1)[0].map(side => Math.max(side >> 1, 1));
+      const size = shape[0] * shape[1] * shape[2], coarse = new Uint16Array(size).fill(EMPTY), colourIndices = fineColourIndices && new Uint16Array(size);
       for (let z = 0, at = 0; z < depth; z++) for (let y = 0; y < height; y++) {
         const row = shape[0] * ((y >> 1) + shape[1] * (z >> 1));
         for (let x = 0; x < width; x++, at++) {
           const to = row + (x >> 1);
-          if (fine[at] < coarse[to]) { coarse[to] = fine[at]; if (inks) inks[to] = fineInks[at] }
+          if (fine[at] < coarse[to]) { coarse[to] = fine[at]; if (colourIndices) colourIndices[to] = fineColourIndices[at] }
         }
       }
-      levels.push([shape, coarse, inks]);
+      levels.push([shape, coarse, colourIndices]);
     }
     return levels;
   }

@@ -1,7 +1,7 @@
 // A picture: one ray a pixel, lit as gpu_nim.render.shading lights blocks.
 
 uniform vec3 right, up;  // the camera's
-uniform vec3 key, fill, rim;  // directions to the lamps, which move with the camera
+uniform vec3 key, fill, rim;  // directions to the lights, which move with the camera
 uniform float ambient, keyStrength;
 uniform vec3 warm, cool;
 uniform int turn;  // how often this picture has been drawn: each time adds a ray a pixel; the first is through its middle
@@ -47,8 +47,8 @@ vec3 lit(Ray ray, Hit hit) {
     Cell cell = shifted(corner(hit.cell, hit.node.level), hit.node.level, max(step, ivec3(0)));
     cell = Cell(choose(equal(step, ivec3(0)), hit.cell.high, cell.high), choose(equal(step, ivec3(0)), hit.cell.low, cell.low));
     cell = carried(cell.high, cell.low + min(step, ivec3(0)));
-    vec3 lamp = normalize(key + .05 * (random - .5));
-    bool free = !inside(cell) || !trace(Ray(point, lamp), cell, 0., hit.axis, size, 0.).any;
+    vec3 sun = normalize(key + .05 * (random - .5));
+    bool free = !inside(cell) || !trace(Ray(point, sun), cell, 0., hit.axis, size, 0.).any;
     if (free) light += warm * keyStrength * facing * (.35 + .65 * sqrt(sky));
   }
   light += cool * sky * .62 * max(dot(normal, fill), 0.) + sky * .25 * max(dot(normal, rim), 0.);

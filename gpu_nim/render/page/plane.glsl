@@ -1,4 +1,4 @@
-// The plane from above, where trace.glsl has bodies in space: a ray ends in the cell under it.
+// The plane from above, where trace.glsl has objects in space: a ray ends in the cell under it.
 
 uniform vec4 frame;  // from pixels to the picture, whose height is from -1 to 1
 uniform vec3 eye, eyeRight, eyeUp;  // where rays begin: in the middle of the picture, to the right of it, above it

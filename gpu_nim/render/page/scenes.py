@@ -21,7 +21,6 @@ from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import NimScene
 from gpu_nim.render.colourings import Bar, legend_of
 from gpu_nim.render.defined_scenes import nims_level, population
-from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import SPACE, Blocks, coarsen, generations_between, generations_note, no_cells
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import NimSource, ParsedSource, blocks_of
@@ -72,12 +71,12 @@ def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:
     if look.generations:
         blocks = generations_between(blocks, first >> level, (last >> level) + 1)
         blocks = replace(blocks, note=generations_note(first, last + 1))
-    palette, inks = _palette(blocks, look, int(blocks.generations.max()) + 1, blocks.generations)
-    if inks is not None:
+    palette, indices = _palette(blocks, look, int(blocks.generations.max()) + 1, blocks.generations)
+    if indices is not None:
         return None
     cells = population(NimScene(last, first))
     data = {"kind": "nim", "first": str(first), "last": str(last), "bucket": level, "axes": blocks.coordinates}
-    data |= {"hull": (hull(blocks).astype(np.float64) * (1 << level)).tolist()}
+    data |= {"hull": (blocks.hull().astype(np.float64) * (1 << level)).tolist()}
     return PageScene(blocks, data, texts_of(palette), cells, cells)
 
 
@@ -99,11 +98,11 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     generations, ranks = np.unique(blocks.generations, return_inverse=True)
     if len(generations) > _GENERATIONS:
         raise UsageError(f"{blocks.name} has {len(generations):,} generations with cells, and a page holds up to {_GENERATIONS:,}")
-    palette, inks = _palette(blocks, look, len(generations), ranks)
+    palette, indices = _palette(blocks, look, len(generations), ranks)
     place = tuple(index[:, ::-1].T)
     data: dict[str, Any] = {
         "kind": "grid",
-        "hull": ((hull(blocks) - low.astype(np.float64) * side) / side).tolist(),
+        "hull": ((blocks.hull() - low.astype(np.float64) * side) / side).tolist(),
         "generations": generations.tolist(),
         "shown": np.searchsorted(np.sort(drawn.generations), generations, side="right").tolist(),
         "unit": "cubes" if drawn.cells is not None else "cells" if side == 1 else "blocks",
@@ -115,11 +114,11 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
         "steps": _steps(drawn.rule) if drawn.rule and side == 1 and drawn.cells is None else [],
         "grid": packed(ranks, place, shape),
-        "inked": inks is not None,
+        "coloured": indices is not None,
         "axes": blocks.coordinates if drawn.cells is None else SPACE,
     }
-    if inks is not None:
-        data |= {"inks": packed(inks, place, shape), "legend": _legend(blocks, look)}
+    if indices is not None:
+        data |= {"colourIndices": packed(indices, place, shape), "legend": _legend(blocks, look)}
     if drawn.cells is not None:
         data["width"] = max(int(drawn.sizes[0]) // side, 1)
     if drawn.cells is not None and len(drawn) <= _NAMED and (drawn.sizes == drawn.unit).all():
@@ -191,10 +190,10 @@ def _palette(
     if (palette[ranks] == colours).all():
         return palette, None
     for dropped in range(8):
-        distinct, inks = np.unique(colours >> dropped << dropped, axis=0, return_inverse=True)
+        distinct, indices = np.unique(colours >> dropped << dropped, axis=0, return_inverse=True)
         if len(distinct) <= _GENERATIONS:
             break
-    return distinct, inks.reshape(-1).astype(np.uint16)
+    return distinct, indices.reshape(-1).astype(np.uint16)
 
 
 def _legend(blocks: Blocks, look: Look) -> dict[str, Any]:

@@ -28,8 +28,8 @@ function evolved(rules, start, misere) {
 }
 
 class Strategy {
-  // body: where P-positions are looked up that lie beyond MOST_MOVES; not of Nim
-  constructor(rules, body, { nim, misere }) { Object.assign(this, { rules, body, nim, misere, reached: null }) }
+  // object: where P-positions are looked up that lie beyond MOST_MOVES; not of Nim
+  constructor(rules, object, { nim, misere }) { Object.assign(this, { rules, object, nim, misere, reached: null }) }
 
   study(position) {  // all plays from a position, unless they are too many, or Bouton's theorem tells all
     if ((this.nim && !this.misere) || this.known(position)) return;
@@ -44,7 +44,7 @@ class Strategy {
   isP(position) {
     const known = this.known(position);
     if (known) return known.isP;
-    if (!this.nim) return this.body.holds(position);
+    if (!this.nim) return this.object.holds(position);
     // Bouton: misere play differs only where no pile is larger than 1.
     return this.misere && greatest(position) <= 1n ? total(position) % 2n === 1n : nimSum(position) === 0n;
   }

@@ -1,4 +1,4 @@
-// WebGL: the programs, the body in the graphics card's memory, and pictures of any resolution.
+// WebGL: the programs, the object in the graphics card's memory, and pictures of any resolution.
 
 const WHOLE = `#version 300 es
 void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }`;  // one triangle over all of it
@@ -6,9 +6,9 @@ void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3
 const TEXTURES = { palette: 0, grid: 1, rows: 2 };
 
 class Tracer {
-  constructor(gl, body) {
+  constructor(gl, object) {
     this.gl = gl;
-    this.body = body;
+    this.object = object;
     this.prepare();
   }
 
@@ -27,8 +27,8 @@ class Tracer {
     this.touched = this.target(1, 1, gl.RGBA32UI, gl.NEAREST, 2);
   }
 
-  paint() {  // the body's colours, and again whenever they are others
-    const { gl } = this, { colours } = this.body, rows = Math.ceil(colours.length / 768), filled = new Uint8Array(rows * 768);
+  paint() {  // the object's colours, and again whenever they are others
+    const { gl } = this, { colours } = this.object, rows = Math.ceil(colours.length / 768), filled = new Uint8Array(rows * 768);
     filled.set(colours);
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
@@ -72,20 +72,20 @@ class Tracer {
   }
 
   upload() {
-    const { gl } = this, [format, kind, parts] = data.inked ? [gl.RG_INTEGER, gl.RG16UI, 2] : [gl.RED_INTEGER, gl.R16UI, 1];
-    const levels = this.body.pyramid();
+    const { gl } = this, [format, kind, parts] = data.coloured ? [gl.RG_INTEGER, gl.RG16UI, 2] : [gl.RED_INTEGER, gl.R16UI, 1];
+    const levels = this.object.pyramid();
     this.grid = this.texture(gl.TEXTURE_3D, gl.NEAREST);
     gl.texParameteri(gl.TEXTURE_3D, gl.TEXTURE_MIN_FILTER, gl.NEAREST_MIPMAP_NEAREST);
-    gl.texStorage3D(gl.TEXTURE_3D, levels.length, kind, ...this.body.shape);
-    for (const [level, [shape, values, inks]] of levels.entries()) {
-      const all = inks ? new Uint16Array(parts * values.length) : values;
-      if (inks) for (let k = 0; k < values.length; k++) { all[2 * k] = values[k]; all[2 * k + 1] = inks[k] }
+    gl.texStorage3D(gl.TEXTURE_3D, levels.length, kind, ...this.object.shape);
+    for (const [level, [shape, values, colourIndices]] of levels.entries()) {
+      const all = colourIndices ? new Uint16Array(parts * values.length) : values;
+      if (colourIndices) for (let k = 0; k < values.length; k++) { all[2 * k] = values[k]; all[2 * k + 1] = colourIndices[k] }
       gl.texSubImage3D(gl.TEXTURE_3D, level, 0, 0, 0, ...shape, format, gl.UNSIGNED_SHORT, all);
     }
   }
 
   plant() {
-    const { gl } = this, { refs } = this.body, height = Math.ceil(refs.length / 4096), filled = new Uint32Array(height * 4096);
+    const { gl } = this, { refs } = this.object, height = Math.ceil(refs.length / 4096), filled = new Uint32Array(height * 4096);
     filled.set(refs);
     this.rows = this.texture(gl.TEXTURE_2D, gl.NEAREST);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32UI, 1024, height, 0, gl.RGBA_INTEGER, gl.UNSIGNED_INT, filled);

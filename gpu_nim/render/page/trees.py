@@ -15,7 +15,6 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import TreeScene
-from gpu_nim.render.framing import hull
 from gpu_nim.render.geometry import generations_between, sheared
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
@@ -73,7 +72,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         "bucket": bucket,
         "generation": str(tree.generation),
         "population": str(scene.population),
-        "hull": (hull(blocks).astype(np.float64) - (sheared(corner) if slanted else corner)).tolist(),
+        "hull": (blocks.hull().astype(np.float64) - (sheared(corner) if slanted else corner)).tolist(),
         "axes": blocks.coordinates,
     }
     coarse = f"drawn to {'squares' if flat else 'cubes'} of {1 << least:,} cells a side" if least else ""

@@ -1,4 +1,4 @@
-// Vectors of three numbers, and points: vectors of BigInts in units of 2^-40 cell, since a double does not hold a place in a body of
+// Vectors of three numbers, and points: vectors of BigInts in units of 2^-40 cell, since a double does not hold a place in an object of
 // 2^60 cells a side.
 
 const plus = (a, b, times = 1) => a.map((x, k) => x + b[k] * times);

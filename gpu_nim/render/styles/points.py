@@ -22,10 +22,7 @@ class Points(CameraStyle):
     summary = "a point of light a cell"
     engines: ClassVar = ("numpy", "trace")
     traced = Lights
-
-    def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
-        """Return how much of the background is seen: light is added to all of it."""
-        return 1 - alpha if self.theme.light else np.float32(1)
+    luminous = True
 
     def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""

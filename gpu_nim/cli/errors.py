@@ -1,0 +1,114 @@
+"""What the command line says of an error: its exit status and one sentence; and the restart with what was not installed."""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from gpu_nim.cli.output import say
+from gpu_nim.model.arguments import LONGEST_DIGITS
+from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of
+from gpu_nim.model.work import mpi_rank
+
+#: The signals that end a command, and what is said of them.
+SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
+
+_INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
+_LONGEST_WORD = 500  # characters; a name in a folder has at most 255
+_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
+_MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
+_DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
+
+
+class Terminated(SystemExit):
+    """SIGTERM or SIGHUP came; `code` is the exit status that a shell reports, 128 + the signal's number."""
+
+
+def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None]:
+    """Return the exit status for an error, and the sentence that says what it is; raise the error if it is to be debugged."""
+    match error:
+        case Terminated():
+            return error.args[0], SIGNALS[error.args[0] - 128]
+        case BrokenPipeError():  # the reader of what it prints has ended, such as `head`: SIGPIPE, which Python ignores
+            return 128 + signal.SIGPIPE, None
+        case KeyboardInterrupt() | EOFError():
+            click.echo(err=True)  # ends the line on which a terminal shows ^C
+            return _INTERRUPTED, "interrupted"
+        case click.exceptions.Abort():  # at a question
+            return _INTERRUPTED, "interrupted"
+        case click.exceptions.Exit():
+            return error.exit_code, None
+        case click.NoSuchOption():
+            return error.exit_code, _one_line(_no_such_option(error, words))
+        case click.MissingParameter():
+            return error.exit_code, _one_line(f"{error.format_message().rstrip('.')}. --help has examples.")
+        case click.ClickException():
+            return error.exit_code, _one_line(error.format_message())
+        case RankFailed():
+            return 1, None  # the other rank says why
+        case GpunimError():
+            if isinstance(error, MissingDependency):
+                restart(error)
+            return error.exit_status, _one_line(str(error))
+    if _is_shortage(error):
+        return 2, _one_line(f"there is not enough memory for this ({message_of(error) or 'none left'}): --memory sets the limit")
+    sentence = _of_the_machine(error)
+    if sentence is None:
+        if os.environ.get(_DEBUG):
+            if mpi_rank() is None:
+                raise error
+            traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome
+        sentence = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
+    return 1, _one_line(sentence)
+
+
+def restart(error: MissingDependency) -> None:
+    """Replace this process by the script that started it, which installs the missing extra and runs the command again.
+
+    Returns if no script started it, or mpirun did, if no extra has the dependency, or if the extra is already installed.
+    """
+    script = os.environ.get(_SCRIPT) if mpi_rank() is None else None
+    tried = os.environ.get(_MISSING, "").split(",")
+    if script is None or error.extra is None or error.extra in tried:
+        return
+    say(f"gpunim: {error}", err=True)
+    sys.stdout.flush()
+    extras = ",".join([*filter(None, tried), error.extra])
+    os.execve(script, [script, *sys.argv[1:]], {**os.environ, _MISSING: extras})
+
+
+def _is_shortage(error: BaseException) -> bool:
+    """Whether memory ran out, as Python, the loader of libraries and the start of a thread report it."""
+    words = str(error)
+    return isinstance(error, MemoryError) or any(each in words for each in ("failed to map segment", "can't start new thread"))
+
+
+def _of_the_machine(error: BaseException) -> str | None:
+    """The message for an error that the machine causes, such as a full disk; None for a defect of gpunim."""
+    if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
+        return f"this needs the package {error.name}, which is not installed: reinstall the environment"
+    if isinstance(error, OSError):  # mostly of stdout, since the files of gpunim raise FileError
+        return f"cannot read or write {error.filename or 'the output'}: {error.strerror or error}"
+    if isinstance(error, ValueError) and "integer string conversion" in str(error):
+        return f"the output has an integer of more than {LONGEST_DIGITS:,} digits"
+    return None
+
+
+def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:
+    """The message for an unknown option, which suggests similar ones; -gen is read by click as -g."""
+    name = error.option_name
+    if not name.startswith("--"):
+        name = next((f"-{word}" for word in words if word.startswith(name) and len(word) > 2), "")
+    params = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
+    known = (option for param in params for option in param.opts if option.startswith("--"))
+    if error.option_name[1:].isdigit():
+        return f"No such option {error.option_name!r}; negative numbers come after --"
+    return f"No such option {error.option_name!r}{close(name, known, prefix='--')}"
+
+
+def _one_line(message: str) -> str:
+    """A message on one line, for grep, with very long words cut."""
+    return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
