@@ -1,13 +1,13 @@
 """The loops of exactly-one growth that numba compiles, over compact bricks (`gpu_nim.backends.numpy.compact_bricks`).
 
-Layout. Each brick has one line of memory: words D of decided cells, then words O of touched ones, 64 or 128 bytes in all. Beside
-them a generation is the list of the bricks that have newborns, slab by slab, and these as words.
+Layout. The table has the touched cells of each brick, words O of 64 bits, 32 or 64 bytes in all. Beside it a generation is the list
+of the bricks that have newborns, slab by slab, and these as words.
 
-Invariant. D = O between generations. Touches by a mask M are D |= O & M, then O |= M: a cell is in O from its first touch on, in D
-from its second. So the newborns are O ^ D, and D = O ends the generation.
+Invariant. E has the cells of a slab that were touched once in this generation and never before, and is 0 between generations.
+Touches by a mask M are E = E & ~M | M & ~O, then O |= M. So when all touches are done, the newborns are E.
 
-Bytes. A newborn of edge moves 2.75 masks, into lines that its neighbours in the brick mostly move too; a brick in reach is read and
-written once more when its slab is done.
+Bytes. A newborn of edge moves 2.75 masks, into words that its neighbours in the brick mostly move too. E is kept for three slabs a
+thread, which caches hold; so of each brick in reach 32 bytes are read and written.
 
 Threads. A run of slabs is one piece of work: `grow` touches in it what the newborns of the run and of both slabs beside it touch
 there, slab by slab, and decides the cells of a slab as soon as the one above it is done. Threads take the next run from a counter,
@@ -23,7 +23,7 @@ from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
 
-from gpu_nim.backends.numpy.compact_bricks import NOWHERE, Layout, Masks, Shares, Walls
+from gpu_nim.backends.numpy.compact_bricks import Layout, Masks, Shares, Walls
 from gpu_nim.backends.numpy.compilation import compiled, intrinsic
 from gpu_nim.model.digest import FINALIZER
 
@@ -48,19 +48,20 @@ class List(NamedTuple):
     slots: Any
 
 
-class Table(NamedTuple):
-    """What is known of all cells.
+class Scratch(NamedTuple):
+    """Three slabs that follow one another, of one thread.
 
     Attributes:
-        lines: D and O of each brick, uint64 of shape (lines * 2 * words,): of all bricks, then for each thread as many as a column
-            can have, which stand for columns that a rank does not have.
-        listed: whether each brick is touched in this generation, uint8 of shape (lines,).
-        spare: the number of the first line of these others, for each thread; int64 of shape (threads,).
+        once: E of each brick, uint64 of shape (3 * bricks * words,).
+        touched: whether each brick is touched in this generation, uint8 of shape (3 * bricks,).
+        found: the y and z of those that are, int64 of shape (3, bricks).
+        counts: how many these are, int64 of shape (3,).
     """
 
-    lines: Any
-    listed: Any
-    spare: Any
+    once: Any
+    touched: Any
+    found: Any
+    counts: Any
 
 
 class Growth(NamedTuple):
@@ -71,16 +72,14 @@ class Growth(NamedTuple):
         masks: what newborns touch.
         walls: what those near walls touch.
         owned: the cells that the rank decides.
-        table: what is known of all cells.
-        found: the bricks touched in three slabs that follow one another, by thread; int64 of shape (threads, 3, bricks).
+        table: O of each brick, uint64 of shape (bricks * words,).
     """
 
     layout: Layout
     masks: Masks
     walls: Walls
     owned: Shares
-    table: Table
-    found: Any
+    table: Any
 
 
 @intrinsic
@@ -125,14 +124,6 @@ def _fetch_add(_: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @compiled
-def _touch(lines: Any, word: Any, words: Any, mask: Any, again: Any) -> None:
-    """Touch the cells of a mask in a word; those in `again` twice."""
-    seen = lines[word + words]
-    lines[word] |= seen & mask | again
-    lines[word + words] = seen | mask
-
-
-@compiled
 def _apart(walls: Walls, x: int, y: int, z: int) -> tuple[int, int, int]:
     """The distances of a brick from the walls, in bricks."""
     corner, across = walls.corner, walls.across
@@ -159,13 +150,6 @@ def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> 
 
 
 @compiled
-def _line(layout: Layout, table: Table, thread: int, x: int, y: int, z: int) -> Any:
-    """The number of a brick's line."""
-    column = layout.columns[x + 1, y + 1]
-    return (column if column != NOWHERE else table.spare[thread]) + z
-
-
-@compiled
 def _locate(layout: Layout, x: int, y: int, z: int) -> Any:
     """The place of a site in its brick."""
     logs = layout.logs
@@ -174,71 +158,80 @@ def _locate(layout: Layout, x: int, y: int, z: int) -> Any:
 
 
 @compiled
-def _reflect(layout: Layout, walls: Walls, sides: int, lines: Any, base: Any, distances: Any, place: Any) -> Any:
+def _touch(table: Any, once: Any, word: Any, scratch: Any, mask: Any) -> None:
+    """Touch the cells of a mask in a word of the table, and of E."""
+    seen = table[word]
+    once[scratch] = once[scratch] & ~mask | mask & ~seen
+    table[word] = seen | mask
+
+
+@compiled
+def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, distances: Any, place: Any) -> Any:
     """Touch what a newborn near walls touches in some slabs; return the bricks touched, as `Masks.reach` has them."""
-    logs, site, reached, words = layout.logs, layout.site[place], np.uint32(0), np.uint64(layout.words)
+    layout, walls, reached = growth.layout, growth.walls, np.uint32(0)
+    logs, site = layout.logs, layout.site[place]
     kind = _class(layout, walls, *distances, place)
     for touch in walls.touches[walls.first[kind] : walls.first[kind + 1]]:
         x, y, z = site[0] + touch[0], site[1] + touch[1], site[2] + touch[2]
         dx, dy, dz = (x >> logs[0]) + 1, (y >> logs[1]) + 1, (z >> logs[2]) + 1
         if sides >> dx & 1:
             target = _locate(layout, x, y, z)
-            mask = _ONE << (target & np.uint64(63))
-            word = base[3 * dx + dy] + np.uint64(2 * layout.words * dz) + (target >> _SIX)
-            _touch(lines, word, words, mask, mask if touch[3] else np.uint64(0))
+            column, word = np.uint64(3 * dx + dy), np.uint64(layout.words * dz) + (target >> _SIX)
+            for _ in range(1 + touch[3]):
+                _touch(growth.table, once, base[column] + word, near[column] + word, _ONE << (target & np.uint64(63)))
             reached |= np.uint32(1 << 9 * dx + 3 * dy + dz)
     return reached
 
 
 @compiled
-def _push(growth: Growth, old: List, part: int, slab: int, sides: int, thread: int, counts: Any) -> None:
+def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> None:
     """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched."""
     layout, masks, walls, table = growth.layout, growth.masks, growth.walls, growth.table
-    words, columns, lines, listed = np.uint64(layout.words), layout.columns, table.lines, table.listed
-    step, low, last, spare = np.uint64(2 * layout.words), (1 << layout.shift) - 1, walls.last, table.spare[thread]
-    first, reach, face, found = masks.first[sides], masks.reach[sides], masks.face[sides], growth.found[thread]
-    numbers, base = np.empty(9, np.uint64), np.empty(9, np.uint64)
+    words, columns, low, last = np.uint64(layout.words), layout.columns, (1 << layout.shift) - 1, walls.last
+    first, reach, face = masks.first[sides], masks.reach[sides], masks.face[sides]
+    once, touched, found, counts = scratch.once, scratch.touched, scratch.found, scratch.counts
+    numbers, base, near = np.empty(9, np.uint64), np.empty(9, np.uint64), np.empty(9, np.uint64)
+    # From the number of a brick in the table to that in the scratch.
+    apart = np.array([(slab + dx) % 3 * found.shape[1] - layout.starts[slab + dx] for dx in range(3)])
     stop = np.uint64(old.slots[part, slab + 1, 1])
     for slot in range(np.uint64(old.slots[part, slab + 1, 0]), stop):
         if slot + _AHEAD < stop:
             ahead = old.bricks[slot + _AHEAD]
             for dx, dy in ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1)):
                 column = columns[np.uint64(slab + dx), np.uint64((ahead >> layout.shift) + dy)]
-                _prefetch(lines, np.uint64(column + (ahead & low)) * step)
+                _prefetch(table, np.uint64(column + (ahead & low)) * words)
         y, z = old.bricks[slot] >> layout.shift, old.bricks[slot] & low
         for dx in range(3):
             for dy in range(3):
-                number = columns[np.uint64(slab + dx), np.uint64(y + dy)]
-                number = np.uint64((number if number != NOWHERE else spare) + z - 1)
-                numbers[np.uint64(3 * dx + dy)], base[np.uint64(3 * dx + dy)] = number, number * step
+                number, column = columns[np.uint64(slab + dx), np.uint64(y + dy)] + z - 1, np.uint64(3 * dx + dy)
+                numbers[column] = np.uint64(number + apart[dx])
+                base[column], near[column] = np.uint64(number) * words, numbers[column] * words
         distances = u, v, w = _apart(walls, slab, y, z)
         beside = u < last[0] or v < last[1] or w < last[2]
         reached = np.uint32(0)
         for k in range(words):
             left = old.born[slot, k] & face[k]
             if beside and left:
-                near = left & _near(walls, u, v, w, k)
-                left ^= near
-                while near:
-                    reached |= _reflect(layout, walls, sides, lines, base, distances, k << _SIX | _lowest(near))
-                    near &= near - _ONE
+                walled = left & _near(walls, u, v, w, k)
+                left ^= walled
+                while walled:
+                    reached |= _reflect(growth, once, sides, base, near, distances, k << _SIX | _lowest(walled))
+                    walled &= walled - _ONE
             while left:
                 place = k << _SIX | _lowest(left)
                 left &= left - _ONE
                 reached |= reach[place]
                 for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
                     target = masks.target[entry]
-                    word, mask = base[target & np.uint64(15)] + (target >> np.uint64(4)), masks.mask[entry]
-                    seen = lines[word + words]
-                    lines[word] |= seen & mask
-                    lines[word + words] = seen | mask
+                    column, word = target & np.uint64(15), target >> np.uint64(4)
+                    _touch(table, once, base[column] + word, near[column] + word, masks.mask[entry])
         while reached:
             bit = _lowest(np.uint64(reached))
             reached &= reached - np.uint32(1)
             side = bit // np.uint64(3)
             number = numbers[side] + bit - np.uint64(3) * side
-            if not listed[number]:
-                listed[number] = 1
+            if not touched[number]:
+                touched[number] = 1
                 dx, dy, dz = side // np.uint64(3), side % np.uint64(3), bit % np.uint64(3)
                 into = (np.uint64(slab) + dx) % np.uint64(3)
                 found[into, counts[into]] = (y + np.int64(dy) - 1) << layout.shift | z + np.int64(dz) - 1
@@ -246,25 +239,24 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, thread: i
 
 
 @compiled
-def _settle(growth: Growth, slab: int, thread: int, found: Any, new: List, slot: int) -> int:
-    """Decide the cells of the bricks found in a slab, and list those with newborns from a slot on; return the slot after these."""
-    layout, owned, lines = growth.layout, growth.owned, growth.table.lines
-    words = np.uint64(layout.words)
-    for brick in found:
+def _settle(growth: Growth, slab: int, scratch: Scratch, new: List, slot: int) -> int:
+    """List the bricks with newborns in a slab from a slot on; return the slot after these."""
+    layout, owned, words, into = growth.layout, growth.owned, np.uint64(growth.layout.words), (slab + 1) % 3
+    apart = into * scratch.found.shape[1] - layout.starts[slab + 1]
+    for brick in scratch.found[into, : scratch.counts[into]]:
         y, z = brick >> layout.shift, brick & (1 << layout.shift) - 1
-        number = _line(layout, growth.table, thread, slab, y, z)
-        growth.table.listed[number] = 0
-        line = np.uint64(2 * number) * words
+        number = np.uint64(layout.columns[slab + 1, y + 1] + z + apart)
+        scratch.touched[number] = 0
         own = owned.masks[slab * owned.axis[0] + y * owned.axis[1] + z * owned.axis[2] - owned.least]
         some = np.uint64(0)
         for k in range(words):
-            touched = lines[line + words + k]
-            born = (lines[line + k] ^ touched) & own[k]
-            lines[line + k] = touched
+            born = scratch.once[number * words + k] & own[k]
+            scratch.once[number * words + k] = 0
             new.born[slot, k] = born
             some |= born
         new.bricks[slot] = brick
         slot += some != 0
+    scratch.counts[into] = 0
     return slot
 
 
@@ -316,7 +308,7 @@ def _finalized(mix: Any) -> Any:
 
 
 @compiled
-def grow(growth: Growth, old: List, new: List, counters: Any, width: int, thread: int) -> tuple[int, Any, int]:
+def grow(growth: Growth, old: List, new: List, counters: Any, width: int, scratch: Scratch) -> tuple[int, Any, int]:
     """Grow run after run of slabs, as the counter says, until none is left; return what `count` does.
 
     Args:
@@ -325,10 +317,10 @@ def grow(growth: Growth, old: List, new: List, counters: Any, width: int, thread
         new: the list to make, with room for the bricks that the newborns can reach.
         counters: the next slab, and the next free slot, of all threads; int64 of shape (2,).
         width: the slabs of a run.
-        thread: the thread.
+        scratch: of the thread.
     """
     births, checksum, room = 0, np.uint64(0), 0
-    slabs, counts = len(growth.layout.columns) - 2, np.zeros(3, np.int64)
+    slabs = len(growth.layout.columns) - 2
     while True:
         start = _fetch_add(counters, np.uint64(0), width)
         if start >= slabs:
@@ -339,14 +331,11 @@ def grow(growth: Growth, old: List, new: List, counters: Any, width: int, thread
             sides = 7 & -(1 << max(0, start + 1 - slab)) & (1 << min(3, stop + 1 - slab)) - 1
             for part in range(2):
                 if old.slots[part, slab + 1, 0] < old.slots[part, slab + 1, 1]:
-                    _push(growth, old, part, slab, sides, thread, counts)
-            done = slab - 1
-            of_done = (done + 1) % 3
-            if counts[of_done]:
-                slot = _fetch_add(counters, np.uint64(1), counts[of_done])
-                found = growth.found[thread, of_done, : counts[of_done]]
-                new.slots[0, slab, 0], new.slots[0, slab, 1] = slot, _settle(growth, done, thread, found, new, slot)
-                counts[of_done] = 0
+                    _push(growth, old, part, slab, sides, scratch)
+            found = scratch.counts[slab % 3]
+            if found:
+                done, slot = slab - 1, _fetch_add(counters, np.uint64(1), found)
+                new.slots[0, slab, 0], new.slots[0, slab, 1] = slot, _settle(growth, done, scratch, new, slot)
                 some, mixed, reached = count(growth, new, done, slab)
                 births += some
                 checksum += mixed
@@ -364,7 +353,7 @@ def exchange_rows(growth: Growth, rows: Any, corners: Any, site: Any, back: bool
         site: where each cell is from there, row after row; int64 of shape (1024, 3).
         back: whether to put them back.
     """
-    layout, lines, logs, columns = growth.layout, growth.table.lines, growth.layout.logs, growth.layout.columns
+    layout, table, logs, columns = growth.layout, growth.table, growth.layout.logs, growth.layout.columns
     for i in range(len(rows)):
         for cell in range(len(site)):
             x, y, z = corners[i, 0] + site[cell, 0], corners[i, 1] + site[cell, 1], corners[i, 2] + site[cell, 2]
@@ -374,8 +363,9 @@ def exchange_rows(growth: Growth, rows: Any, corners: Any, site: Any, back: bool
             if not layout.heights[at_x + 1, at_y + 1, 0] <= at_z < layout.heights[at_x + 1, at_y + 1, 1]:
                 continue
             place = _locate(layout, x, y, z)
-            word = np.uint64(_line(layout, growth.table, 0, at_x, at_y, at_z) * 2 * layout.words) + (place >> _SIX)
-            if not back:
-                rows[i, cell >> 5] |= np.uint32(lines[word] >> (place & np.uint64(63)) & _ONE) << np.uint32(cell & 31)
-            elif rows[i, cell >> 5] >> np.uint32(cell & 31) & np.uint32(1):
-                _touch(lines, word, np.uint64(layout.words), _ONE << (place & np.uint64(63)), _ONE << (place & np.uint64(63)))
+            word = np.uint64((columns[at_x + 1, at_y + 1] + at_z) * layout.words) + (place >> _SIX)
+            bit = place & np.uint64(63)
+            if back:
+                table[word] |= np.uint64(rows[i, cell >> 5] >> np.uint32(cell & 31) & np.uint32(1)) << bit
+            else:
+                rows[i, cell >> 5] |= np.uint32(table[word] >> bit & _ONE) << np.uint32(cell & 31)

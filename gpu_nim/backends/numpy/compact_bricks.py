@@ -27,11 +27,9 @@ from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.memory import cores
 from gpu_nim.model.rule import Cells
 
-#: Stands for the number of a brick in a column that has none.
-NOWHERE = -(1 << 60)
 #: The bricks that a list has room for at first.
 SLOTS = 1 << 10
-_LISTED = 3000  # measured: lists have room for the bricks of so many generations at most, if each had the same share
+_LISTED = 1000  # measured: lists have room for the bricks of so many generations at most, if each had the same share
 
 
 class Layout(NamedTuple):
@@ -40,8 +38,9 @@ class Layout(NamedTuple):
     Attributes:
         logs: the binary logarithms of a brick's sites along each axis, int64 of shape (3,).
         words: 64-bit words of a brick's cells.
-        columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z, `NOWHERE` without
-            bricks; int64 of shape (slabs + 2, columns + 2).
+        columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z; int64 of shape
+            (slabs + 2, columns + 2). Columns without bricks share those that each slab has at its end.
+        starts: the number of the first brick of each slab, int64 of shape (slabs + 2,).
         heights: the first z of each, and the last z + 1; int64 of shape (slabs + 2, columns + 2, 2).
         shift: a brick's y and z in one number, y << shift | z.
         site: the coordinates of each place in the brick, int64 of shape (places, 3).
@@ -54,6 +53,7 @@ class Layout(NamedTuple):
     logs: Any
     words: int
     columns: Any
+    starts: Any
     heights: Any
     shift: int
     site: Any
@@ -191,21 +191,21 @@ class CompactBricks:
         if bricks.spatial and bricks.ranks > 1:
             x, y = np.indices(first.shape)
             stop = np.where(self.owned.of(x, y, 0).any(axis=-1), stop, first)
-        ends = np.cumsum(stop - first).reshape(first.shape)
-        self.columns = np.pad(np.where(stop > first, ends - stop, NOWHERE), 1, constant_values=NOWHERE)
-        self.heights = np.pad(np.stack((first, stop), axis=-1), ((1, 1), (1, 1), (0, 0)))
-        self.total, self.shift = int(ends[-1, -1]), deep.bit_length()
-        self.spare = deep + 3
-        self.largest = int((stop - first).sum(axis=1).max()) + self.spare
+        sizes, self.heights = np.pad(stop - first, 1), np.pad(np.stack((first, stop), axis=-1), ((1, 1), (1, 1), (0, 0)))
+        slabs = sizes.sum(axis=1) + deep + 3
+        self.starts, self.total, self.largest = np.cumsum(slabs) - slabs, int(slabs.sum()), int(slabs.max())
+        before = np.cumsum(sizes, axis=1) - sizes
+        others = slabs[:, None] - deep - 2
+        self.columns = self.starts[:, None] + np.where(sizes > 0, before - self.heights[..., 0], others)
+        self.shift = deep.bit_length()
 
     @property
     def bytes(self) -> int:
-        """The bytes of the growth's arrays: lines, columns, and lists as large as measured."""
-        lines = self.total + cores() * self.spare
-        slots = min(lines, _LISTED * lines // (self._bricks.last + 1)) + SLOTS
-        found = 24 * cores() * self.largest + 64 * (self.slabs + 2)
-        lists = 2 * (8 * self.words + 8) * slots
-        return int((16 * self.words + 1) * lines + lists + 24 * self.columns.size + found)
+        """The bytes of the growth's arrays: touched cells, columns, three slabs a thread, and lists as large as measured."""
+        brick = 8 * self.words
+        slots = min(self.total, _LISTED * self.total // (self._bricks.last + 1)) + SLOTS
+        scratch = 3 * (brick + 9) * self.largest * cores()
+        return int(brick * self.total + 2 * (brick + 8) * slots + 24 * self.columns.size + scratch + 72 * (self.slabs + 2))
 
     def embedded(self, cells: Cells) -> NDArray[np.int64]:
         """Return cells at their x, y and z, shape (N, 3)."""
@@ -260,14 +260,24 @@ class CompactBricks:
         place = self.place.reshape(-1).astype(np.uint64)
         mixed = (self.site.astype(np.uint64) * mixing).sum(axis=1, dtype=np.uint64)
         return Layout(
-            self.logs, self.words, self.columns, self.heights, self.shift, self.site, place, mixed, np.append(mixing, corner), order
+            self.logs,
+            self.words,
+            self.columns,
+            self.starts,
+            self.heights,
+            self.shift,
+            self.site,
+            place,
+            mixed,
+            np.append(mixing, corner),
+            order,
         )
 
     def masks(self) -> Masks:
         """Return what newborns far from walls touch."""
         target = self.site[:, None] + self.embedded(np.array(self.rule.offsets, np.int64))
         brick, place = target + self.size >> self.logs, self.place[tuple(np.moveaxis(target & self.size - 1, -1, 0))]
-        word = (brick[..., 2] * 2 * self.words + (place >> 6)) << 4 | 3 * brick[..., 0] + brick[..., 1]
+        word = (brick[..., 2] * self.words + (place >> 6)) << 4 | 3 * brick[..., 0] + brick[..., 1]
         keys, which = np.unique(np.arange(len(self.site))[:, None] << 16 | word, return_inverse=True)
         mask = np.zeros(len(keys), np.uint64)
         np.bitwise_or.at(mask, which.reshape(-1), (np.uint64(1) << (place & 63).astype(np.uint64)).reshape(-1))

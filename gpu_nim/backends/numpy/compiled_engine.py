@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.brick_loops import Growth, List, Table, count, exchange_rows, grow
+from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, exchange_rows, grow
 from gpu_nim.backends.numpy.compact_bricks import SLOTS, CompactBricks
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
@@ -39,13 +39,16 @@ class CompiledEngine(ExactlyOneEngine):
 
     def _allocate(self, threads: int) -> None:
         compact = self._compact = CompactBricks(self._bricks)
-        lines = compact.total + threads * compact.spare
-        spare = compact.total + compact.spare * np.arange(threads) + 1
-        table = Table(np.zeros(lines * 2 * compact.words, np.uint64), np.zeros(lines, np.uint8), spare)
-        found = np.empty((threads, 3, compact.largest), np.int64)
-        self._growth = Growth(compact.layout(), compact.masks(), compact.walls(), compact.owned, table, found)
+        table = np.zeros(compact.total * compact.words, np.uint64)
+        self._growth = Growth(compact.layout(), compact.masks(), compact.walls(), compact.owned, table)
+        self._scratches = [self._scratch() for _ in range(threads)]
         self._last, self._next = self._list(SLOTS), self._list(SLOTS)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def _scratch(self) -> Scratch:
+        bricks = self._compact.largest
+        once, touched = np.zeros(3 * bricks * self._compact.words, np.uint64), np.zeros(3 * bricks, np.uint8)
+        return Scratch(once, touched, np.empty((3, bricks), np.int64), np.zeros(3, np.int64))
 
     def _list(self, slots: int) -> List:
         words, slabs = self._compact.words, self._compact.slabs
@@ -75,9 +78,7 @@ class CompiledEngine(ExactlyOneEngine):
         self._put(0, bricks, places)
         self._put(1, bricks[:0], places[:0])
         number = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1] + bricks[:, 2]
-        word = number * 2 * self._compact.words + (places >> 6)
-        for plane in (word, word + self._compact.words):
-            np.bitwise_or.at(self._growth.table.lines, plane, _bits(places))
+        np.bitwise_or.at(self._growth.table, number * self._compact.words + (places >> 6), _bits(places))
         self._recount()
 
     def _put(self, part: int, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
@@ -96,16 +97,16 @@ class CompiledEngine(ExactlyOneEngine):
         if self._ranks.size > 1:
             self._exchange()
         received = int(np.diff(self._last.slots[1]).sum())
-        most = len(self._growth.table.listed)
+        most = self._compact.total
         needed = min(self._counted[2] + _AROUND * received, most)
         if needed > len(self._next.bricks):
             self._next = self._list(min(needed + needed // 4, most))
         self._next.slots[:] = 0
-        threads = len(self._growth.found) if self._last.slots.max() >= _FEW else 1
+        threads = len(self._scratches) if self._last.slots.max() >= _FEW else 1
         counters, width = np.zeros(2, np.int64), max(2, -(-self._compact.slabs // (1 if threads == 1 else _RUNS * threads)))
 
         def grown(thread: int) -> tuple[int, int, int]:
-            counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, width, thread)
+            counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, width, self._scratches[thread])
             return counts
 
         others = [self._pool.submit(grown, thread) for thread in range(1, threads)] if self._pool else []
