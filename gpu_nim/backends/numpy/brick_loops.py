@@ -195,6 +195,11 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: 
     apart = np.array([(slab + dx) % 3 * found.shape[1] - layout.starts[slab + dx] for dx in range(3)])
     stop = np.uint64(old.slots[part, slab + 1, 1])
     for slot in range(np.uint64(old.slots[part, slab + 1, 0]), stop):
+        some = np.uint64(0)
+        for k in range(words):
+            some |= old.born[slot, k] & face[k]
+        if not some:
+            continue
         if slot + _AHEAD < stop:
             ahead = old.bricks[slot + _AHEAD]
             for dx, dy in ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1)):
@@ -308,24 +313,23 @@ def _finalized(mix: Any) -> Any:
 
 
 @compiled
-def grow(growth: Growth, old: List, new: List, counters: Any, width: int, scratch: Scratch) -> tuple[int, Any, int]:
+def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any, int]:
     """Grow run after run of slabs, as the counter says, until none is left; return what `count` does.
 
     Args:
         growth: the growth.
         old: the last list.
         new: the list to make, with room for the bricks that the newborns can reach.
-        counters: the next slab, and the next free slot, of all threads; int64 of shape (2,).
-        width: the slabs of a run.
+        counters: the next run, and the next free slot, of all threads; int64 of shape (2,).
+        runs: the first slab of each run, and the slab after the last; int64 of shape (runs + 1,).
         scratch: of the thread.
     """
     births, checksum, room = 0, np.uint64(0), 0
-    slabs = len(growth.layout.columns) - 2
     while True:
-        start = _fetch_add(counters, np.uint64(0), width)
-        if start >= slabs:
+        run = _fetch_add(counters, np.uint64(0), 1)
+        if run >= len(runs) - 1:
             return births, checksum, room
-        stop = min(start + width, slabs)
+        start, stop = runs[run], runs[run + 1]
         for slab in range(start - 1, stop + 1):
             # Newborns of both slabs beside the run touch in it, too; none of them outside of it.
             sides = 7 & -(1 << max(0, start + 1 - slab)) & (1 << min(3, stop + 1 - slab)) - 1

@@ -21,7 +21,7 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
-_RUNS = 16  # of slabs, for each thread
+_RUNS = 4  # of slabs, for each thread
 _AROUND = 27  # bricks that a brick's newborns can touch
 
 
@@ -103,10 +103,14 @@ class CompiledEngine(ExactlyOneEngine):
             self._next = self._list(min(needed + needed // 4, most))
         self._next.slots[:] = 0
         threads = len(self._scratches) if self._last.slots.max() >= _FEW else 1
-        counters, width = np.zeros(2, np.int64), max(2, -(-self._compact.slabs // (1 if threads == 1 else _RUNS * threads)))
+        # Runs of slabs with about equally many bricks.
+        bricks = np.cumsum(np.diff(self._last.slots).sum(axis=(0, 2))[1:-1])
+        shares = bricks[-1] * np.arange(1, threads * _RUNS if threads > 1 else 1) // (threads * _RUNS)
+        runs = np.unique(np.concatenate(([0], np.searchsorted(bricks, shares) + 1, [self._compact.slabs])))
+        counters = np.zeros(2, np.int64)
 
         def grown(thread: int) -> tuple[int, int, int]:
-            counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, width, self._scratches[thread])
+            counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, runs, self._scratches[thread])
             return counts
 
         others = [self._pool.submit(grown, thread) for thread in range(1, threads)] if self._pool else []
