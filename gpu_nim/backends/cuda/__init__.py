@@ -18,11 +18,11 @@ from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import EngineChoice, State
 from gpu_nim.backends.shared.bricks import supports
-from gpu_nim.backends.shared.engines import kind_of, touched_state
+from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
-__all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
+__all__ = ["CudaBackend", "CupyLauncher", "Launcher", "supports"]
 
 
 class CudaBackend:
@@ -57,13 +57,11 @@ class CudaBackend:
     def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         launcher, ranks = self._launcher, self.communicator
-        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=True))
+        kind = kind_of(rule, ranks, state, general=general)
         if kind == "planes":
             return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last))
         if kind == "bricks":
             return EngineChoice(partial(ExactlyOneEngine, launcher, rule, last, state, ranks), brick_bytes(rule, last, ranks.size))
-        if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
-            state = touched_state(rule, state)
         return EngineChoice(partial(GeneralEngine, launcher, rule, last, state, ranks), None)
 
     def counting(self) -> HostCounting:

@@ -23,7 +23,7 @@ from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
 
-from gpu_nim.backends.numpy.compact_bricks import Layout, Masks, Shares, Walls
+from gpu_nim.backends.numpy.compact_bricks import Layout, Masks, Reflections, Shares
 from gpu_nim.backends.numpy.compilation import compiled, intrinsic
 from gpu_nim.model.digest import FINALIZER
 
@@ -77,7 +77,7 @@ class Growth(NamedTuple):
 
     layout: Layout
     masks: Masks
-    walls: Walls
+    walls: Reflections
     owned: Shares
     table: Any
 
@@ -124,7 +124,7 @@ def _fetch_add(_: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @compiled
-def _apart(walls: Walls, x: int, y: int, z: int) -> tuple[int, int, int]:
+def _apart(walls: Reflections, x: int, y: int, z: int) -> tuple[int, int, int]:
     """The distances of a brick from the walls, in bricks."""
     corner, across = walls.corner, walls.across
     u = corner[0] + across[0, 0] * x + across[0, 1] * y + across[0, 2] * z
@@ -134,14 +134,14 @@ def _apart(walls: Walls, x: int, y: int, z: int) -> tuple[int, int, int]:
 
 
 @compiled
-def _near(walls: Walls, u: int, v: int, w: int, word: int) -> Any:
+def _near(walls: Reflections, u: int, v: int, w: int, word: int) -> Any:
     """The cells of a word that are near a wall, in a brick at these distances."""
     last, near = walls.last, walls.near
     return near[0, min(u, last[0]), word] | near[1, min(v, last[1]), word] | near[2, min(w, last[2]), word]
 
 
 @compiled
-def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> Any:
+def _class(layout: Layout, walls: Reflections, u: int, v: int, w: int, place: int) -> Any:
     """The class of a cell at some place of a brick at these distances."""
     limits, along = walls.limits, walls.along[place]
     kind = min((u << layout.logs[0]) + along[0], limits[0])
@@ -177,7 +177,7 @@ def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, distan
         if sides >> dx & 1:
             target = _locate(layout, x, y, z)
             column, word = np.uint64(3 * dx + dy), np.uint64(layout.words * dz) + (target >> _SIX)
-            for _ in range(1 + touch[3]):
+            for _ in range(touch[3]):
                 _touch(growth.table, once, base[column] + word, near[column] + word, _ONE << (target & np.uint64(63)))
             reached |= np.uint32(1 << 9 * dx + 3 * dy + dz)
     return reached

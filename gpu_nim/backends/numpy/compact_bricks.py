@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.backends.numpy.walls import Walls
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
@@ -39,7 +40,7 @@ class Layout(NamedTuple):
         logs: the binary logarithms of a brick's sites along each axis, int64 of shape (3,).
         words: 64-bit words of a brick's cells.
         columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z; int64 of shape
-            (slabs + 2, columns + 2). Columns without bricks share those that each slab has at its end.
+            (slabs + 2, columns + 2). Columns of other ranks share those that each slab has at its end.
         starts: the number of the first brick of each slab, int64 of shape (slabs + 2,).
         heights: the first z of each, and the last z + 1; int64 of shape (slabs + 2, columns + 2, 2).
         shift: a brick's y and z in one number, y << shift | z.
@@ -82,7 +83,7 @@ class Masks(NamedTuple):
     face: Any
 
 
-class Walls(NamedTuple):
+class Reflections(NamedTuple):
     """What newborns near walls touch.
 
     Attributes:
@@ -95,7 +96,7 @@ class Walls(NamedTuple):
         along: each place's distances, int64 of shape (places, 3).
         orbit: how many cells a newborn of each class stands for, int64 of shape (classes,).
         first: where the touches of each class begin, int64 of shape (classes + 1,).
-        touches: the distance to each in x, y, z, and whether it is touched twice; int64 of shape (touches, 4).
+        touches: the distance to each in x, y, z, and whether it is touched once, 1, or more often, 2; int64 of shape (touches, 4).
     """
 
     across: Any
@@ -192,11 +193,12 @@ class CompactBricks:
             x, y = np.indices(first.shape)
             stop = np.where(self.owned.of(x, y, 0).any(axis=-1), stop, first)
         sizes, self.heights = np.pad(stop - first, 1), np.pad(np.stack((first, stop), axis=-1), ((1, 1), (1, 1), (0, 0)))
-        slabs = sizes.sum(axis=1) + deep + 3
+        # Touches of columns that a rank does not have go into bricks at the end of each slab.
+        others = deep + 3 if bricks.ranks > 1 else 0
+        slabs = sizes.sum(axis=1) + others
         self.starts, self.total, self.largest = np.cumsum(slabs) - slabs, int(slabs.sum()), int(slabs.max())
         before = np.cumsum(sizes, axis=1) - sizes
-        others = slabs[:, None] - deep - 2
-        self.columns = self.starts[:, None] + np.where(sizes > 0, before - self.heights[..., 0], others)
+        self.columns = self.starts[:, None] + np.where(sizes > 0, before - self.heights[..., 0], slabs[:, None] - others + 1)
         self.shift = deep.bit_length()
 
     @property
@@ -290,33 +292,15 @@ class CompactBricks:
         entries = np.nonzero(chosen)[1]
         return Masks(first, mask[entries], (keys[entries] & 0xFFFF).astype(np.uint64), reach.astype(np.uint32), _words(reach != 0))
 
-    def walls(self) -> Walls:
+    def reflections(self) -> Reflections:
         """Return what newborns near walls touch."""
-        rule, across = self.rule, self._across
-        offsets = np.array(rule.offsets, np.int64)
-        # A newborn further from a wall touches nothing at or beyond it, nor does its image touch anything on this side.
-        between = int((offsets.max(axis=1) - offsets.min(axis=1)).max())
-        most = int(np.abs(offsets).max())
-        limits = np.where(across.any(axis=1), np.array([between, between, most] if self._bricks.folded else [most] * 3) + 1, 0)
+        walls, across = Walls(self._bricks), self._across
         corner = across @ (self.origin // self.size)
-        last = np.where(limits > 0, -(-(limits + self.size[0] - 1) // self.size[0]), 0)
+        last = np.where(walls.limits > 0, -(-(walls.limits + self.size[0] - 1) // self.size[0]), 0)
         along = self.site @ across.T
-        bricks = np.arange(int(last.max()) + 1)
-        near = bricks[:, None] * self.size[0] + along.T[:, None] < limits[:, None, None]
-        classes = np.array(list(product(*(range(limit + 1) for limit in limits))), np.int64)
-        cells = self._bricks.unfolded(classes)
-        orbit = rule.symmetry.orbit_size(cells)
-        first, touches = [0], []
-        for cell, size in zip(cells, orbit, strict=True):
-            beyond = cell + offsets
-            beyond = beyond[(beyond >= 0).all(axis=1)] if rule.octant else beyond
-            targets, counts = np.unique(rule.symmetry.representative(beyond), axis=0, return_counts=True)
-            found = np.zeros((len(targets), 4), np.int64)
-            found[:, self._axes] = targets - cell
-            found[:, 3] = counts * size > rule.symmetry.orbit_size(targets)
-            touches.append(found)
-            first.append(first[-1] + len(found))
-        return Walls(across, corner, limits, _words(near), last, along, orbit, np.array(first), np.concatenate(touches))
+        near = np.arange(int(last.max()) + 1)[:, None] * self.size[0] + along.T[:, None] < walls.limits[:, None, None]
+        touches = np.column_stack((self.embedded(walls.offsets), walls.times))
+        return Reflections(across, corner, walls.limits, _words(near), last, along, walls.orbit, walls.first, touches)
 
 
 def _words(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -40,7 +40,7 @@ class CompiledEngine(ExactlyOneEngine):
     def _allocate(self, threads: int) -> None:
         compact = self._compact = CompactBricks(self._bricks)
         table = np.zeros(compact.total * compact.words, np.uint64)
-        self._growth = Growth(compact.layout(), compact.masks(), compact.walls(), compact.owned, table)
+        self._growth = Growth(compact.layout(), compact.masks(), compact.reflections(), compact.owned, table)
         self._scratches = [self._scratch() for _ in range(threads)]
         self._last, self._next = self._list(SLOTS), self._list(SLOTS)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None

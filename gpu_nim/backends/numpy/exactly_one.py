@@ -4,13 +4,13 @@ Fate. Alive cells stay alive, so a cell's number of touches never falls. The fir
 decides it: touched once it is born, touched more often it never is.
 
 Table. What is known of a cell stands in a table of the bricks that the growth can reach (`gpu_nim.backends.shared.bricks`), a byte
-a cell: FRESH (no touch yet), ONCE (one touch, this generation) or DECIDED, and a generation ends with no cell ONCE. Newborns near a
-wall of the domain push together with their halo (`gpu_nim.backends.numpy.halo`), and their targets beyond a wall are left out. All
-others are in the table: the growth reaches them.
+a cell: FRESH (no touch yet), ONCE (one touch, this generation) or DECIDED, and a generation ends with no cell ONCE. Whatever a
+newborn of the domain touches in it is in the table: the growth reaches it.
 
 Work. A step takes the offsets one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH cell
-becomes ONCE and is listed, a cell that is ONCE becomes DECIDED. At the end the listed cells that are still ONCE are born. Nothing
-is sorted, and the work is births times offsets.
+becomes ONCE and is listed, a cell that is ONCE becomes DECIDED. What the few newborns near a wall touch
+(`gpu_nim.backends.numpy.walls`) is counted cell by cell. At the end the listed cells that are still ONCE are born. No others are
+sorted, and the work is births times offsets.
 
 Places. An offset takes a cell to another place in its brick or a neighbouring one: both are looked up by the cell's own place in
 its brick, and the rest is where the column of the target's brick begins.
@@ -18,10 +18,9 @@ its brick, and the rest is where the column of the target's brick begins.
 Where numba is installed, and a growth is large enough to gain by it, compiled loops grow it instead, in a bit a cell
 (`gpu_nim.backends.numpy.compiled_engine`).
 
-Ranks. A rank's table has the bricks that it owns, and it decides their cells. What a newborn and its halo touch in the domain is no
-more than the reach of the bricks away. So before a step each newborn is sent to the owners of all slabs that near
-(`gpu_nim.backends.shared.brick_parts`); a rank makes their halo itself, and so receives every touch of the cells that it owns, once
-each. It leaves out touches of others.
+Ranks. A rank's table has the bricks that it owns, and it decides their cells. What a newborn touches in the domain is no more than
+the reach of the bricks away. So before a step each newborn is sent to the owners of all slabs that near
+(`gpu_nim.backends.shared.brick_parts`), and a rank leaves out touches of cells that it does not own.
 
 Cells outside of the universe are touched like others, and discarded when they would be born: once each, being decided by then.
 """
@@ -38,7 +37,7 @@ from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
-from gpu_nim.backends.numpy.halo import Mirrors
+from gpu_nim.backends.numpy.walls import Walls
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
@@ -51,19 +50,19 @@ from gpu_nim.model.rule import Cells, Rule
 _FRESH, _DECIDED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
 _COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more than it takes to load them
-_NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
+_NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, what is near walls included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
 
 
 def gains_by_loops(rule: Rule, last: int) -> bool:
-    """Return whether a growth is so large that compiled loops save more time than they take to load, and its offsets short enough.
+    """Return whether a growth is so large that compiled loops save more time than they take to load.
 
     >>> gains_by_loops(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), 100)
     False
     """
     try:
         bricks = Bricks(rule, last)
-        return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
+        return CELLS * bricks.total >= _COMPILED_FROM
     except InsufficientMemoryError:  # the engine says so, or another one grows it
         return False
 
@@ -134,7 +133,8 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
 
     def _allocate(self, threads: int) -> None:
         """Take the memory of the growth."""
-        self._mirrors = Mirrors(self._bricks)
+        self._walls = Walls(self._bricks)
+        self._moved = self._bricks.folding @ self._walls.offsets.T
         self._table = np.zeros(CELLS * max(1, self._bricks.count), np.uint8)
         self._origins = self._bricks.origins
         self._jumps = [self._bricks.jump(offset) for offset in self.rule.offsets]
@@ -158,13 +158,12 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
             near_others = at[:, self._bricks.borders[at[axis] >> self._bricks.logs[axis]] > 0]
             sent = pack(self._bricks, *self._bricks.words(near_others.T))
             received = self._bricks.places_of(*unpack(self._ranks.exchange(sent))).T
-            near = np.concatenate((near, self._mirrors.near(received) + at.shape[1]))
             at = np.concatenate((at, received), axis=1)
+            near = np.concatenate((near, self._near_walls(received) + self.at.shape[1]))
         far = np.ones(at.shape[1], np.bool_)
         far[near] = False
-        beside = np.concatenate((at[:, near], self._mirrors.halo(at[:, near])), axis=1)
-        pushers = (at.take(far.nonzero()[0], axis=1), False), (beside, True)
-        candidates = np.concatenate([at[0, :0], *(fresh for part in pushers for fresh in self._push(*part))])
+        fresh = [*self._push(at.take(far.nonzero()[0], axis=1)), self._push_near(at.take(near, axis=1))]
+        candidates = np.concatenate(fresh)
         born = candidates[np.flatnonzero(self._table[candidates] == _ONCE)]
         self._table[born] = _DECIDED
         at = self._bricks.decode(np.sort(born))  # which the next step finds side by side
@@ -172,25 +171,21 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
             at = at[:, self.rule.inside(self._bricks.cells(at.T.astype(np.int64)))]
         self._take(at)
 
-    def _push(self, pushers: Ints, walled: bool) -> Iterator[Ints]:
-        """Push by offset and block, not beyond walls if `walled`, and yield the places that nothing had touched before."""
+    def _push(self, pushers: Ints) -> Iterator[NDArray[np.int64]]:
+        """Push far from walls, by offset and block, and yield the places that nothing had touched before."""
         bricks, table = self._bricks, self._table
         for start in range(0, pushers.shape[1], _BLOCK):
-            block = pushers[:, start : start + _BLOCK]
-            parts = bricks.divide(block)
-            for jump in self._jumps:
-                column, base, within = parts
-                if walled:
-                    kept = bricks.within_walls(block, jump.offset).nonzero()[0]
-                    column, base, within = column.take(kept), base.take(kept), within.take(kept)
-                target = jump.columns.take(within)
+            column, base, within = bricks.divide(pushers[:, start : start + _BLOCK])
+            for columns, inside in self._jumps:
+                target = columns.take(within)
                 target += column
+                brick, cell = base, within
                 if bricks.ranks > 1:
                     held = bricks.owned.take(target).nonzero()[0]
-                    base, within, target = base.take(held), within.take(held), target.take(held)
+                    brick, cell, target = base.take(held), within.take(held), target.take(held)
                 places = self._origins.take(target)
-                places += base
-                places += jump.places.take(within)
+                places += brick
+                places += inside.take(cell)
                 states = table[places]
                 # An index by numbers takes fewer steps than one by a mask of no pattern.
                 fresh = places.take((states == _FRESH).nonzero()[0])
@@ -198,9 +193,30 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
                 table[places.take((states == _ONCE).nonzero()[0])] = _DECIDED
                 yield fresh
 
+    def _push_near(self, pushers: Ints) -> NDArray[np.int64]:
+        """Push near walls, and return the places that nothing had touched before."""
+        if not pushers.size:
+            return np.zeros(0, np.int64)
+        bricks, table = self._bricks, self._table
+        of, touch = self._walls.touches(pushers + bricks.origin[:, None])
+        targets = pushers.take(of, axis=1) + self._moved.take(touch, axis=1)
+        places, times = bricks.encode(targets), self._walls.times.take(touch)
+        if bricks.ranks > 1:
+            own = bricks.owned.take(bricks.divide(targets)[0])
+            places, times = places[own], times[own]
+        places, which = np.unique(places, return_inverse=True)
+        once = np.bincount(which, times) == 1
+        fresh = table[places] == _FRESH
+        table[places] = np.where(fresh & once, _ONCE, _DECIDED)
+        listed: NDArray[np.int64] = places[fresh & once]
+        return listed
+
     def _take(self, at: Ints) -> None:
         """Set the newborns, and which of them are near a wall."""
-        self.at, self._near = at, self._mirrors.near(at)
+        self.at, self._near = at, self._near_walls(at)
+
+    def _near_walls(self, at: Ints) -> NDArray[np.intp]:
+        return self._walls.near(at + self._bricks.origin[:, None])
 
     @property
     def newborns(self) -> Cells:

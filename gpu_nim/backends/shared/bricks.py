@@ -25,7 +25,7 @@ from functools import cached_property, reduce
 from itertools import compress, product
 from operator import add, mul
 from types import ModuleType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,19 +76,18 @@ def owners(slabs: int, narrowest: int, ranks: int) -> NDArray[np.int64]:
     return digits % ranks
 
 
-def supports(rule: Rule, *, beside: bool = False) -> bool:
-    """Return whether a rule is grown in bricks: births on exactly one touch, 2 or 3 dimensions, no `touches`.
+def supports(rule: Rule) -> bool:
+    """Return whether a rule is grown in bricks: births on exactly one touch, 2 or 3 dimensions, no `touches`, short offsets.
 
-    Args:
-        rule: the rule.
-        beside: whether touches may go no further than the bricks beside a brick. An offset's coordinates are then at most 4 in
-            size; with symmetry their sizes must add up to at most 4, or each be at most 2.
+    An offset's coordinates are at most 4 in size; with symmetry their sizes must add up to at most 4, or each be at most 2. So
+    touches go no further than the rows of the bricks beside a brick, and 16 bits beyond a word of a kernel's window: a row beyond
+    two mirrors is moved along w by the sum of its distances from them, at most 8.
 
-    >>> far = Rule(2, ((9, 0),), births=frozenset({1}), seeds=((0, 0),))
-    >>> supports(far), supports(far, beside=True)
+    >>> supports(Rule(2, ((4, 0),), frozenset({1}), seeds=((0, 0),))), supports(Rule(2, ((9, 0),), frozenset({1}), seeds=((0, 0),)))
     (True, False)
     """
-    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and (not beside or Bricks(rule, 0).fits)
+    fitting = rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
+    return fitting and max(Bricks(rule, 0).reach) <= _LONGEST
 
 
 class BrickGrid:
@@ -264,14 +263,6 @@ class Bricks(BrickGrid):
         else:
             u, v, w = (int(x) for x in np.abs(self.folding @ offsets.T).max(axis=1))
         return u, v, (w + 2) // 2 if self.packed else w
-
-    @property
-    def fits(self) -> bool:
-        """Whether a newborn's touches stay within the rows of the neighbouring bricks and a window's 16 bits beyond a word.
-
-        A row beyond two mirrors is moved along w by the sum of its distances from them, at most 8.
-        """
-        return max(self.reach) <= _LONGEST
 
     @property
     def longest(self) -> int:
@@ -484,21 +475,17 @@ class Bricks(BrickGrid):
         at[2] = (number - self.columns[column, 0] << self.logs[2]) + (bit << self.packed) + self.parity(at[0], at[1])
         return at
 
-    def jump(self, offset: Cell) -> Jump:
-        """Return where the cells of a brick touch by an offset."""
+    def jump(self, offset: Cell) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the cells of a brick touch by an offset.
+
+        Returns:
+            The difference between the columns of each cell and of what it touches, and the place of what it touches from that of
+            the cell's brick in the other column, each of shape (CELLS,).
+        """
         within = np.arange(CELLS)
         cells = self.join(np.zeros((1, 3), np.int64), within // BITS, within % BITS)
-        moved = self.folding @ np.array(offset, np.int64)
-        column, brick, place = self.divide((cells + moved).T)
-        return Jump(moved, column, brick + place)
-
-    def within_walls(self, at: NDArray[np.int64], moved: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether cells at (u, v, w), shape (3, N), are on this side of all walls once they are moved."""
-        inside: NDArray[np.bool_] = np.ones(at.shape[1], np.bool_)
-        for wall, corner, x, step in zip(self.walls, self.origin, at, moved, strict=True):
-            if wall:
-                inside &= x >= -corner - step
-        return inside
+        column, brick, place = self.divide((cells + self.folding @ np.array(offset, np.int64)).T)
+        return column, brick + place
 
     @property
     def borders(self) -> NDArray[np.int64]:
@@ -517,17 +504,3 @@ class Bricks(BrickGrid):
         """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
         for start in self.numbers[::size]:
             yield range(start, min(start + size, self.numbers.stop))
-
-
-class Jump(NamedTuple):
-    """What an offset is in a table of cells.
-
-    Attributes:
-        offset: in u, v and w, shape (3,).
-        columns: the difference between the columns of each of a brick's cells and of what it touches, shape (CELLS,).
-        places: the place of what it touches, from that of the cell's brick in the other column, shape (CELLS,).
-    """
-
-    offset: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    places: NDArray[np.int64]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.bricks import ROWS, BrickGrid, Bricks
+from gpu_nim.backends.shared.bricks import ROWS, Bricks, supports
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
@@ -33,10 +33,8 @@ CLOSED = np.uint16(1 << 15)
 #: How an engine grows: nim in planes, births on exactly one touch in bricks, any rule by the touches of each cell.
 Kind = Literal["planes", "bricks", "touches"]
 
-_BRICKS = 1 << 10  # of a state, whose cells are listed at a time
 
-
-def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool, bricks: bool) -> Kind:
+def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool) -> Kind:
     """Return which kind of engine grows a rule: from a state, the kind that it is of.
 
     Args:
@@ -44,9 +42,11 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         ranks: the ranks that grow it together.
         state: what it resumes from.
         general: whether the general engine, which counts touches, grows even what another one could.
-        bricks: whether the backend grows it in bricks.
 
-    >>> kind_of(NIM, ALONE, general=False, bricks=True), kind_of(NIM, ALONE, general=True, bricks=True)
+    Raises:
+        UsageError: nothing grows on from this state.
+
+    >>> kind_of(NIM, ALONE, general=False), kind_of(NIM, ALONE, general=True)
     ('planes', 'touches')
     """
     begun: State = {} if state is None else state
@@ -54,7 +54,9 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         if ranks.size > 1:
             raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
         return "planes"
-    return "bricks" if bricks and not general and "touches" not in begun else "touches"
+    if "sealed" in begun and not supports(rule):
+        raise UsageError("a growth with offsets longer than 4 that an earlier version began cannot be resumed: start it again")
+    return "bricks" if "sealed" in begun or (not (begun or general) and supports(rule)) else "touches"
 
 
 class GrowthEngine(ABC):
@@ -294,34 +296,3 @@ def join(parts: Sequence[State]) -> State:
     """
     joined = {name: np.concatenate([part[name] for part in parts]) for name, array in parts[0].items() if array.ndim}
     return {**parts[0], **joined}
-
-
-def touched_state(rule: Rule, state: State) -> State:
-    """Convert the state of exactly-one growth into one of the general engine.
-
-    A cell that was touched is closed, and orbits are unfolded.
-
-    >>> from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
-    >>> from gpu_nim.model.rule import Symmetry
-    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> engine = ExactlyOneEngine(square, 3)
-    >>> _ = engine.advance(1)
-    >>> touched_state(square, engine.state())["touched"].tolist()
-    [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]]
-    """
-    # Cells outside of the universe are not part of the growth.
-    sealed = [cells[rule.inside(cells)] for cells in _touched_cells(rule, state)]
-    touched = rule.symmetry.unfold(np.concatenate([np.zeros((0, rule.dimension), np.int64), *sealed]))
-    dtype = coordinate_dtype(*rule.box(int(state["last"])))
-    return {
-        "generation": state["generation"],
-        "touched": touched.astype(dtype),
-        "touches": np.full(len(touched), CLOSED),
-        "newborns": rule.symmetry.unfold(state["newborns"]).astype(dtype),
-    }
-
-
-def _touched_cells(rule: Rule, state: State) -> Iterator[NDArray[np.int64]]:
-    grid, places, words = BrickGrid(rule), state["bricks"].astype(np.int64), state["sealed"].view(np.uint32)
-    for start in range(0, len(places), _BRICKS):
-        yield grid.cells_of(places[start : start + _BRICKS], words[start : start + _BRICKS])
