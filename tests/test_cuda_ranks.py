@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.backends import availability, selection
+from gpu_nim.backends import selection
 from gpu_nim.backends.communicator import allgather, free_share
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
@@ -110,7 +110,7 @@ def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(t
 
 def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     made = []
-    monkeypatch.setattr(availability, "cuda_obstacle", lambda number=0: None)
+    monkeypatch.setattr(selection, "cuda_obstacle", lambda number=0: None)
     monkeypatch.setattr("gpu_nim.backends.cuda.CupyLauncher", lambda number: made.append(number) or HostLauncher())
     ranks: Any = SimpleNamespace(rank=1, size=2, on_this_machine=1, exchange=lambda parts: list(parts))
     assert select_on_rank("cuda", ranks).communicator is ranks
