@@ -25,6 +25,7 @@ from gpu_nim.backends.shared.engines import Keys
 from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
+from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
@@ -203,7 +204,7 @@ class GrowthProcess:
                 return backend.engine(rule, last, self.resumed.state)
         try:
             choice = backend.engine(rule, last, general=self._general)
-            fits = choice.memory is None or choice.memory <= backend.free_memory()
+            fits = choice.memory is None or choice.memory <= choice.free
         except InsufficientMemoryError as error:
             if not self._touched_fit:
                 raise InsufficientMemoryError(f"{error}{self._way_on}") from error
@@ -223,10 +224,13 @@ class GrowthProcess:
         """Make the engine, with the memory that it needs, if there is none yet, and return it."""
         if self._engine is not None:
             return self._engine
-        began, make = time.perf_counter(), self.choice.make
+        began, choice = time.perf_counter(), self.choice
         try:
+            if choice.memory is not None:
+                device = f" on {self._backend.device}" if self._backend.name == "cuda" else ""
+                require_memory(choice.memory, choice.free, f"a growth to generation {self.generations}{device}")
             with _damage_refused() if self.resumed else nullcontext():
-                self._engine = make()
+                self._engine = choice.make()
         except InsufficientMemoryError as error:
             raise InsufficientMemoryError(f"{error}{self._way_on}") from error
         del self.choice  # which has the state

@@ -35,11 +35,9 @@ class CompiledEngine(ExactlyOneEngine):
 
     >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> CompiledEngine(square, 10).advance(6).births.tolist()  # A147582
+    >>> CompiledEngine(Bricks(square, 10)).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
-
-    _loops = True
 
     def _allocate(self, threads: int) -> None:
         bricks = self._bricks

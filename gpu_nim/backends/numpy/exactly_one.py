@@ -5,7 +5,7 @@ decides it: touched once it is born, touched more often it never is.
 
 Table. What is known of a cell stands in a table of the bricks that the growth can reach (`gpu_nim.backends.shared.bricks`), a byte
 a cell: FRESH (no touch yet), ONCE (one touch, this generation) or DECIDED, and a generation ends with no cell ONCE. Newborns near a
-wall of the domain push together with their halo (`gpu_nim.backends.numpy.halo`), and their targets beyond a wall are left out. All
+wall of the domain push together with their halo (see below), and their targets beyond a wall are left out. All
 others are in the table: the growth reaches them.
 
 Work. A step takes the offsets one by one. The targets of one offset are distinct, so plain indexed stores suffice: a FRESH cell
@@ -24,32 +24,52 @@ more than the reach of the bricks away. So before a step each newborn is sent to
 each. It leaves out touches of others.
 
 Cells outside of the universe are touched like others, and discarded when they would be born: once each, being decided by then.
+
+Halo. It is what touches the fundamental domain, or the bricks of a rank, from outside. Let G be the rule's group of signed
+permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for CUBE). The growth is invariant under G, so its cells in D
+determine it, and D can be grown alone if each cell of D receives every touch that it would receive in the whole growth. It does
+when the newborns of D push together with their halo cells: the images y outside of D of newborns r in D for which some y + o lies
+in D. Then every alive cell pushes once, and touches need no weights.
+
+Near. To find the halo cells, call r near a mirror of G when r is within W = 2 max |o_i| of it, measured by the difference x_i -
+x_j, the sum x_i + x_j, or the coordinate x_i that vanishes there. Let y = g r and t = y + o in D. A mirror that separates y from D
+has y on its negative side and t not, so y is within W of it, and r is near the mirror's image under g^-1. So a newborn that is near
+no mirror has no halo cell. A newborn near exactly one has a halo cell only if exactly one mirror separates it from D; then that
+mirror is a wall of D, and the halo cell is the reflection in it. The few newborns near several mirrors have all their images tried.
+(Near any mirror implies near a wall: x_i - x_j <= W bounds the differences of neighbours between i and j, and x_i + x_j <= W or x_i
+<= W bound the last coordinate.)
+
+Far. Taking a cell to its representative, by dropping signs and sorting, brings no two cells further apart along any axis of D than
+they were in the maximum norm: | |a| - |b| | <= |a - b|, and the k-th largest of some numbers moves by no more than the numbers do.
+Let y = g r and t = y + o in D, and let reach = max |o_i|. Then r and t are the representatives of y and t, so
+
+    |t_k - r_k| <= reach  for every k,  and  |y_k - r_k| <= |y_k - t_k| + |t_k - r_k| <= 2 reach.
+
+So an image that is further than 2 reach from its newborn is no halo cell, and what a newborn and its halo cells touch in D is
+within reach of the newborn: whoever owns some slabs of bricks needs no newborns but those within reach of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from platform import node
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
-from gpu_nim.backends.numpy.halo import Mirrors
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
+from gpu_nim.backends.shared.bricks import BITS, CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.rule import Cells, Rule
+from gpu_nim.model.rule import Cells, Symmetry
 
 _FRESH, _DECIDED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
-_COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more than it takes to load them
+#: Cells, from which on the compiled loops gain more than it takes to load them.
+COMPILED_FROM = 1 << 24
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, halo and mirrors included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
 _BRICK_BYTES = 4 * ROWS + 4  # of compiled loops: rows and a slot
@@ -62,19 +82,6 @@ def listed(bricks: Bricks) -> int:
     return min(bricks.held, _LISTED * bricks.count // (bricks.last + 1))
 
 
-def gains_by_loops(rule: Rule, last: int) -> bool:
-    """Return whether a growth is so large that compiled loops save more time than they take to load, and its offsets short enough.
-
-    >>> gains_by_loops(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), 100)
-    False
-    """
-    try:
-        bricks = Bricks(rule, last)
-        return bricks.fits and CELLS * bricks.total >= _COMPILED_FROM
-    except InsufficientMemoryError:  # the engine says so, or another one grows it
-        return False
-
-
 def planned_newborns(bricks: Bricks) -> int:
     """Return how many newborns a rank is planned to have in a generation: as if its cells were born one generation after another.
 
@@ -83,68 +90,116 @@ def planned_newborns(bricks: Bricks) -> int:
     return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
 
 
-def required_bytes(rule: Rule, last: int, ranks: int = 1, *, loops: bool = False) -> int:
-    """Return the planned bytes of memory for growing `rule` to generation `last` on one of some ranks.
+def required_bytes(bricks: Bricks, *, loops: bool = False) -> int:
+    """Return the planned bytes of memory for growing in the bricks of a rank.
 
     Args:
-        rule: the rule.
-        last: the last generation.
-        ranks: the number of ranks.
+        bricks: its bricks.
         loops: whether compiled loops grow it.
 
-    >>> from gpu_nim.model.rule import Symmetry
+    >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
+    >>> required_bytes(Bricks(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4)) < 60e6
     True
     """
-    bricks = Bricks.of_busiest(rule, last, ranks)
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
         return columns + LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed(bricks)
     return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
 
 
+class Mirrors:
+    """The walls of the fundamental domain, and the mirrors of its symmetry. Cells are given by their (u, v, w), of shape (3, N).
+
+    >>> from gpu_nim.model.rule import Rule
+    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
+    >>> mirrors = Mirrors(Bricks(square, 20))
+    >>> mirrors.halo(np.array([[0, 0], [0, 8], [9, 1]])).tolist()  # of (9, 9) and (9, 1): (9, -1), where u is 0
+    [[0], [10], [-1]]
+    """
+
+    def __init__(self, bricks: Bricks) -> None:
+        self._bricks, rule = bricks, bricks.rule
+        self._symmetry, self._dimension, self._reach = rule.symmetry, rule.dimension, rule.reach
+        self._group = rule.symmetry.transformations(rule.dimension)
+
+    def near(self, at: Ints) -> NDArray[np.intp]:
+        """Return the indices of the cells that are near a wall: those on a mirror among them."""
+        near = np.zeros(at.shape[1], np.bool_)
+        for wall, corner, x in zip(self._bricks.walls, self._bricks.origin, at, strict=True):
+            if wall:
+                near |= x <= 2 * self._reach - corner
+        return near.nonzero()[0]
+
+    def halo(self, at: Ints) -> Ints:
+        """Return the halo cells of cells that are near a wall; images that touch nothing in the domain may be among them."""
+        if self._symmetry is Symmetry.NONE:
+            return at[:, :0]
+        near = self._bricks.cells(at.T).T
+        heights = self._heights(near)
+        close = heights <= 2 * self._reach
+        several = np.count_nonzero(close, axis=0) > 1
+        found = []
+        for wall in range(len(close)):
+            # A cell on the wall is its own reflection. That in x_i = 0 moves a cell by twice its height.
+            last = wall == self._dimension - 1
+            furthest = self._reach if last else 2 * self._reach
+            image = near[:, ~several & (heights[wall] > 0) & (heights[wall] <= furthest)]
+            if last:
+                image[wall] *= -1
+            else:
+                image[[wall, wall + 1]] = image[[wall + 1, wall]]
+            found.append(image)
+        # Those of several mirrors: all images outside of the domain and within 2 reach of their cells, each once.
+        at = near[:, several]
+        images = (self._group @ at).transpose(1, 0, 2)
+        moved = np.abs(images - at[:, None, :]).max(axis=0).ravel()
+        images = images.reshape(self._dimension, -1)
+        outside = images[:, (self._heights(images).min(axis=0) < 0) & (moved <= 2 * self._reach)]
+        # Distinct newborns have distinct images; one on a mirror has some of its own twice.
+        outside = outside[:, np.lexsort(outside)]
+        first = np.ones(outside.shape[1], np.bool_)
+        first[1:] = (outside[:, 1:] != outside[:, :-1]).any(axis=0)
+        return self._bricks.locate(np.concatenate((*found, outside[:, first]), axis=1).T).T
+
+    def _heights(self, cells: Ints) -> Ints:
+        """How far above each wall of the fundamental domain the cells are, shape (walls, N)."""
+        heights = cells.copy()
+        heights[:-1] -= cells[1:]
+        return heights if self._symmetry is Symmetry.CUBE else heights[:-1]
+
+
 class ExactlyOneEngine(BrickEngine, SteppedEngine):
-    """A growth in bricks, to at most generation `last`, from its seeds or from a state.
+    """A growth in bricks, from its seeds or from a state.
 
     `at`: the (u, v, w) of the newborns of the domain that this rank owns, shape (3, N).
 
-    On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
+    On several ranks every rank has one, in its own bricks, with the same state and the same calls; see
     `gpu_nim.backends.communicator`.
 
-    InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available.
-
-    >>> from gpu_nim.model.rule import Symmetry
+    >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> ExactlyOneEngine(square, 10).advance(6).births.tolist()  # A147582
+    >>> ExactlyOneEngine(Bricks(square, 10)).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    _loops = False
-
-    def __init__(
-        self,
-        rule: Rule,
-        last: int,
-        state: State | None = None,
-        ranks: Communicator = ALONE,
-        threads: int = 1,
-    ) -> None:
-        super().__init__(rule, last, ranks)
-        needed = required_bytes(rule, last, self._ranks.size, loops=self._loops)
-        require_memory(needed, free_share(self._ranks, node(), host_memory()), f"a growth to generation {last}")
-        self._bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
+    def __init__(self, bricks: Bricks, state: State | None = None, ranks: Communicator = ALONE, threads: int = 1) -> None:
+        super().__init__(bricks.rule, bricks.last, ranks)
+        self._bricks = bricks
         self._allocate(threads)
-        self._set_newborns(np.zeros((0, rule.dimension), np.int64))
+        self._set_newborns(np.zeros((0, bricks.rule.dimension), np.int64))
         if state is not None:
             self._restore(state)
 
     def _allocate(self, threads: int) -> None:
         """Take the memory of the growth."""
-        self._mirrors = Mirrors(self._bricks)
-        self._table = np.zeros(CELLS * max(1, self._bricks.count), np.uint8)
-        self._origins = self._bricks.origins
-        self._jumps = [self._bricks.jump(offset) for offset in self.rule.offsets]
+        bricks, within = self._bricks, np.arange(CELLS)
+        self._mirrors = Mirrors(bricks)
+        self._table = np.zeros(CELLS * max(1, bricks.count), np.uint8)
+        # The place of each column's first cell, if it had a brick w = 0, and whether the rank owns the column.
+        self._origins, self._owned = CELLS * bricks.columns[:, 0], bricks.owned
+        cells = bricks.join(np.zeros((1, 3), np.int64), within // BITS, within % BITS)
+        self._jumps = [bricks.jump(cells, offset) for offset in self.rule.offsets]
 
     def _words(self, numbers: range) -> NDArray[np.uint32]:
         bits = np.packbits(self._table[CELLS * numbers.start : CELLS * numbers.stop], bitorder="little")
@@ -170,8 +225,8 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
         far = np.ones(at.shape[1], np.bool_)
         far[near] = False
         beside = np.concatenate((at[:, near], self._mirrors.halo(at[:, near])), axis=1)
-        pushers = (at.take(far.nonzero()[0], axis=1), False), (beside, True)
-        candidates = np.concatenate([at[0, :0], *(fresh for part in pushers for fresh in self._push(*part))])
+        pushed = *self._push(at.take(far.nonzero()[0], axis=1), False), *self._push(beside, True)
+        candidates = np.concatenate([at[0, :0], *pushed])
         born = candidates[np.flatnonzero(self._table[candidates] == _ONCE)]
         self._table[born] = _DECIDED
         at = self._bricks.decode(np.sort(born))  # which the next step finds side by side
@@ -193,7 +248,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
                 target = jump.columns.take(within)
                 target += column
                 if bricks.ranks > 1:
-                    held = bricks.owned.take(target).nonzero()[0]
+                    held = self._owned.take(target).nonzero()[0]
                     base, within, target = base.take(held), within.take(held), target.take(held)
                 places = self._origins.take(target)
                 places += base
