@@ -29,10 +29,10 @@ from tests.helpers import ANSWERS, facts, gpunim, refused, run
 def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     """Have every growth end with an error."""
 
-    def write(*_: object) -> None:
+    def begin(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.jobs.growth._write", write)
+    monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess.begin", begin)
 
 
 def test_version() -> None:

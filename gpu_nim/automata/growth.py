@@ -44,7 +44,7 @@ class Table(dict[str, NDArray[Any]]):
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
-        super().__init__({name: _array(name, values) for name, values in columns.items()})
+        super().__init__({name: _array(name, dtype_of(name), values) for name, values in columns.items()})
 
     def __missing__(self, name: object) -> NDArray[Any]:
         raise unknown("column", name, self)
@@ -102,8 +102,7 @@ class Table(dict[str, NDArray[Any]]):
             yield generation, *values
 
 
-def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
-    dtype = dtype_of(name)
+def _array(name: str, dtype: Any, values: Sequence[Value]) -> NDArray[Any]:
     if dtype is np.int64 and not all(isinstance(value, int | np.integer) for value in values):
         raise TypeError(f"column {name!r} holds other numbers than integers: its dtype is another")  # NumPy would truncate them
     exceeds = dtype is np.int64 and max(values, default=0) >= 1 << 63  # type: ignore[type-var, operator]

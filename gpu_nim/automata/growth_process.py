@@ -174,14 +174,16 @@ class GrowthProcess:
             if tests:
                 to = min(to, _TESTED)
             wanted = self._cells or tests
-            # Of several ranks each has some cells of a generation, which are told apart from those of others by their number alone.
+            # Of several ranks each has some cells of a generation, and only a batch of one generation says of which they are.
             alone = engine.generation + 1 if several and wanted else to
             own = batch = engine.advance(alone, cells=wanted, section=self.recorder.section)
             if own.cells is not None:
                 batch = replace(own, cells=None if tests else gather_cells(self.ranks, own.cells))
             if self.ranks.rank == 0 or not self.recorder.needs_cells:
                 self.recorder.add(batch)
-            elapsed = self._agreed(time.perf_counter() - began)
+            elapsed = time.perf_counter() - began
+            if several:  # the mean, by which all ranks choose batches alike
+                elapsed = int(self.ranks.sum(np.array([int(elapsed * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
             self._seconds += elapsed
             self._births.append(batch.births)
             self._checksums.append(batch.checksums)
@@ -242,10 +244,6 @@ class GrowthProcess:
     def end(self) -> None:
         """Free the memory of the engine: it grows no further, and has no snapshots."""
         self._engine = None
-
-    def _agreed(self, seconds: float) -> float:
-        """The mean over all ranks, by which they choose batches alike."""
-        return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
 
     def _restore(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton

@@ -55,6 +55,8 @@ def select(
     """
     check_backend(name)
     if not isinstance(name, str):
+        if threads is not None:
+            raise UsageError("threads must be left out with a backend object, which has its own")
         return name
     if name == "cuda" and threads is not None:
         raise UsageError(f"threads is for growth on NumPy, with --backend numpy, got {short_repr(str(threads))} and backend 'cuda'")
