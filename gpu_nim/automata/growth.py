@@ -15,7 +15,7 @@ from gpu_nim.automata.columns import Value, dtype_of
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
-from gpu_nim.model.arrays import cell_dtype, read_only
+from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.datasets import axis_names, dataset
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, missing
@@ -178,7 +178,7 @@ class Growth(Plottable):
 
     def _protect(self) -> None:
         """Make the arrays read-only by which growths are equal; NumPy pickles them without that."""
-        self.births, self.checksums = read_only(self.births), read_only(self.checksums)
+        self.births.flags.writeable = self.checksums.flags.writeable = False
 
     def __repr__(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -63,7 +64,16 @@ class GrowthEngine(ABC):
     def __init__(self, rule: Rule, last: int, ranks: Communicator = ALONE) -> None:
         self.rule, self.last, self.generation = rule, last, -1
         self._ranks = ranks
-        self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
+
+    @cached_property
+    def _dtype(self) -> np.dtype[np.signedinteger[Any]]:
+        """The dtype of the cells of states."""
+        return coordinate_dtype(*self.rule.box(self.last))
+
+    @cached_property
+    def _cell_dtype(self) -> np.dtype[np.signedinteger[Any]]:
+        """The dtype of the cells of batches."""
+        return cell_dtype(*self.rule.box(self.last))
 
     @abstractmethod
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
