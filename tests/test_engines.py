@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import exactly_one as cuda_exactly_one
 from gpu_nim.backends.cuda import general as cuda_general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
@@ -178,7 +180,7 @@ def test_the_fast_path_is_taken_where_it_applies(backend, rule, fast):
 def test_states_in_bricks_that_no_engine_takes_are_refused(backend):
     far = Rule(3, ((0, 5, 0),), ONE, SEED3)
     with pytest.raises(UsageError, match="cannot be resumed: start it again"):
-        backend.engine(far, 5, ExactlyOneEngine(far, 5).state())
+        backend.engine(far, 5, ExactlyOneEngine(Bricks(far, 5)).state())
 
 
 # Bricks
@@ -237,7 +239,7 @@ def test_compiled_engines_take_no_more_memory_than_planned(rule):
     pytest.importorskip("numba", reason="numba is not installed")
     from gpu_nim.backends.numpy.compiled_engine import CompiledEngine
 
-    engine = CompiledEngine(rule, 127)
+    engine = CompiledEngine(Bricks(rule, 127))
     engine.advance(127)
     layout, scratch = engine._growth.layout, [array for thread in engine._scratches for array in thread]
     arrays = engine._growth.table, layout.columns, layout.starts, layout.heights, *scratch, *engine._last, *engine._next
@@ -316,13 +318,13 @@ def test_predicates_are_asked_in_64_bits():
 
 
 def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
-    needed = required_bytes(FCC, 1024)
+    needed = required_bytes(Bricks(FCC, 1024))
     assert needed < 2**28
-    monkeypatch.setattr(exactly_one, "host_memory", lambda: needed - 1)
+    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: needed - 1)
     with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {needed:,} bytes"):
-        ExactlyOneEngine(FCC, 1024)
+        GrowthProcess(FCC, 1024, NumpyBackend(threads=0)).begin()
     with pytest.raises(InsufficientMemoryError):
-        ExactlyOneEngine(FCC, 10**9)
+        GrowthProcess(FCC, 10**9, NumpyBackend(threads=0)).begin()
 
 
 # CUDA's engines
@@ -337,16 +339,16 @@ def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
 def test_kernels_compiled_for_one_rule(rule):
     """Those of any rule are what the other tests run."""
     launcher = HostLauncher(specialise=True)
-    engine, numpy = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 40), ExactlyOneEngine(rule, 40)
+    engine, numpy = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(rule, 40)), ExactlyOneEngine(Bricks(rule, 40))
     same_batches(*(each.advance(12, cells=True, section=(1, 1)) for each in (engine, numpy)))
-    restored = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 40, engine.state())
+    restored = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(rule, 40), engine.state())
     same_batches(*(each.advance(15) for each in (restored, numpy)))
 
 
 def test_planned_sizes():
     # What the large growths of the catalogue are held to: they fit a card of 139 GiB.
-    assert cuda_exactly_one.device_bytes(EDGE, 8192) < 12e9
-    assert cuda_exactly_one.device_bytes(FCC, 16384) < 70e9
+    assert DeviceBricks(EDGE, 8192).device_bytes < 12e9
+    assert DeviceBricks(FCC, 16384).device_bytes < 70e9
 
 
 @pytest.mark.parametrize(
@@ -361,13 +363,13 @@ def test_a_growth_past_the_device_is_refused_before_it_starts(rule, last, words)
     launcher = HostLauncher()
     launcher.free_memory = lambda: 10**6
     with pytest.raises(InsufficientMemoryError, match=words):
-        cuda_exactly_one.ExactlyOneEngine(launcher, rule, last)
+        GrowthProcess(rule, last, CudaBackend(launcher)).begin()
 
 
 def test_more_active_bricks_than_planned_are_refused(launcher, monkeypatch):
     monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 8)
-    engine = cuda_exactly_one.ExactlyOneEngine(launcher, FCC, 31)
-    assert engine.advance(13).births.tolist() == ExactlyOneEngine(FCC, 31).advance(13).births.tolist()
+    engine = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 31))
+    assert engine.advance(13).births.tolist() == ExactlyOneEngine(Bricks(FCC, 31)).advance(13).births.tolist()
     for to in (20, 31):
         with pytest.raises(InsufficientMemoryError, match="active bricks, 8 were planned for"):
             engine.advance(to)

@@ -22,7 +22,8 @@ from gpu_nim.cli.output import report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.files import COMMAND
-from gpu_nim.model.work import Outcome, mpi_rank
+from gpu_nim.model.memory import mpi_rank
+from gpu_nim.model.work import Outcome
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -38,8 +38,7 @@ _EXAMPLES = {
 @json_option
 def bench(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
-    from gpu_nim.backends.availability import cuda_obstacle
-    from gpu_nim.backends.selection import select
+    from gpu_nim.backends.selection import cuda_obstacle, select
     from gpu_nim.bench import device_works
     from gpu_nim.bench.harness import DEVICE_TIMEOUT, HEADER, TIMEOUT, Clock, compare, measured_rates
 

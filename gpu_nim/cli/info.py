@@ -120,7 +120,7 @@ def _numpy() -> dict[str, Any]:
 
 
 def _cuda() -> dict[str, Any]:
-    from gpu_nim.backends.availability import cuda_obstacle, driver_version
+    from gpu_nim.backends.selection import cuda_obstacle, driver_version
 
     obstacle = cuda_obstacle()
     if obstacle is not None:

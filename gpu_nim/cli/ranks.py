@@ -8,7 +8,8 @@ import time
 from gpu_nim.cli.output import report
 from gpu_nim.jobs.mpi import joined
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.work import MpiRank, Outcome
+from gpu_nim.model.memory import MpiRank
+from gpu_nim.model.work import Outcome
 
 _GRACE = 10  # seconds by which rank 0 may be later on a busy machine
 

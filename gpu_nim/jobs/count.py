@@ -55,7 +55,7 @@ _EXCLUDES: Exclusions = {
 }
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG, _SECONDS = 1 << 32, 10  # values, about so many seconds
-_SHORT = 15  # binary digits of an index whose value takes no time to speak of
+_SHORT = 32  # binary digits of an index whose value takes a second at most
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
 
 

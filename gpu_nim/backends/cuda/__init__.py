@@ -6,23 +6,22 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 
 from functools import partial
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.cuda import games
+from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
-from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
 from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import EngineChoice, State
-from gpu_nim.backends.shared.bricks import supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
-__all__ = ["CudaBackend", "CupyLauncher", "Launcher", "supports"]
+__all__ = ["CudaBackend", "CupyLauncher", "Launcher"]
 
 
 class CudaBackend:
@@ -58,11 +57,14 @@ class CudaBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         launcher, ranks = self._launcher, self.communicator
         kind = kind_of(rule, ranks, state, general=general)
+        free = free_share(ranks, launcher.identity, launcher.free_memory())
         if kind == "planes":
-            return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last))
+            return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last), free)
         if kind == "bricks":
-            return EngineChoice(partial(ExactlyOneEngine, launcher, rule, last, state, ranks), brick_bytes(rule, last, ranks.size))
-        return EngineChoice(partial(GeneralEngine, launcher, rule, last, state, ranks), None)
+            bricks = DeviceBricks(rule, last, ranks.rank, ranks.size)
+            make = partial(ExactlyOneEngine, launcher, bricks, state, ranks, free)
+            return EngineChoice(make, bricks.busiest().device_bytes, free)
+        return EngineChoice(partial(GeneralEngine, launcher, rule, last, state, ranks), None, free)
 
     def counting(self) -> HostCounting:
         """Return the engine that fills and counts ranges and tries tuples."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.availability import INSTALL, import_cupy
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "predicate_errors", "to_host"]
+__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "import_cupy", "predicate_errors", "to_host"]
+
+INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 
 
 class Launcher(Protocol):
@@ -255,3 +259,24 @@ class CupyLauncher:
         function = self._modules[source, options].get_function(kernel)
         self._functions[kernel, options] = function
         return function
+
+
+def import_cupy() -> Any:
+    """Import CuPy, which makes its folder of compiled kernels then; where that cannot be written, it keeps them in memory.
+
+    Unless the user has set CUPY_ACCELERATORS or imported CuPy before, CUB is off: NVRTC needs 3 seconds for each of its reductions
+    and 0.2 for one of CuPy's own, and gpunim reduces little by CuPy.
+    """
+    os.environ.setdefault("CUPY_ACCELERATORS", "")  # CuPy reads it when it is imported
+    folder = Path(os.environ.get("CUPY_CACHE_DIR", "~/.cupy/kernel_cache"))
+    try:
+        folder = folder.expanduser()
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except (OSError, RuntimeError):  # which is raised where there is no home
+        writable = False
+    if not writable:
+        os.environ.update(CUPY_CACHE_DIR=gettempdir(), CUPY_CACHE_IN_MEMORY="1")  # a folder that is there, and stays as it is
+    import cupy
+
+    return cupy

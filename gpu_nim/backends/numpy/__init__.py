@@ -1,18 +1,19 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
 from functools import partial
+from platform import node
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator, free_share
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
 from gpu_nim.backends.numpy import games
 from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.compilation import fits, installed
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, gains_by_loops, required_bytes
+from gpu_nim.backends.numpy.exactly_one import COMPILED_FROM, ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import GeneralEngine
-from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine
+from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.bricks import supports as supports
+from gpu_nim.backends.shared.bricks import CELLS, Bricks
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.memory import cores, host_memory
@@ -54,17 +55,18 @@ class NumpyBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
         kind = kind_of(rule, ranks, state, general=general)
+        free = host_memory() if ranks.size == 1 else free_share(ranks, node(), host_memory())
         if kind == "touches":
-            return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None)
+            return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":
             memory = nim_planes.required_bytes(last, plain=not threads)
-            lacks = threads > 0 and last >= COMPILED_FROM and not installed()
-            return EngineChoice(partial(NimEngine, last, state, plain=not threads), memory, lacks)
-        gains = threads > 0 and gains_by_loops(rule, last)
+            lacks = threads > 0 and last >= nim_planes.COMPILED_FROM and not installed()
+            return EngineChoice(partial(NimEngine, last, state, plain=not threads), memory, free, lacks)
+        bricks = Bricks(rule, last, ranks.rank, ranks.size)
+        gains = threads > 0 and CELLS * bricks.total >= COMPILED_FROM
         loops = gains and fits()
-        make = partial(_compiled_engine, threads) if loops else ExactlyOneEngine
-        memory = required_bytes(rule, last, ranks.size, loops=loops)
-        return EngineChoice(partial(make, rule, last, state, ranks), memory, gains and not installed())
+        make = partial(_compiled_engine if loops else ExactlyOneEngine, bricks, state, ranks, threads)
+        return EngineChoice(make, required_bytes(bricks.busiest(), loops=loops), free, gains and not installed())
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
@@ -78,10 +80,10 @@ class NumpyBackend:
         return NumpyTracer(scene)
 
 
-def _compiled_engine(threads: int, rule: Rule, last: int, state: State | None, ranks: Communicator) -> Engine:
+def _compiled_engine(bricks: Bricks, state: State | None, ranks: Communicator, threads: int) -> Engine:
     from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
 
-    return CompiledEngine(rule, last, state, ranks, threads)
+    return CompiledEngine(bricks, state, ranks, threads)
 
 
 def processor_name() -> str:

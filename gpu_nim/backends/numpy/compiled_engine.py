@@ -28,13 +28,13 @@ _AROUND = 27  # bricks that a brick's newborns can touch
 class CompiledEngine(ExactlyOneEngine):
     """`ExactlyOneEngine` by compiled loops, for rules whose `Bricks` fit them.
 
+    >>> from gpu_nim.backends.shared.bricks import Bricks
     >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> CompiledEngine(square, 10).advance(6).births.tolist()  # A147582
+    >>> CompiledEngine(Bricks(square, 10)).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    _loops = True
     _counted: list[int]
 
     def _allocate(self, threads: int) -> None:

@@ -28,43 +28,28 @@ Cells outside of the universe are touched like others, and discarded when they w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from platform import node
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.walls import Walls
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import CELLS, ROWS, Bricks
+from gpu_nim.backends.shared.bricks import BITS, CELLS, ROWS, Bricks
 from gpu_nim.backends.shared.engines import BrickEngine, SteppedEngine
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory import host_memory, require_memory
-from gpu_nim.model.rule import Cells, Rule
+from gpu_nim.model.rule import Cells
 
 _FRESH, _DECIDED, _ONCE = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 1 << 15  # newborns pushed at a time: keys, targets and states stay in the second-level cache
-_COMPILED_FROM = 1 << 24  # cells, from which on the compiled loops gain more than it takes to load them
+#: Cells, from which on the compiled loops gain more than it takes to load them.
+COMPILED_FROM = 1 << 24
 _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, what is near walls included
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
-
-
-def gains_by_loops(rule: Rule, last: int) -> bool:
-    """Return whether a growth is so large that compiled loops save more time than they take to load.
-
-    >>> gains_by_loops(Rule(2, ((1, 0), (0, 1)), births=frozenset({1}), seeds=((0, 0),)), 100)
-    False
-    """
-    try:
-        bricks = Bricks(rule, last)
-        return CELLS * bricks.total >= _COMPILED_FROM
-    except InsufficientMemoryError:  # the engine says so, or another one grows it
-        return False
 
 
 def planned_newborns(bricks: Bricks) -> int:
@@ -75,21 +60,18 @@ def planned_newborns(bricks: Bricks) -> int:
     return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
 
 
-def required_bytes(rule: Rule, last: int, ranks: int = 1, *, loops: bool = False) -> int:
-    """Return the planned bytes of memory for growing `rule` to generation `last` on one of some ranks.
+def required_bytes(bricks: Bricks, *, loops: bool = False) -> int:
+    """Return the planned bytes of memory for growing in the bricks of a rank.
 
     Args:
-        rule: the rule.
-        last: the last generation.
-        ranks: the number of ranks.
+        bricks: its bricks.
         loops: whether compiled loops grow it.
 
-    >>> from gpu_nim.model.rule import Symmetry
+    >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    >>> required_bytes(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4) < 60e6
+    >>> required_bytes(Bricks(Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE), last=10**4)) < 60e6
     True
     """
-    bricks = Bricks.of_busiest(rule, last, ranks)
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
         return columns + LOADED_BYTES + CompactBricks(bricks).bytes
@@ -97,47 +79,39 @@ def required_bytes(rule: Rule, last: int, ranks: int = 1, *, loops: bool = False
 
 
 class ExactlyOneEngine(BrickEngine, SteppedEngine):
-    """A growth in bricks, to at most generation `last`, from its seeds or from a state.
+    """A growth in bricks, from its seeds or from a state.
 
     `at`: the (u, v, w) of the newborns of the domain that this rank owns, shape (3, N).
 
-    On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
+    On several ranks every rank has one, in its own bricks, with the same state and the same calls; see
     `gpu_nim.backends.communicator`.
 
-    InsufficientMemoryError, before anything is allocated, when `required_bytes` are not available.
-
-    >>> from gpu_nim.model.rule import Symmetry
+    >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> ExactlyOneEngine(square, 10).advance(6).births.tolist()  # A147582
+    >>> ExactlyOneEngine(Bricks(square, 10)).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    _loops = False
-
-    def __init__(
-        self,
-        rule: Rule,
-        last: int,
-        state: State | None = None,
-        ranks: Communicator = ALONE,
-        threads: int = 1,
-    ) -> None:
-        super().__init__(rule, last, ranks)
-        needed = required_bytes(rule, last, self._ranks.size, loops=self._loops)
-        require_memory(needed, free_share(self._ranks, node(), host_memory()), f"a growth to generation {last}")
-        self._bricks = Bricks(rule, last, self._ranks.rank, self._ranks.size)
+    def __init__(self, bricks: Bricks, state: State | None = None, ranks: Communicator = ALONE, threads: int = 1) -> None:
+        super().__init__(bricks.rule, bricks.last, ranks)
+        self._bricks = bricks
         self._allocate(threads)
-        self._set_newborns(np.zeros((0, rule.dimension), np.int64))
+        self._set_newborns(np.zeros((0, bricks.rule.dimension), np.int64))
         if state is not None:
             self._restore(state)
 
     def _allocate(self, threads: int) -> None:
         """Take the memory of the growth."""
-        self._walls = Walls(self._bricks)
-        self._moved = self._bricks.folding @ self._walls.offsets.T
-        self._table = np.zeros(CELLS * max(1, self._bricks.count), np.uint8)
-        self._origins = self._bricks.origins
-        self._jumps = [self._bricks.jump(offset) for offset in self.rule.offsets]
+        bricks, within = self._bricks, np.arange(CELLS)
+        self._walls = Walls(bricks)
+        self._table = np.zeros(CELLS * max(1, bricks.count), np.uint8)
+        # The place of each column's first cell, if it had a brick w = 0, and whether the rank owns the column.
+        self._origins, self._owned = CELLS * bricks.columns[:, 0], bricks.owned
+        # What each cell of a brick touches by an offset: the number of columns to it, and its place from that of the cell's brick.
+        cells = bricks.join(np.zeros((1, 3), np.int64), within // BITS, within % BITS)
+        targets = [bricks.divide((cells + bricks.folding @ np.array(offset)).T) for offset in self.rule.offsets]
+        self._jumps = [(column, brick + place) for column, brick, place in targets]
+        self._moved = bricks.folding @ self._walls.offsets.T
 
     def _words(self, numbers: range) -> NDArray[np.uint32]:
         bits = np.packbits(self._table[CELLS * numbers.start : CELLS * numbers.stop], bitorder="little")
@@ -181,7 +155,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
                 target += column
                 brick, cell = base, within
                 if bricks.ranks > 1:
-                    held = bricks.owned.take(target).nonzero()[0]
+                    held = self._owned.take(target).nonzero()[0]
                     brick, cell, target = base.take(held), within.take(held), target.take(held)
                 places = self._origins.take(target)
                 places += brick
@@ -202,7 +176,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
         targets = pushers.take(of, axis=1) + self._moved.take(touch, axis=1)
         places, times = bricks.encode(targets), self._walls.times.take(touch)
         if bricks.ranks > 1:
-            own = bricks.owned.take(bricks.divide(targets)[0])
+            own = self._owned.take(bricks.divide(targets)[0])
             places, times = places[own], times[own]
         places, which = np.unique(places, return_inverse=True)
         once = np.bincount(which, times) == 1

@@ -148,8 +148,11 @@ class GeneralEngine(TouchEngine, SteppedEngine):
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
         return self._table.entries()
 
-    def _seed(self) -> None:
-        self._newborns = np.sort(self._grid.encode(np.array(self.rule.seeds, np.int64)))
+    def _seeds(self) -> Cells:
+        return np.array(self.rule.seeds, np.int64)
+
+    def _set_newborns(self, cells: Cells) -> None:
+        self._newborns = np.sort(self._grid.encode(cells))
         slots, _ = self._table.locate(self._newborns)
         self._table.touches[slots] = CLOSED
 

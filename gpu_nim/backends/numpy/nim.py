@@ -24,7 +24,6 @@ from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
 from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells
 
 #: Generations, from which on compiled loops gain more than it takes to load them.
@@ -72,7 +71,6 @@ class NimEngine(GrowthEngine):
 
     def __init__(self, last: int, state: State | None = None, *, plain: bool = False) -> None:
         super().__init__(NIM, last)
-        require_memory(required_bytes(last, plain=plain), host_memory(), f"nim to generation {last}")
         self._compiled = compiled(last, plain=plain)
         self._row = words_per_row(last)
         self._plane = np.zeros((last + 1) * self._row, np.uint64)

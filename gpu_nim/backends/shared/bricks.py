@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import State
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.rule import Cell, Cells, Rule, Symmetry
+from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 #: Of a brick: its rows, and the bits of each.
 ROWS = BITS = 32
@@ -232,18 +232,16 @@ class Bricks(BrickGrid):
         self.columns_u, self.columns_v = (max(1, int((self._top[i] - self.origin[i]) // self.size[i] + 1)) for i in (0, 1))
         self.reach = self._reach()
 
-    @classmethod
-    def of_busiest(cls, rule: Rule, last: int, ranks: int = 1) -> Self:
+    def busiest(self) -> Self:
         """Return the bricks of the rank that owns most.
 
         >>> rule = Rule(2, ((1, 1), (1, -1), (-1, 1), (-1, -1)), frozenset({1}), ((0, 0),))
-        >>> Bricks.of_busiest(rule, 1000, 4).count < Bricks.of_busiest(rule, 1000).count / 3
+        >>> Bricks(rule, 1000, 0, 4).busiest().count < Bricks(rule, 1000).count / 3
         True
         """
-        bricks = cls(rule, last, 0, ranks)
-        sizes = bricks._sizes  # before all else: it refuses what is too large
-        busiest = int(np.bincount(bricks.owners, sizes, ranks).argmax())
-        return cls(rule, last, busiest, ranks) if busiest else bricks
+        sizes = self._sizes  # before all else: it refuses what is too large
+        busiest = int(np.bincount(self.owners, sizes, self.ranks).argmax())
+        return self if busiest == self.rank else type(self)(self.rule, self.last, busiest, self.ranks)
 
     def support(self, functional: NDArray[np.int64]) -> int:
         """The maximum of a linear functional over all cells alive at `last`."""
@@ -440,11 +438,6 @@ class Bricks(BrickGrid):
     # A table of cells has `CELLS` places for each brick that the rank owns: row after row, bit after bit.
 
     @cached_property
-    def origins(self) -> NDArray[np.int64]:
-        """The place of each column's first cell, if it had a brick w = 0, shape (columns,)."""
-        return CELLS * self.columns[:, 0]
-
-    @cached_property
     def _column_of(self) -> NDArray[np.int32]:
         own = np.flatnonzero(self.owned)
         return np.repeat(own.astype(np.int32), self.columns[own, 2] - self.columns[own, 1])
@@ -460,7 +453,7 @@ class Bricks(BrickGrid):
     def encode(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the places of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""
         column, brick, within = self.divide(at)
-        places: NDArray[np.int64] = self.origins[column] + brick + within
+        places: NDArray[np.int64] = CELLS * self.columns[column, 0] + brick + within
         return places
 
     def decode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -474,18 +467,6 @@ class Bricks(BrickGrid):
         at[1] = (v << self.logs[1]) + (row & self.size[1] - 1)
         at[2] = (number - self.columns[column, 0] << self.logs[2]) + (bit << self.packed) + self.parity(at[0], at[1])
         return at
-
-    def jump(self, offset: Cell) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where the cells of a brick touch by an offset.
-
-        Returns:
-            The difference between the columns of each cell and of what it touches, and the place of what it touches from that of
-            the cell's brick in the other column, each of shape (CELLS,).
-        """
-        within = np.arange(CELLS)
-        cells = self.join(np.zeros((1, 3), np.int64), within // BITS, within % BITS)
-        column, brick, place = self.divide((cells + self.folding @ np.array(offset, np.int64)).T)
-        return column, brick + place
 
     @property
     def borders(self) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -65,7 +66,16 @@ class GrowthEngine(ABC):
     def __init__(self, rule: Rule, last: int, ranks: Communicator = ALONE) -> None:
         self.rule, self.last, self.generation = rule, last, -1
         self._ranks = ranks
-        self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
+
+    @cached_property
+    def _dtype(self) -> np.dtype[np.signedinteger[Any]]:
+        """The dtype of the cells of states."""
+        return coordinate_dtype(*self.rule.box(self.last))
+
+    @cached_property
+    def _cell_dtype(self) -> np.dtype[np.signedinteger[Any]]:
+        """The dtype of the cells of batches."""
+        return cell_dtype(*self.rule.box(self.last))
 
     @abstractmethod
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
@@ -90,7 +100,8 @@ class GrowthEngine(ABC):
             grown: the newborns of each on this rank, or None where they were not requested.
             section: the section, if one was requested.
         """
-        births, checksums, sections = self._ranks.sum(np.ascontiguousarray(reports.T))
+        parts = np.ascontiguousarray(reports.T)
+        births, checksums, sections = self._ranks.sum(parts) if self._ranks.size > 1 else parts
         first = self.generation + 1 - len(reports)
         return Batch(
             first, births, checksums, None if grown is None else np.concatenate(grown), None if section is None else sections
@@ -111,7 +122,7 @@ class SteppedEngine(GrowthEngine):
         grown: list[Cells] = []
         for report in reports:
             if self.generation < 0:
-                self._seed()
+                self._set_newborns(self._seeds())
             else:
                 self._step()
             self.generation += 1
@@ -123,8 +134,12 @@ class SteppedEngine(GrowthEngine):
         return self._summed(reports, grown if cells else None, section)
 
     @abstractmethod
-    def _seed(self) -> None:
-        """Begin with the seeds."""
+    def _seeds(self) -> Cells:
+        """Return the seeds as `_set_newborns` takes them."""
+
+    @abstractmethod
+    def _set_newborns(self, cells: Cells) -> None:
+        """Begin with these newborns, and mark them as touched."""
 
     @abstractmethod
     def _step(self) -> None:
@@ -175,9 +190,6 @@ class BrickEngine(GrowthEngine):
             self._put_back(numbers, words)
         if self.generation >= 0:
             self._set_newborns(state["newborns"])
-
-    def _seed(self) -> None:
-        self._set_newborns(self._seeds())
 
     def _seeds(self) -> Cells:
         """The representatives of the seeds, of all ranks."""
@@ -289,9 +301,9 @@ def join(parts: Sequence[State]) -> State:
     >>> from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
     >>> from gpu_nim.model.rule import Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> engine = ExactlyOneEngine(square, 9)
+    >>> engine = ExactlyOneEngine(Bricks(square, 9))
     >>> _ = engine.advance(5)
-    >>> ExactlyOneEngine(square, 9, join([engine.state()])).advance(6).births.tolist()
+    >>> ExactlyOneEngine(Bricks(square, 9), join([engine.state()])).advance(6).births.tolist()
     [12]
     """
     joined = {name: np.concatenate([part[name] for part in parts]) for name, array in parts[0].items() if array.ndim}
