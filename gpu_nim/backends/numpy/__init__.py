@@ -1,5 +1,6 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
+from contextlib import suppress
 from functools import partial
 from platform import node
 
@@ -40,8 +41,11 @@ class NumpyBackend:
 
     @property
     def device(self) -> str:
-        """Return the processor's name."""
-        return processor_name()
+        """Return the processor's name and the number of its cores that this process may use."""
+        name, usable = "CPU", cores()
+        with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as lines:
+            name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
+        return f"{name}, {usable} core{'s' if usable != 1 else ''}"
 
     def on_rank(self, communicator: Communicator) -> "NumpyBackend":
         """Return the backend as one of several ranks has it."""
@@ -59,9 +63,10 @@ class NumpyBackend:
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":
-            memory = nim_planes.required_bytes(last, plain=not threads)
-            lacks = threads > 0 and last >= nim_planes.COMPILED_FROM and not installed()
-            return EngineChoice(partial(NimEngine, last, state, plain=not threads), memory, free, lacks)
+            gains = threads > 0 and last >= nim_planes.COMPILED_FROM
+            loops = gains and fits()
+            memory = nim_planes.required_bytes(last, loops=loops)
+            return EngineChoice(partial(NimEngine, last, state, loops=loops), memory, free, gains and not installed())
         bricks = Bricks(rule, last, ranks.rank, ranks.size)
         gains = threads > 0 and bricks.fits and CELLS * bricks.total >= COMPILED_FROM
         loops = gains and fits()
@@ -84,15 +89,3 @@ def _compiled_engine(bricks: Bricks, state: State | None, ranks: Communicator, t
     from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
 
     return CompiledEngine(bricks, state, ranks, threads)
-
-
-def processor_name() -> str:
-    """Return the processor's name and the number of its cores that this process may use."""
-    name = "CPU"
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
-    except OSError:
-        pass
-    usable = cores()
-    return f"{name}, {usable} core{'s' if usable != 1 else ''}"

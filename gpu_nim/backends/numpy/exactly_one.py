@@ -82,14 +82,6 @@ def listed(bricks: Bricks) -> int:
     return min(bricks.held, _LISTED * bricks.count // (bricks.last + 1))
 
 
-def planned_newborns(bricks: Bricks) -> int:
-    """Return how many newborns a rank is planned to have in a generation: as if its cells were born one generation after another.
-
-    Births have no better bound than the volume, which cubic8 approaches in some generations.
-    """
-    return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
-
-
 def required_bytes(bricks: Bricks, *, loops: bool = False) -> int:
     """Return the planned bytes of memory for growing in the bricks of a rank.
 
@@ -105,7 +97,9 @@ def required_bytes(bricks: Bricks, *, loops: bool = False) -> int:
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
         return columns + LOADED_BYTES + _BRICK_BYTES * bricks.count + _LISTED_BYTES * listed(bricks)
-    return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
+    # As if its cells were born one generation after another: births have no better bound than the volume, which cubic8 approaches.
+    newborns = bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
+    return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * newborns
 
 
 class Mirrors:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -322,7 +322,9 @@ def touched_state(rule: Rule, state: State) -> State:
     [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]]
     """
     # Cells outside of the universe are not part of the growth.
-    sealed = [cells[rule.inside(cells)] for cells in _touched_cells(rule, state)]
+    grid, places, words = BrickGrid(rule), state["bricks"].astype(np.int64), state["sealed"].view(np.uint32)
+    parts = (grid.cells_of(places[i : i + _BRICKS], words[i : i + _BRICKS]) for i in range(0, len(places), _BRICKS))
+    sealed = [cells[rule.inside(cells)] for cells in parts]
     touched = rule.symmetry.unfold(np.concatenate([np.zeros((0, rule.dimension), np.int64), *sealed]))
     dtype = coordinate_dtype(*rule.box(int(state["last"])))
     return {
@@ -331,9 +333,3 @@ def touched_state(rule: Rule, state: State) -> State:
         "touches": np.full(len(touched), CLOSED),
         "newborns": rule.symmetry.unfold(state["newborns"]).astype(dtype),
     }
-
-
-def _touched_cells(rule: Rule, state: State) -> Iterator[NDArray[np.int64]]:
-    grid, places, words = BrickGrid(rule), state["bricks"].astype(np.int64), state["sealed"].view(np.uint32)
-    for start in range(0, len(places), _BRICKS):
-        yield grid.cells_of(places[start : start + _BRICKS], words[start : start + _BRICKS])
