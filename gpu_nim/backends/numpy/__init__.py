@@ -4,7 +4,7 @@ from contextlib import suppress
 from functools import partial
 from platform import node
 
-from gpu_nim.backends.communicator import ALONE, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
 from gpu_nim.backends.numpy import games
@@ -59,7 +59,7 @@ class NumpyBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
         kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=ranks.size > 1))
-        free = host_memory() if ranks.size == 1 else free_share(ranks, node(), host_memory())
+        free = host_memory() if ranks.size == 1 else free_per_rank(ranks, node(), host_memory())
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":
