@@ -23,9 +23,9 @@ def compiling() -> Iterator[None]:
     with _LOCK:
         if not _within:
             patch = _INSIDE.enter_context(pytest.MonkeyPatch.context())
-            patch.setattr(nim, "COMPILED_FROM", 0)
-            for module in (exactly_one, trace):
-                patch.setattr(module, "_COMPILED_FROM", 0)
+            for module in (exactly_one, nim):
+                patch.setattr(module, "COMPILED_FROM", 0)
+            patch.setattr(trace, "_COMPILED_FROM", 0)
             for least in ("_OUTCOMES_COMPILED_FROM", "_GRUNDY_COMPILED_FROM"):
                 patch.setattr(games, least, 0)
         _within += 1

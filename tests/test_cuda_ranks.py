@@ -8,7 +8,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends import selection
-from gpu_nim.backends.communicator import allgather, free_share
+from gpu_nim.backends.communicator import allgather, free_per_rank
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.table import read_constants
@@ -83,7 +83,7 @@ def test_ranks_divide_the_memory():
 
 def test_ranks_that_share_a_device_share_its_memory():
     free = {"a": 900, "b": 500}
-    assert on_ranks(3, lambda ranks: free_share(ranks, "aba"[ranks.rank], free["aba"[ranks.rank]])) == [450, 500, 450]
+    assert on_ranks(3, lambda ranks: free_per_rank(ranks, "aba"[ranks.rank], free["aba"[ranks.rank]])) == [450, 500, 450]
 
 
 @pytest.mark.parametrize("automaton", ["edge", "nim"])
@@ -115,7 +115,7 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     made = []
     monkeypatch.setattr(selection, "cuda_obstacle", lambda number=0: None)
     monkeypatch.setattr("gpu_nim.backends.cuda.CupyLauncher", lambda number: made.append(number) or HostLauncher())
-    ranks: Any = SimpleNamespace(rank=1, size=2, on_this_machine=1, exchange=lambda parts: list(parts))
+    ranks: Any = SimpleNamespace(rank=1, size=2, local_rank=1, exchange=lambda parts: list(parts))
     assert select_on_rank("cuda", ranks).communicator is ranks
     assert made == [1]
     # A refusal comes before a GPU is chosen.

@@ -170,7 +170,9 @@ class GrowthProcess:
             began = time.perf_counter()
             pause = (engine.generation // self._every + 1) * self._every
             to = min(engine.generation + stride, self.generations, pause)
-            tests = not self._cells and self._tests_more(engine.generation)
+            # Whether each cell of the next generation is checked against the theorem, though no cells are wanted.
+            tests = not self._cells and self.verifies and self.automaton.cell_test is not None
+            tests = tests and self.tested == engine.generation < _TESTED
             if tests:
                 to = min(to, _TESTED)
             wanted = self._cells or tests
@@ -300,10 +302,6 @@ class GrowthProcess:
             lattice=self.automaton.lattice,
             table=Table({} if self.ranks.rank else self.recorder.values(births)),  # rank 0 has all cells
         )
-
-    def _tests_more(self, generation: int) -> bool:
-        """Whether each cell of the next generation is checked against the theorem."""
-        return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
 
     def _check(self, batch: Batch) -> None:
         formula, test = self.automaton.births_formula, self.automaton.cell_test

@@ -6,7 +6,7 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 
 from functools import partial
 
-from gpu_nim.backends.communicator import ALONE, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
 from gpu_nim.backends.cuda import games
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting
@@ -57,7 +57,7 @@ class CudaBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         launcher, ranks = self._launcher, self.communicator
         kind = kind_of(rule, ranks, state, general=general)
-        free = free_share(ranks, launcher.identity, launcher.free_memory())
+        free = free_per_rank(ranks, launcher.identity, launcher.free_memory())
         if kind == "planes":
             return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last), free)
         if kind == "bricks":

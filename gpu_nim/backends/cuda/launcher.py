@@ -129,7 +129,7 @@ class CupyLauncher:
             cupy = import_cupy()
         except ImportError as error:
             raise MissingDependency(f"the CUDA backend needs CuPy: {INSTALL} ({error})") from error
-        self._cupy = cupy
+        self.xp = self._cupy = cupy
         with device_memory_errors("opening the CUDA device"), uncounted():
             if number is not None:
                 cupy.cuda.Device(number % int(cupy.cuda.runtime.getDeviceCount())).use()
@@ -138,22 +138,11 @@ class CupyLauncher:
             cupy.cuda.runtime.memGetInfo()  # makes the context
         self._device = device
         self._table, self._sources = table, sources
-        self._shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
+        self.shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
         self._multiprocessors = int(attributes["MultiProcessorCount"])
         self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._functions: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._copying: Any = None  # the stream of copies to the host
-
-    @property
-    def xp(self) -> ModuleType:
-        """CuPy."""
-        module: ModuleType = self._cupy
-        return module
-
-    @property
-    def shared_limit(self) -> int:
-        """Bytes of shared memory that one block may have on this device."""
-        return self._shared_limit
 
     @property
     def device(self) -> str:

@@ -1,15 +1,16 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
+from contextlib import suppress
 from functools import partial
 from platform import node
 
-from gpu_nim.backends.communicator import ALONE, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
-from gpu_nim.backends.numpy import games
+from gpu_nim.backends.numpy import exactly_one, games
 from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.compilation import fits, installed
-from gpu_nim.backends.numpy.exactly_one import COMPILED_FROM, ExactlyOneEngine, required_bytes
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.numpy.trace import NumpyTracer
@@ -40,8 +41,11 @@ class NumpyBackend:
 
     @property
     def device(self) -> str:
-        """Return the processor's name."""
-        return processor_name()
+        """Return the processor's name and the number of its cores that this process may use."""
+        name, usable = "CPU", cores()
+        with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as lines:
+            name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
+        return f"{name}, {usable} core{'s' if usable != 1 else ''}"
 
     def on_rank(self, communicator: Communicator) -> "NumpyBackend":
         """Return the backend as one of several ranks has it."""
@@ -55,18 +59,19 @@ class NumpyBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
         kind = kind_of(rule, ranks, state, general=general)
-        free = host_memory() if ranks.size == 1 else free_share(ranks, node(), host_memory())
+        free = host_memory() if ranks.size == 1 else free_per_rank(ranks, node(), host_memory())
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":
-            memory = nim_planes.required_bytes(last, plain=not threads)
-            lacks = threads > 0 and last >= nim_planes.COMPILED_FROM and not installed()
-            return EngineChoice(partial(NimEngine, last, state, plain=not threads), memory, free, lacks)
+            gains = threads > 0 and last >= nim_planes.COMPILED_FROM
+            loops = gains and fits()
+            memory = nim_planes.required_bytes(last, loops=loops)
+            return EngineChoice(partial(NimEngine, last, state, loops=loops), memory, free, gains and not installed())
         bricks = Bricks(rule, last, ranks.rank, ranks.size)
-        gains = threads > 0 and CELLS * bricks.total >= COMPILED_FROM
+        gains = threads > 0 and CELLS * bricks.total >= exactly_one.COMPILED_FROM
         loops = gains and fits()
         make = partial(_compiled_engine if loops else ExactlyOneEngine, bricks, state, ranks, threads)
-        return EngineChoice(make, required_bytes(bricks.busiest(), loops=loops), free, gains and not installed())
+        return EngineChoice(make, exactly_one.required_bytes(bricks.busiest(), loops=loops), free, gains and not installed())
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
@@ -84,15 +89,3 @@ def _compiled_engine(bricks: Bricks, state: State | None, ranks: Communicator, t
     from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
 
     return CompiledEngine(bricks, state, ranks, threads)
-
-
-def processor_name() -> str:
-    """Return the processor's name and the number of its cores that this process may use."""
-    name = "CPU"
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
-    except OSError:
-        pass
-    usable = cores()
-    return f"{name}, {usable} core{'s' if usable != 1 else ''}"

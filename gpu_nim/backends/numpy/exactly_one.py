@@ -52,14 +52,6 @@ _NEWBORN_BYTES = 250  # a share of the arrays of a step: 80 to 215 measured, wha
 _COLUMN_BYTES = 80  # of the arrays over columns of bricks, while they are made
 
 
-def planned_newborns(bricks: Bricks) -> int:
-    """Return how many newborns a rank is planned to have in a generation: as if its cells were born one generation after another.
-
-    Births have no better bound than the volume, which cubic8 approaches in some generations.
-    """
-    return bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
-
-
 def required_bytes(bricks: Bricks, *, loops: bool = False) -> int:
     """Return the planned bytes of memory for growing in the bricks of a rank.
 
@@ -75,7 +67,9 @@ def required_bytes(bricks: Bricks, *, loops: bool = False) -> int:
     columns = _COLUMN_BYTES * bricks.columns_u * bricks.columns_v
     if loops:
         return columns + LOADED_BYTES + CompactBricks(bricks).bytes
-    return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * planned_newborns(bricks)
+    # As if its cells were born one generation after another: births have no better bound than the volume, which cubic8 approaches.
+    newborns = bricks.rule.dimension * CELLS * bricks.count // (bricks.last + 1)
+    return columns + (CELLS + 4) * bricks.count + _NEWBORN_BYTES * newborns
 
 
 class ExactlyOneEngine(BrickEngine, SteppedEngine):

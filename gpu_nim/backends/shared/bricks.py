@@ -47,7 +47,6 @@ ENTRY = 4
 _SLICE = 1 << 12  # bricks of a state that are read at a time
 _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
 _LONGEST = 4  # rows in u of a brick in space: a touch goes no further in loops and kernels that know no others
-_COLUMN_BYTES = 24  # of `columns`
 _COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
 #: The slabs are cut into at least so many blocks for each rank, where that leaves them wide enough: fewer send less, more are
 #: spread more evenly.
@@ -349,7 +348,7 @@ class Bricks(BrickGrid):
         columns = self.columns_u * self.columns_v
         if columns > _MAX_COLUMNS or self.slabs > _MAX_SLABS:
             raise InsufficientMemoryError(
-                f"a growth to generation {self.last} needs {_COLUMN_BYTES * columns:,} bytes, for {columns:,} columns of bricks "
+                f"a growth to generation {self.last} needs {3 * 8 * columns:,} bytes, for {columns:,} columns of bricks "
                 f"alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
             )
         some = max(1, _COLUMNS * self.slabs // columns)
