@@ -362,8 +362,14 @@ def test_planned_sizes():
 def test_a_growth_past_the_device_is_refused_before_it_starts(rule, last, words):
     launcher = HostLauncher()
     launcher.free_memory = lambda: 10**6
+    backend = CudaBackend(launcher)
+
+    def begin():
+        backend.engine(rule, last)  # what cannot be planned; a growth may take the general engine then
+        GrowthProcess(rule, last, backend).begin()
+
     with pytest.raises(InsufficientMemoryError, match=words):
-        GrowthProcess(rule, last, CudaBackend(launcher)).begin()
+        begin()
 
 
 def test_more_active_bricks_than_planned_are_refused(launcher, monkeypatch):
