@@ -8,6 +8,8 @@ generation has the right number of cells, all distinct and all passing the test,
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.automata.neighbourhoods import not_south
+
 
 def nim_births(generation: int) -> int:
     """Return 3^wt(n), the number D_3(n) of P-positions of total 2n [NF Theorem 19], wt counting the 1s in n's binary digits.
@@ -102,5 +104,4 @@ def three_branch_cells(cells: NDArray[np.integer], generations: NDArray[np.int64
     >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]]), np.array([1, 1, 3])).tolist()
     [True, False, True]
     """
-    x, y = cells.astype(np.int64).T
-    return np.asarray(ulam_warburton_cells(cells, generations) & ~((y < 0) & (y <= -np.abs(x))))
+    return ulam_warburton_cells(cells, generations) & not_south(cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import count
+from itertools import chain, count, pairwise
 from time import perf_counter
 from typing import Any
 
@@ -212,11 +212,8 @@ class MacroGrowth:
         [4, 20, 20]
         """
         start = integer("first", first)
-        populations = self.populations(max(0, start - 1), stop)
-        before = next(populations) if start else 0
-        for population in populations:
-            yield population - before
-            before = population
+        populations = chain([] if start else [0], self.populations(max(0, start - 1), stop))
+        return (after - before for before, after in pairwise(populations))
 
     def _around(self) -> int:
         """A node of which the root is the inner half."""

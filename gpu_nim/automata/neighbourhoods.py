@@ -47,8 +47,7 @@ def not_south(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     [True, False, True]
     """
     x, y = _columns(cells)
-    outside: NDArray[np.bool_] = ~((y < 0) & (y <= -abs(x)))
-    return outside
+    return ~((y < 0) & (y <= -abs(x)))
 
 
 def pair_offsets(piles: int) -> Offsets:

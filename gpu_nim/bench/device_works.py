@@ -128,35 +128,35 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         values = Range(ByTotal(piles), 0, size, engine)
         expression = Contender("CuPy expression", partial(_expression, piles, size, xp))
         peers = (expression,) if values.limbs == 1 else ()
-        fill = partial(_fill, values)
-        yield _range(values, "count_fill", f"D_{piles}", fill, "80% of the fill", peers)
+        yield _range(
+            values, "count_fill", f"D_{piles}", lambda v: int(v.device_values().reshape(-1)[-v.limbs]), "80% of the fill", peers
+        )
     values = Range(ByTotal(3), 0, 1 << _FILLED, engine)
-    yield _range(values, "count_fill", "D_3 brought to the host", partial(_fill_host, values, np.zeros(values.size, np.uint64)))
+    yield _range(values, "count_fill", "D_3 brought to the host", partial(_fill_host, np.zeros(values.size, np.uint64)))
     for piles, power in _COUNTED:
         values = Range(ByTotal(piles), 0, 1 << power, engine)
-        yield _range(values, "count_lengths", f"sum, lengths of D_{piles}", partial(_lengths, values), "5e11/s")
+        yield _range(values, "count_lengths", f"sum, lengths of D_{piles}", lambda v: v.lengths(v.start, v.stop).total, "5e11/s")
     values = Range(ByTotal(3), 0, 1 << _REDUCED, engine)
-    yield _range(values, "count_residues", "D_3 modulo 1000", partial(_residues, values))
+    yield _range(values, "count_residues", "D_3 modulo 1000", lambda v: int(v.residues(v.start, v.stop, 1000)[1]))
     for kernel, tried in (("count_totals", engine.try_totals), ("count_maxima", engine.try_maxima)):
-        ours = partial(_try, tried)
         name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
         tuples = (_TRIED + 1) ** 3
         floor = Floor(operations=3 * tuples)  # an XOR, an addition and an update of a histogram each
-        yield Work(name, (_OURS(ours),), tuples, kernel, floor, "5e11/s")
+        yield Work(name, (_OURS(partial(_try, tried)),), tuples, kernel, floor, "5e11/s")
 
 
 def _range(
     values: Range,
     kernel: str,
     name: str,
-    ours: Callable[[], int],
+    ours: Callable[[Range], int],
     aimed: str = "",
     peers: tuple[Contender, ...] = (),
 ) -> Work:
     dimension = values.family.blocks().dimension
     floor = range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
     title = f"{name}, 2^{values.size.bit_length() - 1} indices"
-    return Work(title, (_OURS(ours), *peers), values.size, kernel, floor, aimed)
+    return Work(title, (_OURS(partial(ours, values)), *peers), values.size, kernel, floor, aimed)
 
 
 def _games(cuda: Backend) -> Iterator[Work]:
@@ -217,25 +217,13 @@ def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:
     return int(solution.largest_grundy or 0) if grundy else len(solution.p_positions)
 
 
-def _fill(values: Range) -> int:
-    return int(values.device_values().reshape(-1)[-values.limbs])
-
-
-def _fill_host(values: Range, out: U64) -> int:
+def _fill_host(out: U64, values: Range) -> int:
     values.fill(values.start, out)
     return int(out[-1])
 
 
 def _expression(piles: int, size: int, xp: Any) -> int:
     return int(doubling(even_binomials(piles), size, xp)[-1])
-
-
-def _lengths(values: Range) -> int:
-    return values.lengths(values.start, values.stop).total
-
-
-def _residues(values: Range) -> int:
-    return int(values.residues(values.start, values.stop, 1000)[1])
 
 
 def _try(tried: Callable[[int, int, int, int], Any]) -> int:

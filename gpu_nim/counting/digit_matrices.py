@@ -17,6 +17,7 @@ blocks of indices cheap.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import cache, cached_property
 from math import comb
@@ -69,32 +70,17 @@ class DigitProduct:
         """Return M_digit applied to a state: s(2n + digit) from s(n)."""
         if self.dimension > _FEW:
             return self._long_step(state, digit)
-        weights, degree = self.weights, self.degree
-        result = []
-        for i in range(self.dimension):
-            shift = digit - i
-            first = max(0, (1 - shift) // 2)
-            result.append(
-                sum(
-                    weights[2 * j + shift] * state[j]
-                    for j in range(first, min(self.dimension, (degree - shift) // 2 + 1))
-                    if state[j]
-                )
-            )
-        return tuple(result)
+        # Entry i is the sum over j of w[2j + shift] state[j], from the first j with an index of 0 or more.
+        shifts = ((digit - i, max(0, (1 - digit + i) // 2)) for i in range(self.dimension))
+        return tuple(sum(map(operator.mul, self.weights[2 * first + shift :: 2], state[first:])) for shift, first in shifts)
 
     def step_row(self, row: DigitVector, digit: int) -> DigitVector:
         """Return a row vector times M_digit: the row of l + digit 2^t from that of l < 2^t."""
         if self.dimension > _FEW:
             return self._long_step_row(row, digit)
-        weights, degree = self.weights, self.degree
-        result = []
-        for j in range(self.dimension):
-            top = 2 * j + digit
-            result.append(
-                sum(row[i] * weights[top - i] for i in range(max(0, top - degree), min(self.dimension, top + 1)) if row[i])
-            )
-        return tuple(result)
+        # Entry j is the sum over i of row[i] w[top - i], top = 2j + digit.
+        tops = range(digit, 2 * self.dimension + digit, 2)
+        return tuple(sum(map(operator.mul, row[max(0, top - self.degree) :], self.weights[top::-1])) for top in tops)
 
     def _long_step_row(self, row: DigitVector, digit: int) -> DigitVector:
         # Entry c is the sum over i of row[i] w[2c + digit - i]: even and odd i are one product of polynomials each.

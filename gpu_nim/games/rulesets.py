@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,14 +129,6 @@ class Ruleset(ABC):
             backend: as for `gpu_nim.solve`.
             on_step: as for `gpu_nim.solve`.
         """
-
-
-@runtime_checkable
-class BoxGame(Protocol):
-    """A game with a faster solver for its Grundy values than `gpu_nim.games.game_graph.evolve`."""
-
-    def box_grundy(self, on_step: OnStep) -> Ints:
-        """The Grundy values over the box of the positions."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +273,7 @@ class Vectors(Ruleset):
         """Solve the game along its lines, or by its options."""
         game, name = self.rules(size), self.title or name
         started = time.perf_counter()
-        if isinstance(game, BoxGame):
+        if isinstance(game, LineGame):
             grundy_values = game.box_grundy(on_step)
         else:
             positions, moves = self.extent(size)

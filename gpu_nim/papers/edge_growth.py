@@ -402,8 +402,8 @@ def steps_to(living: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> int:
 
 @Entry(EDGE, "edge-voids", reach=Reach(80, 267, 4), conjecture=True)
 def voids(upto: int) -> Cases:
-    """For m = 1 to 4 the farthest cell of `edge` or `fcc` at a distance below 2^m is 0, 1, 2 and 3 steps from one alive at generation
-    2^(m+1) + 11, and 5 for all m > 4
+    """For m = 1 to 4 the farthest cell of `edge` or `fcc` at a distance below 2^m is 0, 1, 2 and 3 steps from one alive at
+    generation 2^(m+1) + 11, and 5 for all m > 4
     """
     yield of_both(upto)
     for automaton in _MIRRORED:
