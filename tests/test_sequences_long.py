@@ -17,7 +17,7 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, seconds_for
 from gpu_nim.counting.reductions import record_values
 from gpu_nim.papers.by_definition import a_by_digits, d_by_digits
-from gpu_nim.papers.nim_fractals.sections_5_2_to_5_6 import by_recursion
+from gpu_nim.papers.nim_fractals_5_2_to_5_6 import by_recursion
 
 BITS = st.integers(0, 90).flatmap(lambda bits: st.integers(0, 1 << bits))
 

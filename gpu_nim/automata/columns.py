@@ -22,10 +22,9 @@ from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.automata.measures import LEVELS, Boxes, earliest_generations, require_delays
 from gpu_nim.backends.interface import Batch, Section
 from gpu_nim.model.arguments import items, short_repr
-from gpu_nim.model.datasets import axis_names
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
-from gpu_nim.model.rule import Rule
+from gpu_nim.model.rule import Rule, axis_names
 
 Value = int | Fraction | float | None
 State = Mapping[str, NDArray[np.generic]]

@@ -42,21 +42,6 @@ Reduced: TypeAlias = int | dict[int, int] | list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a reduction may depend on beside the range.
-
-    Args:
-        modulus: M of `residues:M`, 0 for the others.
-        records: the most records to find.
-        on_step: called with the number of records found.
-    """
-
-    modulus: int = 0
-    records: int = MAX_RECORDS
-    on_step: OnStep = no_progress
-
-
-@dataclass(frozen=True)
 class ReductionEntry:
     """A reduction of the catalogue.
 
@@ -64,7 +49,8 @@ class ReductionEntry:
         name: its name in `gpunim count --reduce`.
         summary: what it gives, for help.
         gives: what its value is: a value of the sequence or a sum of them; an index; records; or the numbers of values by class.
-        find: `find(family, start, stop, wanted)` returns it without visiting the values; None where that is not possible.
+        find: `find(family, start, stop, modulus, records, on_step)` returns it without visiting the values; None where that is not
+            possible. The modulus is 0 for reductions without one, `records` the most records to find.
         scan: `scan(family, values, chunk, modulus)` returns the numbers of values by class of a chunk, by visiting them; None for a
             reduction that `find` always finds.
         takes_modulus: whether it is written NAME:M.
@@ -74,7 +60,7 @@ class ReductionEntry:
     name: str
     summary: str
     gives: Literal["value", "index", "records", "counts"]
-    find: Callable[[Family, int, int, Wanted], Any]
+    find: Callable[[Family, int, int, int, int, OnStep], Any]
     scan: Callable[[Family, Range, tuple[int, int], int], NDArray[np.int64]] | None = None
     takes_modulus: bool = False
     describe: Callable[[int], str] = str
@@ -171,7 +157,7 @@ def reduce_range(
     """
     results = []
     for reduction in reductions:
-        found = reduction.entry.find(family, start, stop, Wanted(reduction.modulus, records, on_step))
+        found = reduction.entry.find(family, start, stop, reduction.modulus, records, on_step)
         if found is None:
             scan = ValueScan(family, start, stop, reduction, engine)
             parts = map(scan.do, scan.chunks()) if run is None else run(scan)
@@ -233,7 +219,7 @@ def scans(family: Family, start: int, stop: int, wanted: Iterable[Reduction], en
     return [
         ValueScan(family, start, stop, each, engine)
         for each in wanted
-        if each.entry.scan is not None and each.entry.find(family, start, stop, Wanted(each.modulus)) is None
+        if each.entry.scan is not None and each.entry.find(family, start, stop, each.modulus, 0, no_progress) is None
     ]
 
 
@@ -356,26 +342,26 @@ def _lengths(family: Family, values: Range, chunk: tuple[int, int], modulus: int
 REDUCTIONS = Registry[ReductionEntry]("reduction")
 
 for _entry in (
-    ReductionEntry("sum", "the sum", "value", lambda family, start, stop, _: family.sum(start, stop)),
-    ReductionEntry("max", "the largest value", "value", lambda family, start, stop, _: family.maximum(start, stop)),
+    ReductionEntry("sum", "the sum", "value", lambda family, start, stop, *_: family.sum(start, stop)),
+    ReductionEntry("max", "the largest value", "value", lambda family, start, stop, *_: family.maximum(start, stop)),
     ReductionEntry(
         "argmax",
         "the first index of the largest value",
         "index",
-        lambda family, start, stop, _: family.first_at_least(family.maximum(start, stop), start, stop),
+        lambda family, start, stop, *_: family.first_at_least(family.maximum(start, stop), start, stop),
     ),
-    ReductionEntry("min", "the smallest value", "value", lambda family, start, stop, _: family.minimum(start, stop)),
+    ReductionEntry("min", "the smallest value", "value", lambda family, start, stop, *_: family.minimum(start, stop)),
     ReductionEntry(
         "argmin",
         "the first index of the smallest value",
         "index",
-        lambda family, start, stop, _: family.first_at_most(family.minimum(start, stop), start, stop),
+        lambda family, start, stop, *_: family.first_at_most(family.minimum(start, stop), start, stop),
     ),
     ReductionEntry(
         "histogram",
         "the number of values by binary digits",
         "counts",
-        lambda family, start, stop, _: length_counts(family, start, stop),
+        lambda family, start, stop, *_: length_counts(family, start, stop),
         scan=_lengths,
         describe=lambda digits: "0" if digits == 0 else f"2^{digits - 1} to 2^{digits} - 1",
     ),
@@ -383,7 +369,7 @@ for _entry in (
         "residues",
         "the number of values by remainder modulo M",
         "counts",
-        lambda family, start, stop, wanted: residue_counts(family, start, stop, wanted.modulus),
+        lambda family, start, stop, modulus, *_: residue_counts(family, start, stop, modulus),
         scan=lambda _, values, chunk, modulus: values.residues(*chunk, modulus),
         takes_modulus=True,
     ),
@@ -391,7 +377,7 @@ for _entry in (
         "records",
         "values larger than all before them in the range",
         "records",
-        lambda family, start, stop, wanted: record_values(family, start, stop, wanted.records + 1, wanted.on_step),
+        lambda family, start, stop, _, records, on_step: record_values(family, start, stop, records + 1, on_step),
     ),
 ):
     REDUCTIONS.add(_entry)

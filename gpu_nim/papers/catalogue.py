@@ -345,7 +345,7 @@ def plain(value: Any) -> Any:
 def load() -> None:
     """Import all modules of papers, whose entries then belong to the catalogue."""
     package = sys.modules[__package__]
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         import_module(module.name)
 
 

@@ -35,7 +35,7 @@ from gpu_nim.papers.by_definition import (
     two_changed,
 )
 from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
-from gpu_nim.papers.nim_fractals.sections_2_to_5_1 import NF, formulas, sequence
+from gpu_nim.papers.nim_fractals_2_to_5_1 import NF, formulas, sequence
 
 _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
 _THREE_PILES = Reach(1024, 1024, 13)
