@@ -26,7 +26,6 @@ from math import comb
 from gpu_nim.counting.long_integers import Long, long, power_sums
 from gpu_nim.model.work import OnStep, no_progress
 
-_FEW_PILES = 32
 _FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is quickest
 _BLOCK = 128  # digits whose powers are added up one by one as polynomials in what stands below
 _FEW_RUNS = 4  # in a block, which are quicker as powers
@@ -88,11 +87,6 @@ def term(piles: int, b: int, c: int) -> int:
     >>> term(3, 2, 1)
     19
     """
-    if piles < _FEW_PILES:
-        total, square = 0, c * c
-        for ones in range(piles - 1, -1, -2):
-            total = total * square + (comb(piles, ones) << b * (piles - ones - 1))
-        return total
     high = 1 << b
     return int((long(high + c, piles) ** piles + long(high - c, piles) ** piles) >> (b + 1))
 

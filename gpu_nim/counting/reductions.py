@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.counting.blocks import dyadic_blocks
+from gpu_nim.counting.blocks import Matrix, dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import argument, short_repr
@@ -274,14 +274,10 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
     """
     blocks = family.blocks()
 
-    @cache
-    def matrix(bit: int, digit: int) -> NDArray[np.int64] | None:
-        found = blocks.matrix(bit, digit)
-        return None if found is None else np.array([[x % modulus for x in row] for row in found], np.int64)
+    def reduced(numbers: Integers | Matrix) -> NDArray[np.int64]:
+        return (np.array(numbers, object) % modulus).astype(np.int64)
 
-    def times(left: NDArray[np.int64], right: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        if right is None:
-            return left
+    def times(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
         result = np.zeros((len(left), right.shape[1]), np.int64)
         for i, row in enumerate(right):  # reduced one by one: products stay below M^2 <= 2^52
             result += left[:, i : i + 1] * row % modulus
@@ -292,19 +288,18 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
         highs.setdefault(bits, []).append(high)
     dtype: Any = np.int64 if stop - start < 1 << 62 else object
     # A state is the column of the digits read so far, the lowest ones, modulo M.
-    states, weights = np.array([blocks.last], np.int64) % modulus, np.ones(1, dtype)
+    states, weights = reduced([blocks.last]), np.ones(1, dtype)
     residues, counts = np.zeros(0, np.int64), np.zeros(0, dtype)
     for bits in range(max(highs) + 1):
         for high in highs.get(bits, ()):
-            row = np.array([blocks.first], np.int64) % modulus
-            for bit in reversed(range(high.bit_length())):
-                row = times(row, matrix(bits + bit, high >> bit & 1))
+            row = reduced(blocks.rows(high, high + 1, bits, limbs=2))
             found = np.concatenate([residues, times(states, row.T).ravel()])
             residues, inverse = np.unique(found, return_inverse=True)
             counts = _grouped(np.concatenate([counts, weights]), inverse, len(residues))
         if bits == max(highs):
             break
-        halves = [states if each is None else times(states, each.T) for each in (matrix(bits, 0), matrix(bits, 1))]
+        matrices = (blocks.matrix(bits, digit) for digit in (0, 1))
+        halves = [states if each is None else times(states, reduced(each).T) for each in matrices]
         states, inverse = _distinct(np.concatenate(halves), modulus)
         if len(states) > _MAX_STATES:
             return None
