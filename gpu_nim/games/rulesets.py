@@ -262,11 +262,9 @@ class Vectors(Ruleset):
         return self.rules(size)
 
     def extent(self, size: int) -> tuple[int, int]:
-        """The vectors with all that may follow them, and the moves along their lines, where it is played along lines."""
+        """The vectors with all that may follow them, and as many moves as their entries add up to."""
         positions, moves = super().extent(size)
-        game, states = self.rules(size), prod(most + 1 for most in self.beyond)
-        if isinstance(game, LineGame):  # the least of k equally likely entries is 1/(k + 1) of the largest on average
-            moves = sum(positions * size // (sum(line) + 1) for line in game.lines)
+        states = prod(most + 1 for most in self.beyond)
         return positions * states, moves * states
 
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:

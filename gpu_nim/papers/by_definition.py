@@ -6,7 +6,7 @@ The checks compare the program's results with these. `a_by_digits` is a second m
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, reduce
-from itertools import combinations, groupby, product
+from itertools import groupby, product
 from math import comb
 from operator import xor
 
@@ -105,20 +105,6 @@ def p_positions_of_totals(piles: int, last: int) -> list[list[Cell]]:
         position = (*head, reduce(xor, head, 0))
         if sum(position) <= 2 * last:
             found[sum(position) // 2].append(position)
-    return found
-
-
-def two_changed(position: Cell, change: int) -> set[Cell]:
-    """The positions of nim-sum 0 in which two piles have `change` counters more.
-
-    >>> two_changed((1, 2, 3), -1)
-    {(0, 2, 2)}
-    """
-    found = set()
-    for pair in combinations(range(len(position)), 2):
-        other = tuple(pile + change * (i in pair) for i, pile in enumerate(position))
-        if min(other) >= 0 and reduce(xor, other) == 0:
-            found.add(other)
     return found
 
 

@@ -6,8 +6,10 @@ rules of the lemmas.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from functools import reduce
+from itertools import chain, combinations
 from math import comb
+from operator import xor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +26,7 @@ from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.model.rule import Rule
-from gpu_nim.papers.by_definition import (
-    ENUMERATED,
-    counts,
-    grown,
-    index_scope,
-    max_index,
-    nim_options,
-    p_positions_of_totals,
-    two_changed,
-)
+from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, nim_options, p_positions_of_totals
 from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
 from gpu_nim.papers.nim_fractals_2_to_5_1 import NF, formulas, sequence
 
@@ -66,6 +59,20 @@ def _p_positions(generations: int, piles: int) -> Iterator[Position]:
 
 def _scope(piles: int, generations: int) -> str:
     return f"P-positions of {piles} piles, generations 0 to {generations}"
+
+
+def two_changed(position: Position, change: int) -> set[Position]:
+    """The positions of nim-sum 0 in which two piles have `change` counters more.
+
+    >>> two_changed((1, 2, 3), -1)
+    {(0, 2, 2)}
+    """
+    found = set()
+    for pair in combinations(range(len(position)), 2):
+        other = tuple(pile + change * (i in pair) for i, pile in enumerate(position))
+        if min(other) >= 0 and reduce(xor, other) == 0:
+            found.add(other)
+    return found
 
 
 def _kind(*piles: int) -> tuple[int, int]:

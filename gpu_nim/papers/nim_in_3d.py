@@ -28,11 +28,6 @@ def _newborns(automaton: str, generation: int) -> list[list[int]]:
     return found
 
 
-def _up_to_permutation(automaton: str, generation: int) -> set[Cell]:
-    """The cells of a generation, with coordinates in rising order."""
-    return {tuple(sorted(cell)) for cell in _newborns(automaton, generation)}
-
-
 def _deciding(automaton: str, cell: Cell) -> list[Cell]:
     """The cells whose life decides whether a cell is born."""
     return sorted(tuple(x - d for x, d in zip(cell, offset, strict=True)) for offset in find(automaton).rule.offsets)
@@ -166,7 +161,7 @@ def start_of_the_second_rule() -> Cases:
     permutation of coordinates; (0,1,3) is no P-position.
     """
     for step, cells in enumerate((((0, 1, 1),), ((0, 2, 2),), ((0, 1, 3), (0, 3, 3), (1, 2, 3))), 1):
-        yield Printed(f"the cells of step {step}", _up_to_permutation("edge", step), cells)
+        yield Printed(f"the cells of step {step}", {tuple(sorted(cell)) for cell in _newborns("edge", step)}, cells)
     yield Printed("whether (0,1,3) is a P-position", nim.is_p_position((0, 1, 3)), False)
 
 
