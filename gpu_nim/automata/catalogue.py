@@ -149,7 +149,7 @@ def _cubic(*changed: int) -> Rule:
 
 
 def _piles(piles: int) -> Automaton:
-    offsets = neighbourhoods.pair_offsets(piles)
+    offsets = neighbourhoods.adding_to(piles, 2)
     # Born from any number of parents: the parents of a P-position are P-positions of the generation before.
     rule = Rule(
         dimension=piles,
@@ -332,7 +332,7 @@ _AUTOMATA = (
         summary="4-pile Nim: born when an odd number of the 7 cells with 1 less in evenly many piles is alive",
         space="orthant of Z^4",
         source="gpunim, docs/open-problems/rules-of-more-piles.md; odd rules: Ekhad, Sloane and Zeilberger, arXiv:1503.04249",
-        rule=Rule(4, neighbourhoods.even_offsets(4), frozenset({1, 3, 5, 7}), ((0,) * 4,), octant=True),
+        rule=Rule(4, neighbourhoods.adding_to(4, 2, 4), frozenset({1, 3, 5, 7}), ((0,) * 4,), octant=True),
         oeis=(GrowthEntry("A161343", "births", 0), GrowthEntry("A161342", "population", 1)),
         births_formula=partial(formulas.odd_births, 4),
         cell_test=formulas.p_positions_by_or,

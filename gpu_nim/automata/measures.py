@@ -9,13 +9,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
 
 #: Sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes.
 LEVELS = 32
 _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
-_MAX_DIMENSION = 4  # 3^d directions are tried
+#: The most dimensions of delays: 3^d directions are tried.
+MAX_DIMENSION = 4
 _CELLS = 1 << 14  # whose products with all directions stay in the processor's cache
 
 
@@ -68,12 +68,6 @@ class Boxes:
             keys = np.flatnonzero(np.unpackbits(bits[start : start + _BLOCK], bitorder="little")) + 8 * start
             if len(keys):
                 self.enter(((np.stack(np.unravel_index(keys, shape)) + origin) << 1).T)
-
-
-def require_delays(rule: Rule) -> None:
-    """Raise UsageError for a rule of too many dimensions for `earliest_generations`."""
-    if rule.dimension > _MAX_DIMENSION:
-        raise UsageError(f"delays need a rule of at most {_MAX_DIMENSION} dimensions, got {rule.dimension}")
 
 
 def earliest_generations(rule: Rule, cells: Cells) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ paths.
 The checks compare the program's results with these. `a_by_digits` is a second method beside the closed forms.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, reduce
 from itertools import groupby, product
@@ -133,11 +134,10 @@ def grown(rule: Rule, generations: int) -> list[list[Cell]]:
     newborns = [sorted(alive)]
     for _ in range(generations):
         cells = np.array(sorted(alive))
-        touches: dict[Cell, int] = {}
+        touches = Counter[Cell]()
         for offset in rule.offsets:
             touching = cells if rule.touches is None else cells[rule.touches(cells, offset)]
-            for cell in map(tuple, (touching + offset).tolist()):
-                touches[cell] = touches.get(cell, 0) + 1
+            touches.update(map(tuple, (touching + offset).tolist()))
         born = [cell for cell, count in sorted(touches.items()) if count in rule.births and cell not in alive]
         inside = rule.inside(np.array(born)).tolist() if born else []
         newborns.append([cell for cell, allowed in zip(born, inside, strict=True) if allowed])

@@ -21,10 +21,7 @@ from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 EDGE = SOURCES["edge-growth"]
 _MIRRORED = {"edge": 1, "fcc": 8}  # the octants that a cell without a 0 is born in
 _SURFACE = 256  # the last generation whose surface is compared cell by cell
-_SHEETS = 128  # the last generation whose planes are looked at
-_CHAMBERS = 96  # the last generation in which cells on mirrors are looked for
 _LITERAL = 24  # the last generation whose neighbourhoods are counted
-_FCC_LESS = 4  # fcc has eight times the cells of edge
 _VOIDS = (0, 0, 1, 2, 3, 5)  # the steps from the farthest cell below 2^m to a living one, for m = 0, 1 and so on
 _DELAYED = Reach(None, 1024, 19)  # one growth for the three conjectures on delays
 
@@ -228,7 +225,7 @@ def behind_triangles_is_known(upto: int) -> Cases:
         yield f"their number {what}", len(found), 0 if n % 2 or not n else 2 * _MIRRORED[automaton] * (3**w - 3 * 2**w + 3)
 
 
-@Entry(EDGE, "edge-chambers", reach=Reach(_CHAMBERS, _CHAMBERS, 4))
+@Entry(EDGE, "edge-chambers", reach=Reach(96, 96, 4))
 def chambers(upto: int) -> Cases:
     """Of the cells with two equal coordinates in absolute value only the seed and the (n, n, 0) in all orders and signs are born in
     `edge` and `fcc`, at n; the others grow by themselves in each of 6 and of 24 chambers
@@ -248,7 +245,7 @@ def chambers(upto: int) -> Cases:
             yield f"births of {automaton} in a chamber in generation {n}", found, births
 
 
-@Entry(EDGE, "edge-sheets", reach=Reach(_SHEETS, _SHEETS, 7))
+@Entry(EDGE, "edge-sheets", reach=Reach(128, 128, 7))
 def sheets(upto: int) -> Cases:
     """`edge` and `fcc` fill the squares |y| + |z| < 2^m of the planes x = +-(2^m - 1) at once; in those of x = +-2^m with |y| +
     |z| <= 2^m only the corners are ever born, and nothing more in those of x = +-(2^m - 2) with |y| + |z| <= 2^m - 2
@@ -323,7 +320,7 @@ def reach_of(automaton: str, upto: int) -> int:
     >>> reach_of("edge", 64), reach_of("fcc", 64)
     (64, 16)
     """
-    return upto if automaton == "edge" else -(-upto // _FCC_LESS)
+    return upto if automaton == "edge" else -(-upto // 4)  # fcc has eight times the cells of edge
 
 
 def of_both(upto: int) -> str:

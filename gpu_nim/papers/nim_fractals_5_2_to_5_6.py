@@ -7,7 +7,7 @@ rules of the lemmas.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from math import comb
 from operator import xor
 
@@ -37,20 +37,12 @@ _DIRECTIONS: tuple[Position, ...] = ((0, 1), (1, 0), (-1, 0), (0, -1))  # south 
 #: The P-positions of generation 1, by the direction in which the walk begins.
 _WEST, _NORTH, _EAST = (0, 1, 1), (1, 0, 1), (1, 1, 0)
 
-# The examples of [NF] Table 1.  For two parents and one child it has (0,1,4,5), an error: that position has one parent and two
-# children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
-TABLE_1 = {
-    (1, 1): (0, 1, 2, 3),
-    (1, 2): (0, 0, 1, 1),
-    (1, 6): (0, 0, 2, 2),
-    (2, 1): (2, 3, 6, 7),
-    (2, 2): (1, 1, 2, 2),
-    (2, 6): (2, 2, 4, 4),
-    (6, 1): (1, 3, 5, 7),
-    (6, 2): (1, 1, 3, 3),
-    (6, 6): (1, 1, 1, 1),
-}
+# The examples of [NF] Table 1, by their numbers of parents and of children. For two parents and one child it has (0,1,4,5), an
+# error: that position has one parent and two children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take. (2,3,6,7) is
+# the first of the kind.
 _AS_PRINTED = "0123 0011 0022 0145 1122 2244 1357 1133 1111"
+_RIGHT = [tuple(map(int, piles)) for piles in _AS_PRINTED.replace("0145", "2367").split()]
+TABLE_1: dict[tuple[int, ...], Position] = dict(zip(product((1, 2, 6), repeat=2), _RIGHT, strict=True))
 
 
 def _p_positions(generations: int, piles: int) -> Iterator[Position]:
@@ -202,12 +194,6 @@ def lemma_24(largest: int) -> Cases:
         yield f"the step and the generation of {evolution.positions[place]}", found, (half, half)
 
 
-def _south_as_printed(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Whether cells are outside of the south branch as it is printed: y < 0 and y < -|x|."""
-    x, y = cells[:, 0], cells[:, 1]
-    return np.asarray(~((y < 0) & (y < -abs(x))))
-
-
 @Entry(NF, "Section 5.4, automaton", also=("nf-theorem-25",), command="gpunim grow ulam-warburton-3 --gen 7")
 def without_south() -> Cases:
     """The Ulam-Warburton automaton without its south branch: cells with y < 0 and y < -|x| are never born.
@@ -219,7 +205,8 @@ def without_south() -> Cases:
         rule = Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=outside)
         return GrowthProcess(rule, generations, "numpy").growth().births
 
-    yield Printed("births of generations 0 to 2 if these cells are forbidden", births(_south_as_printed, 2), (1, 3, 3), (1, 3, 5))
+    found = births(lambda cells: (cells[:, 1] >= 0) | (cells[:, 1] >= -abs(cells[:, 0])), 2)
+    yield Printed("births of generations 0 to 2 if these cells are forbidden", found, (1, 3, 3), (1, 3, 5))
     right = (1, 3, 3, 9, 3, 9, 9, 27)
     yield Printed("births of generations 0 to 7 if y < 0 and y <= -|x| is forbidden", births(not_south, 7), right)
 
@@ -270,13 +257,9 @@ def theorem_25(generations: int) -> Cases:
         here = graph.generation == n
         touching = before[parents(automaton.rule, before, born)] if n else before
         yield f"the number of positions in generation {n}", int(here.sum()), len(born)
-        found, stated = (_pairs(*each) for each in ((walked[here], above[here]), (born, touching)))
+        found, stated = ({*map(tuple, np.hstack(pairs).tolist())} for pairs in ((walked[here], above[here]), (born, touching)))
         yield f"the cells that differ, or have other parents, in generation {n}", found ^ stated, set()
         before = born
-
-
-def _pairs(cells: NDArray[np.integer], others: NDArray[np.integer]) -> set[tuple[int, ...]]:
-    return {*map(tuple, np.hstack([cells, others]).tolist())}
 
 
 @Entry(NF, "Theorem 25, directions", also=("nf-theorem-25",), command="gpunim nim 1 1 0")

@@ -108,8 +108,6 @@ def trailing_zeros(number: int) -> int:
     >>> [trailing_zeros(n) for n in (1, 2, 12)]
     [0, 1, 2]
     """
-    if number <= 0:
-        raise UsageError(f"number must be a positive integer, got {number}")
     return (number & -number).bit_length() - 1
 
 
@@ -119,8 +117,6 @@ def trailing_ones(number: int) -> int:
     >>> [trailing_ones(n) for n in (0, 1, 11)]
     [0, 1, 2]
     """
-    if number < 0:
-        raise UsageError(f"number must be a non-negative integer, got {number}")
     return trailing_zeros(number + 1)
 
 

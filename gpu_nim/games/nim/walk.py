@@ -55,7 +55,9 @@ def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
     >>> [(leg.direction, leg.steps, leg.to) for leg in walk([14, 11, 5])]
     [('east', 8, (8, 0)), ('south', 4, (8, -4)), ('east', 2, (10, -4)), ('north', 1, (10, -3))]
     """
-    position = _three_piles(piles)
+    position = as_position(piles)
+    if len(position) != 3 or not is_p_position(position):
+        raise UsageError(f"piles must be a P-position of three piles, got {short_repr(position)}")
     x = y = direction = last = 0
     legs: list[Leg] = []
     for bit in reversed(range(max(position).bit_length())):
@@ -137,13 +139,6 @@ def cells_of(positions: ArrayLike) -> NDArray[Any]:
         direction[here], last[here] = ahead, pair
         cells[here] += steps[ahead] * (1 << bit)
     return cells
-
-
-def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
-    position = as_position(piles)
-    if len(position) != 3 or not is_p_position(position):
-        raise UsageError(f"piles must be a P-position of three piles, got {short_repr(position)}")
-    return position
 
 
 def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
