@@ -99,14 +99,12 @@ def works(cuda: Backend, xp: Any) -> Iterator[Work]:
 
 
 def _growth(cuda: Backend, name: str, generations: int, aimed: str = "", peers: tuple[Contender, ...] = ()) -> Work:
-    def ours() -> int:
-        return GrowthProcess(name, generations, cuda, verify=False).growth().population
-
     def floor(births: int) -> Floor:
         return nim_floor(generations, births) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
 
+    ours = _OURS(lambda: GrowthProcess(name, generations, cuda, verify=False).growth().population)
     kernel = "nim" if name == "nim" else "exactly_one"
-    return Work(f"{name} {generations}", (_OURS(ours), *peers), None, kernel, floor, aimed)
+    return Work(f"{name} {generations}", (ours, *peers), None, kernel, floor, aimed)
 
 
 def _general(cuda: Backend, name: str, generations: int) -> Work:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class NimScene:
         last: the last generation, up to 2^60.
         first: the first generation.
         box: the number of cells along each axis from (0, 0, 0).
+        corner: the least coordinates.
         inequality: (p, q, r), or (0, 0, 0) for none; (-1, 3, -1) is 3b <= a + c. Their absolute values times a coordinate must
             stay below 2^62.
     """
@@ -50,17 +51,13 @@ class NimScene:
     first: int = 0
     box: Triple = (LARGEST + 1,) * 3
     inequality: Triple = (0, 0, 0)
+    corner: ClassVar[Triple] = (0, 0, 0)
 
     @property
     def shape(self) -> Triple:
         """The number of cells along each axis."""
         a, b, c = (min(side, self.last + 1) for side in self.box)
         return a, b, c
-
-    @property
-    def corner(self) -> Triple:
-        """The least coordinates."""
-        return 0, 0, 0
 
 
 @dataclass(frozen=True, eq=False)

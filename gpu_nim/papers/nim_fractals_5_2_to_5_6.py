@@ -355,11 +355,8 @@ def table_1(generations: int) -> Cases:
     for kind, example in TABLE_1.items():
         yield f"the parents and children of {example}", (len(two_changed(example, -1)), len(two_changed(example, 1))), kind
     table = kind_table(4, generations)
-    yield (
-        "the first positions of other kinds",
-        [first for kind, (_, first) in table.items() if kind not in TABLE_1 and any(first)],
-        [],
-    )
+    others = [first for kind, (_, first) in table.items() if kind not in TABLE_1 and any(first)]
+    yield "the first positions of other kinds", others, []
     missing = [example for kind, example in TABLE_1.items() if kind not in table and sum(example) <= 2 * generations]
     yield "the examples whose kinds are missing", missing, []
 
