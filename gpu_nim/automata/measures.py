@@ -31,12 +31,9 @@ class Boxes:
 
     def __init__(self, lower: tuple[int, ...], upper: tuple[int, ...]) -> None:
         self._origins = [np.array(lower, np.int64) >> level for level in range(1, LEVELS + 1)]
-        self._shapes = [
-            tuple(int(size) for size in (np.array(upper, np.int64) >> level) - origin + 1)
-            for level, origin in enumerate(self._origins, 1)
-        ]
-        sizes = [math.prod(shape) // 8 + 1 for shape in self._shapes]
-        self._bits = [np.zeros(size, np.uint8) for size in sizes]
+        ends = [np.array(upper, np.int64) >> level for level in range(1, LEVELS + 1)]
+        self._shapes = [tuple((end - origin + 1).tolist()) for origin, end in zip(self._origins, ends, strict=True)]
+        self._bits = [np.zeros(math.prod(shape) // 8 + 1, np.uint8) for shape in self._shapes]
 
     def enter(self, cells: Cells) -> list[int]:
         """Add cells (N, d) and return how many boxes of each side are new."""

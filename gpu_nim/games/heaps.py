@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_, xor
+from string import hexdigits
 
 import numpy as np
 
@@ -172,8 +173,6 @@ def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None
 
 Heaps = tuple[int, ...]
 
-_DIGITS = "0123456789ABCDEFabcdef"
-
 
 class TakeAndBreak(HeapRule):
     """A rule by digits: bits 0 to 3 of digit i allow a move that takes i counters to leave no heap, one, two or three heaps.
@@ -244,7 +243,7 @@ class OctalCode(TakeAndBreak):
 
     def __post_init__(self) -> None:
         head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
-        if head.upper() not in ("", "0", "4", "8", "C") or not point or not tail or set(tail) - set(_DIGITS):
+        if head.upper() not in ("", "0", "4", "8", "C") or not point or not tail or set(tail) - set(hexdigits):
             raise UsageError(
                 f"code must be an octal code such as 0.77, or a hexadecimal code such as 0.3F or 8.08, got {short_repr(self.code)}"
             )

@@ -35,14 +35,11 @@ class BesideNim:
 
     Args:
         statement: its name in `gpunim verify`.
-        equals_nim: whether they are the same.
-        first_difference: where they first differ, by total and then lexicographically; None where they do not, or no formula is
-            known.
+        first_difference: where they first differ, by total and then lexicographically; None where they are the same.
     """
 
     statement: str
-    equals_nim: bool
-    first_difference: Vector | None = None
+    first_difference: Vector | None
 
 
 def is_wythoff_pair(position: Vector) -> bool:
@@ -152,7 +149,7 @@ def chocolate_beside_nim(a: Fraction) -> BesideNim:
     """The theorem that says whether the P-positions of a y <= x + z are Nim's, and where they first differ.
 
     >>> chocolate_beside_nim(Fraction(8))
-    BesideNim(statement='chocolate-first-difference', equals_nim=False, first_difference=(25, 7, 32))
+    BesideNim(statement='chocolate-first-difference', first_difference=(25, 7, 32))
     """
     first = chocolate_first_difference(a)
-    return BesideNim("v-remark-4.1" if first is None else "chocolate-first-difference", first is None, first)
+    return BesideNim("v-remark-4.1" if first is None else "chocolate-first-difference", first)

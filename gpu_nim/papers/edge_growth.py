@@ -7,7 +7,7 @@ earlier generation.  The delay of a birth is its generation less the distance.
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,11 +67,8 @@ def signed_sums(n: int) -> set[int]:
     >>> sorted(signed_sums(5)), sorted(signed_sums(6))
     ([-5, -3, 3, 5], [-6, -2, 2, 6])
     """
-    sums = {0}
-    for bit in range(n.bit_length()):
-        if n >> bit & 1:
-            sums = {k + sign for k in sums for sign in (1 << bit, -(1 << bit))}
-    return sums
+    powers = (1 << bit for bit in range(n.bit_length()) if n >> bit & 1)
+    return {*map(sum, product(*((power, -power) for power in powers)))}
 
 
 def _square(side: int, pairs: Iterator[tuple[int, int]]) -> set[Cell]:

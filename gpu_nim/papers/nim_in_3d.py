@@ -15,7 +15,6 @@ from gpu_nim.papers.by_definition import grown, max_pile, p_positions, p_positio
 from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Printed, Reach
 
 B = SOURCES["nim-in-3d"]
-_MAX_LITERAL = 15  # by going through all that is alive at each step
 _GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
 
 # The first rule reads (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1); [B] prints the third as (a,b-1,a-1).
@@ -36,7 +35,7 @@ def _deciding(automaton: str, cell: Cell) -> list[Cell]:
 def _born(
     automaton: str, upto: int, offsets: tuple[Cell, ...], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
 ) -> Cases:
-    literally = min(upto, _MAX_LITERAL)
+    literally = min(upto, 15)  # going through all that is alive at each step
     yield f"generations up to {upto}, those up to {literally} by the literal rule, too"
     growth = GrowthProcess(automaton, upto, "numpy", verify=False).growth()
     stated = p_positions_of_totals(3, upto)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim.positions import Position
+from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
@@ -221,11 +222,7 @@ def positions(piles: int, generations: int) -> int:
     >>> positions(3, 7)
     64
     """
-    if piles < 1:
-        raise UsageError(f"piles must be at least 1, got {piles}")
-    if generations < 0:
-        raise UsageError(f"generations must be at least 0, got {generations}")
-    count = UpToTotal(piles).value(generations)
+    count = UpToTotal(integer("piles", piles, 1)).value(integer("generations", generations, 0))
     if count > _MAX_POSITIONS:
         raise UsageError(f"generations must give at most 2^36 P-positions, got {generations}")
     return count
