@@ -37,7 +37,7 @@ def _triangle(corner: Cell, side: int) -> Cell:
 
 
 def _beside_branch(corner: Cell, side: int) -> Cell:
-    """A block beside a line at 45 degrees is known by its place across that line."""
+    """A block beside a line at 45 degrees is known by its position across that line."""
     x, y = corner
     if y >= 0:
         return 0, 0

@@ -45,9 +45,9 @@ class Boxes:
                 break
             coordinates = coordinates >> 1
             keys = np.unique(np.ravel_multi_index(tuple(coordinates - origin[:, None]), shape))
-            places, flags = keys >> 3, np.uint8(1) << (keys & 7).astype(np.uint8)
-            new = bits[places] & flags == 0
-            np.bitwise_or.at(bits, places[new], flags[new])
+            indices, flags = keys >> 3, np.uint8(1) << (keys & 7).astype(np.uint8)
+            new = bits[indices] & flags == 0
+            np.bitwise_or.at(bits, indices[new], flags[new])
             coordinates = np.stack(np.unravel_index(keys[new], shape)) + origin[:, None]
             found[level] = int(np.count_nonzero(new))
         return found

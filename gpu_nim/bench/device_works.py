@@ -182,7 +182,7 @@ def _bricks_of_nim(bits: int) -> BrickScene:
 
 
 def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
-    """Rays from within the scene, of 2^bits cells a side, and the light of the places that they hit."""
+    """Rays from within the scene, of 2^bits cells a side, and the light of the points that they hit."""
     width, height = _TRACED
     x, y = (part.ravel() for part in np.meshgrid(np.linspace(-0.5, 0.5, width), np.linspace(-0.3, 0.3, height)))
     directions = np.stack([-0.6 - 0.55 * x, -0.4 + 0.8 * x, y - 0.2])
@@ -197,17 +197,17 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
         return int(np.isfinite(tracer.trace(rays).distances).sum())
 
     name = f"{width}x{height} rays within {where}"
-    ray, hit, place = 73, 34, 49  # bytes
+    ray, hit, point = 73, 34, 49  # bytes
     yield Work(name, (_OURS(trace),), len(rays), f"trace_{kind}", Floor(copied=(ray + hit) * len(rays), launches=1))
     hits = tracer.trace(rays)
-    places = surface(rays, hits, hits.met)
-    cones = Cones(*places, hits.levels[hits.met], _CONES)
+    points = surface(rays, hits, hits.met)
+    cones = Cones(*points, hits.levels[hits.met], _CONES)
 
     def look() -> int:
         return int(tracer.blocked(cones).sum())
 
-    floor = Floor(copied=(place + len(_CONES)) * len(cones), launches=1)  # a byte a cone
-    yield Work(f"light of the places that these hit, {where}", (_OURS(look),), len(cones), f"look_{kind}", floor)
+    floor = Floor(copied=(point + len(_CONES)) * len(cones), launches=1)  # a byte a cone
+    yield Work(f"light of the points that these hit, {where}", (_OURS(look),), len(cones), f"look_{kind}", floor)
 
 
 def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:

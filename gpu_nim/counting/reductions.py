@@ -34,7 +34,7 @@ MAX_RECORDS = 1000
 _MAX_STATES = 1 << 18  # automaton states kept at once: some seconds a range
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _MAX_CHUNKS = 1 << 16
-_CLOSE = 8  # places between records that are searched together
+_CLOSE = 8  # indices between records that are searched together
 _MAX_TOGETHER = 1 << 14  # values that are searched for records at once
 
 #: The value of a reduction: a value or an index, the number of values by class, or records.
@@ -320,8 +320,8 @@ def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64
     if modulus**width >= 1 << 63:
         distinct, inverse = np.unique(states, axis=0, return_inverse=True)
         return distinct, inverse.ravel()
-    places = np.array([modulus**i for i in range(width)], np.int64)
-    _, index, inverse = np.unique(states @ places, return_index=True, return_inverse=True)
+    powers = np.array([modulus**i for i in range(width)], np.int64)
+    _, index, inverse = np.unique(states @ powers, return_index=True, return_inverse=True)
     return states[index], inverse
 
 

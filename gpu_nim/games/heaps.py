@@ -166,8 +166,8 @@ def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None
         period = find_period(rule, values)
         if period is not None:
             n = np.arange(count)
-            periods, place = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
-            return values[np.where(n < period.preperiod, n, period.preperiod + place)] + period.saltus * periods, period
+            periods, offset = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
+            return values[np.where(n < period.preperiod, n, period.preperiod + offset)] + period.saltus * periods, period
     return values, None
 
 
@@ -321,7 +321,7 @@ class HeapGame:
 
 
 def replaced(position: Heaps, heap: int, left: Heaps) -> Heaps:
-    """The position in which these heaps take the place of one.
+    """The position in which these heaps replace one.
 
     >>> replaced((1, 4, 4), 4, (2, 1))
     (1, 1, 2, 4)

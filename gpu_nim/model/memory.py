@@ -116,7 +116,7 @@ def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
 def _left_in_groups(root: Path) -> list[int]:
     """What is left within each control group that limits this process's memory, at every level.
 
-    A group that a container does not show has no folder; those of its parents that have one limit it, too. Caches of files count as
+    A group that a container hides has no folder; those of its parents that have one limit it, too. Caches of files count as
     free, since the kernel empties them first.
     """
     left = []

@@ -356,10 +356,8 @@ def statements() -> list[Entry]:
     'a_k(2^m - 1) = 2^(m(k-1))'
     """
     load()
-    places = [*SOURCES]
-    return sorted(
-        (entry for entry in ENTRIES.values() if entry.reach is not None), key=lambda entry: places.index(entry.paper.name)
-    )
+    order = [*SOURCES]
+    return sorted((entry for entry in ENTRIES.values() if entry.reach is not None), key=lambda entry: order.index(entry.paper.name))
 
 
 def find_statements(names: Iterable[str]) -> list[Entry]:

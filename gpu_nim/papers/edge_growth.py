@@ -291,7 +291,7 @@ def children(upto: int) -> Cases:
         yield f"whether generation {n} is within the bound", 47 * int(population[n]) <= 42 * (ball + 4), True
     first = (-1, -1, 0)  # the parent's own parent: children are no neighbours of it
     apart = [o for o in steps(3, 2) if o != first and tuple(x - y for x, y in zip(o, first, strict=True)) not in steps(3, 2)]
-    yield "the places of children", len(apart), 7
+    yield "the positions of children", len(apart), 7
     for k in range(len(apart) + 1):
         for chosen in combinations(apart, k):
             yield f"whether the bound fails for the children {chosen}", children_bound(frozenset(chosen)) < 0, False
@@ -408,8 +408,8 @@ def voids(upto: int) -> Cases:
                 living = np.zeros((size + stated,) * 3, bool)
                 cells = GrowthProcess(automaton, settled, "numpy", verify=False).growth().cells()
                 living[tuple(cells[((cells >= 0) & (cells < len(living))).all(axis=1)].T)] = True
-                places = np.argwhere(np.ones_like(living))
-                wanted = ((distances(places) < size) & (places.sum(axis=1) % 2 == 0)).reshape(living.shape)
+                points = np.argwhere(np.ones_like(living))
+                wanted = ((distances(points) < size) & (points.sum(axis=1) % 2 == 0)).reshape(living.shape)
                 yield f"the steps to the farthest cell nearer than {size} of {automaton}", steps_to(living, wanted), stated
 
 

@@ -112,8 +112,8 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
                 (_, given), (_, true) = next(parents)
             except UsageError as error:
                 return f"generation {generation}: {error}"
-            for place in np.flatnonzero(given != true).tolist():
-                return f"the parent of {tuple(cells[place].tolist())} is cell {true[place]}, not {given[place]}"
+            for index in np.flatnonzero(given != true).tolist():
+                return f"the parent of {tuple(cells[index].tolist())} is cell {true[index]}, not {given[index]}"
         progress(len(cells))
     return None
 

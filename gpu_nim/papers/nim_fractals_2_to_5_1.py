@@ -68,10 +68,10 @@ def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "",
             known = counts(letter, k, max_index(k, upto))
             values = Counter(dict(enumerate(known)))  # 0 below index 0
             names = {"k": k, "C": comb, "s": int.bit_count, f"{letter}_{index}": values.__getitem__}
-            for place, formula in equations:
+            for argument, formula in equations:
                 for n in range("n > 0" in words, len(known)):
                     names |= {"n": n, "m": n} | dict(zip("bc", split(max(n, 1)), strict=True))
-                    if not n <= (at := eval(place, names)) < len(known):
+                    if not n <= (at := eval(argument, names)) < len(known):
                         break
                     yield f"{letter}_{k}({at})", known[at], eval(formula, names)
 

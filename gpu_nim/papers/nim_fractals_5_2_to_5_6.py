@@ -184,14 +184,14 @@ def lemma_24(largest: int) -> Cases:
     """
     for heap, code, about in ((4, "0.77", "two rows of 4 in Kayles"), (7, "0.137", "two heaps of 7 in the octal game 0.137")):
         octal: Evolution[Heaps] = evolve(HeapGame(OctalCode(code), 2 * heap))
-        place = octal.index((heap, heap))
-        yield Printed(f"step and generation of {about}", (octal.step[place], octal.generation[place]), (3, 3), (3, 4))
+        index = octal.index((heap, heap))
+        yield Printed(f"step and generation of {about}", (octal.step[index], octal.generation[index]), (3, 3), (3, 4))
     evolution = evolve(Nim(3, largest))
     yield f"P-positions of 3 piles up to {largest}"
-    for place in np.flatnonzero(evolution.is_p).tolist():
-        found = int(evolution.step[place]), int(evolution.generation[place])
-        half = sum(evolution.positions[place]) // 2
-        yield f"the step and the generation of {evolution.positions[place]}", found, (half, half)
+    for index in np.flatnonzero(evolution.is_p).tolist():
+        found = int(evolution.step[index]), int(evolution.generation[index])
+        half = sum(evolution.positions[index]) // 2
+        yield f"the step and the generation of {evolution.positions[index]}", found, (half, half)
 
 
 @Entry(NF, "Section 5.4, automaton", also=("nf-theorem-25",), command="gpunim grow ulam-warburton-3 --gen 7")

@@ -245,7 +245,7 @@ def _grow(piles: int, last: int, on_step: OnStep) -> Iterator[tuple[NDArray[np.i
 
 
 def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows in lexicographic order, and the place of each row among them; entries are at most `largest`."""
+    """The distinct rows in lexicographic order, and the index of each row among them; entries are at most `largest`."""
     bits = largest.bit_length()
     if bits * rows.shape[1] > 62:
         distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
