@@ -103,8 +103,8 @@ def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     while x or y:
         power = 1 << ((abs(x) + abs(y)).bit_length() - 1)
         ahead = (_EAST if x > 0 else _WEST) if abs(x) > abs(y) else (_NORTH if y > 0 else _SOUTH)
-        turned_back = (ahead - direction) % 4 == 2 or power >= steps if steps else ahead == _SOUTH
-        if abs(x) == abs(y) or turned_back:
+        unborn = (power >= steps or (ahead - direction) % 4 == 2) if steps else ahead == _SOUTH
+        if unborn or abs(x) == abs(y):
             raise UsageError(f"cell must be one that the automaton ever gives birth to, got {short_repr(coordinates)}")
         pair = _FIRST.index(ahead) if not steps else (pair + _TURN.index(((ahead - direction + 1) % 4) - 1)) % 3
         for pile in _PAIRS[pair]:
