@@ -2,7 +2,7 @@
 
 The library itself shows no progress bars.
 
-Ranks are processes that mpirun started, each with its part of one growth. A rank that fails tells the others at their next
+Ranks are processes that mpirun started, each with its part of one growth. A rank that fails notifies the others at their next
 exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI: `gpu_nim.jobs.mpi`
 does, once a command wants to use several ranks.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 #: The most processes that work is divided among on this machine: they start one after the other, a second or so each.
 MOST_PROCESSES = 256
-# What Open MPI, and MPICH or Intel MPI, tell the processes that they start.
+# What Open MPI, and MPICH or Intel MPI, pass to the processes that they start.
 _VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
 
 #: Called with the name of a step, the amount done, and the total.
