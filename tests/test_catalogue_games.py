@@ -13,7 +13,9 @@ from gpu_nim.games.catalogue import CATALOGUE, RESERVED
 from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, integer_type
 from gpu_nim.games.heaps import SubtractionRule
 from gpu_nim.games.inequality import Inequality, InequalityGame
+from gpu_nim.games.lines import LineGame
 from gpu_nim.games.rulesets import Heaps, Inequalities, Vectors
+from gpu_nim.model.work import no_progress
 from gpu_nim.render.source import blocks_of
 from tests.helpers import facts, option_names, printed, refused, run
 
@@ -40,10 +42,13 @@ def steep(slope):
     return InequalityGame("steep", ("x", "y", "z"), (Inequality(1, (slope, Fraction(0), Fraction(0))),))
 
 
-class WronglySolved(BoundedNim):
-    """A game whose fast solver wrongly returns the nim-sum of the piles as Grundy values."""
+LINES = ((1, 0), (0, 1), (1, 1))
 
-    def box_grundy(self, on_step):
+
+class WronglySolved(LineGame):
+    """Wythoff's game, whose fast solver wrongly returns the nim-sum of the piles as Grundy values."""
+
+    def box_grundy(self, on_step=no_progress):
         return np.bitwise_xor.reduce(np.indices((self.largest + 1,) * 2), axis=0)
 
 
@@ -184,7 +189,7 @@ def test_they_are_compared_with_their_definitions(monkeypatch):
     monkeypatch.setitem(
         CATALOGUE,
         BOUNDED.name,
-        replace(BOUNDED, rules=lambda most: Vectors(lambda largest: WronglySolved(largest, most), ("left", "right"))),
+        replace(BOUNDED, rules=lambda most: Vectors(lambda largest: WronglySolved(2, largest, LINES), ("left", "right"))),
     )
     broken = run("verify", "gpunim-solutions", "--upto", "3")
     assert broken.exit_code == 1

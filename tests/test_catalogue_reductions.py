@@ -9,14 +9,14 @@ SPREAD = ReductionEntry(
     "spread",
     "the largest value less the smallest",
     "value",
-    lambda family, start, stop, _: family.maximum(start, stop) - family.minimum(start, stop),
+    lambda family, start, stop, *_: family.maximum(start, stop) - family.minimum(start, stop),
 )
-MIDDLE = ReductionEntry("middle", "the index in the middle", "index", lambda family, start, stop, _: (start + stop) // 2)
+MIDDLE = ReductionEntry("middle", "the index in the middle", "index", lambda family, start, stop, *_: (start + stop) // 2)
 TENTHS = ReductionEntry(
     "tenths",
     "the number of values by remainder modulo 10 M",
     "counts",
-    lambda family, start, stop, wanted: None,
+    lambda *_: None,
     scan=lambda family, values, chunk, modulus: values.residues(*chunk, 10 * modulus),
     takes_modulus=True,
     describe=lambda key: f"...{key}",

@@ -12,7 +12,7 @@ from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.bench import device_works
 from gpu_nim.bench.count import doubling
 from gpu_nim.bench.device_works import exactly_one_floor, nim_floor, range_floor, works
-from gpu_nim.bench.harness import HEADER, Clock, Contender, Floor, Rates, Work, compare
+from gpu_nim.bench.harness import HEADER, Contender, Floor, Rates, Work, compare
 from gpu_nim.cli import main
 from gpu_nim.counting.digit_matrices import even_binomials
 from gpu_nim.counting.families import find_family
@@ -26,11 +26,6 @@ needs_compiler = pytest.mark.skipif(compiler() is None, reason="kernels cannot r
 CONVOLUTION = SimpleNamespace(convolve=lambda a, k, mode: strict_cupy.asarray(convolve(a.get(), k.get(), mode)))
 """The convolution, on the arrays that stand in for CuPy's."""
 RATES = Rates(fill=4e12, copy=4e12, operations=1.7e13)
-
-
-@pytest.fixture
-def clock(cupy: Any) -> Clock:
-    return Clock(cupy)
 
 
 @pytest.fixture
@@ -58,12 +53,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_compiler
 @pytest.mark.usefixtures("small")
-def test_every_work_runs_and_has_its_kernel(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_work_runs_and_has_its_kernel(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.bench.grow.import_module", {"cupyx.scipy.ndimage": CONVOLUTION}.__getitem__)
     launcher, made = HostLauncher(), {}
     for work in works(CudaBackend(launcher), strict_cupy):
         before = len(launcher.launched)
-        timed = compare(work, 1, clock, RATES)
+        timed = compare(work, 1, cupy, RATES)
         assert any(name.startswith(work.kernel) for name in launcher.launched[before:]), work.name
         made[work.name] = [row.contender for row in timed]
         for row, contender in zip(timed, work.contenders, strict=True):
@@ -103,14 +98,14 @@ def work_of(*peers: Contender, ours: object = lambda: 7) -> Work:
     return Work("seven", (Contender("gpunim", ours), *peers), None, "nim", lambda _: Floor(launches=1), "1 ms")
 
 
-def test_what_cannot_run_says_why(clock: Clock) -> None:
+def test_what_cannot_run_says_why(cupy: Any) -> None:
     def refused() -> int:
         raise InsufficientMemoryError("it needs 7 bytes, 6 are free")
 
     def missing() -> int:
         raise ModuleNotFoundError("No module named 'cupyx'", name="cupyx")
 
-    first, second = compare(work_of(Contender("absent", missing), ours=refused), 1, clock, RATES)
+    first, second = compare(work_of(Contender("absent", missing), ours=refused), 1, cupy, RATES)
     assert (first.seconds, first.remark) == ((), "not run: it needs 7 bytes, 6 are free")
     assert (second.seconds, second.remark) == ((), "not run: cupyx is not installed")
     assert second.cells()[3:] == [""] * 11 + [second.remark]

@@ -24,10 +24,10 @@ from gpu_nim.papers import (
     find_papers,
     find_statements,
     inequality_conditions,
+    nim_fractals_2_to_5_1,
     statements,
 )
 from gpu_nim.papers.catalogue import ENTRIES, PAPERS, Cases
-from gpu_nim.papers.nim_fractals import sections_2_to_5_1
 from gpu_nim.papers.views import reproduce
 from gpu_nim.render.figures import FIGURES
 from gpu_nim.render.report import FACTS, PAGE, page, save_report
@@ -110,7 +110,7 @@ def test_terms_that_changed_are_a_disagreement(monkeypatch: pytest.MonkeyPatch) 
     def spoilt(number: str) -> OeisEntry:
         return OeisEntry(number, "", 0, lambda start, stop, _: iter([7] * (stop - start)))
 
-    monkeypatch.setattr(sections_2_to_5_1, "find", spoilt)
+    monkeypatch.setattr(nim_fractals_2_to_5_1, "find", spoilt)
     changed = [each for _, item in ITEMS if item.kind == "sequence" for each in item.printed()]
     assert len(changed) == 16
     assert {each.verdict for each in changed} == {Verdict.DISAGREEMENT}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.families import find_family
-from gpu_nim.papers.nim_fractals.sections_5_2_to_5_6 import by_recursion
+from gpu_nim.papers.nim_fractals_5_2_to_5_6 import by_recursion
 
 PILES = st.integers(1, 40)
 INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2**200))

@@ -33,9 +33,8 @@ from gpu_nim.counting.families import ByMaximum, UpToMaximum
 from gpu_nim.counting.family import DigitFamily, Family
 from gpu_nim.games import breaking, game_graph, heaps, inequality, rulesets, theorems
 from gpu_nim.games.nim import arrays, positions, walk
-from gpu_nim.papers import Entry, StatementResult, by_definition, run_checks, statements
+from gpu_nim.papers import Entry, StatementResult, by_definition, nim_fractals_5_2_to_5_6, run_checks, statements
 from gpu_nim.papers.catalogue import ENTRIES
-from gpu_nim.papers.nim_fractals import sections_5_2_to_5_6
 from tests.threads import one_at_a_time
 
 pytestmark = pytest.mark.nightly
@@ -44,8 +43,8 @@ pytestmark = pytest.mark.nightly
 ROOMS = (closed_forms, formulas, positions, arrays, walk)
 ROOMS += (heaps, breaking, theorems)
 MORE = (
-    sections_5_2_to_5_6.weights,
-    sections_5_2_to_5_6.by_recursion,
+    nim_fractals_5_2_to_5_6.weights,
+    nim_fractals_5_2_to_5_6.by_recursion,
     by_definition.a_by_digits,
     by_definition.d_by_digits,
     DigitFamily.value,

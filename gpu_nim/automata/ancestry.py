@@ -49,11 +49,11 @@ def parents(rule: Rule, before: Cells, newborns: Cells) -> NDArray[np.int64]:
             candidates = new[missing] - np.array(offset, np.int64)
             inside = np.flatnonzero(((candidates >= lower) & (candidates <= upper)).all(axis=1))
             wanted = np.ravel_multi_index(tuple((candidates[inside] - lower).T), shape)
-            places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            hits = keys[places] == wanted
+            indices = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            hits = keys[indices] == wanted
             if rule.touches is not None:
-                hits &= rule.touches(old[places], offset)
-            found[missing[inside[hits]]] = places[hits]
+                hits &= rule.touches(old[indices], offset)
+            found[missing[inside[hits]]] = indices[hits]
             missing = np.delete(missing, inside[hits])
     if len(missing):
         cell = tuple(newborns[missing[0]].tolist())

@@ -149,7 +149,7 @@ def _cubic(*changed: int) -> Rule:
 
 
 def _piles(piles: int) -> Automaton:
-    offsets = neighbourhoods.pair_offsets(piles)
+    offsets = neighbourhoods.adding_to(piles, 2)
     # Born from any number of parents: the parents of a P-position are P-positions of the generation before.
     rule = Rule(
         dimension=piles,
@@ -171,20 +171,6 @@ def _piles(piles: int) -> Automaton:
     )
 
 
-def _odd(piles: int) -> Automaton:
-    offsets = neighbourhoods.even_offsets(piles)
-    return Automaton(
-        name=f"odd-{piles}",
-        summary=f"{piles}-pile Nim: born when an odd number of the {len(offsets)} cells with 1 less in evenly many piles is alive",
-        space=f"orthant of Z^{piles}",
-        source="gpunim, docs/open-problems/rules-of-more-piles.md; odd rules: Ekhad, Sloane and Zeilberger, arXiv:1503.04249",
-        rule=Rule(piles, offsets, frozenset(range(1, len(offsets) + 1, 2)), ((0,) * piles,), octant=True),
-        oeis=(GrowthEntry("A161343", "births", 0), GrowthEntry("A161342", "population", 1)) if piles == 4 else (),
-        births_formula=partial(formulas.odd_births, piles),
-        cell_test=formulas.p_positions_by_or,
-    )
-
-
 def _by_total(piles: int) -> tuple[GrowthEntry, ...]:
     """The OEIS entries of Nim's P-positions by total, of the families that have one for this number of piles."""
     families = (("population", UpToTotal), ("births", ByTotal))
@@ -200,7 +186,7 @@ _AUTOMATA = (
         rule=NIM,
         repeats=True,
         oeis=_by_total(3),
-        births_formula=formulas.nim_births,
+        births_formula=partial(formulas.odd_births, 3),
         cell_test=formulas.p_positions_by_total,
     ),
     Automaton(
@@ -249,7 +235,7 @@ _AUTOMATA = (
         rule=Rule(2, neighbourhoods.steps(2, 1), _ONE, _PLANE, universe=neighbourhoods.not_south),
         repeats=True,
         oeis=_by_total(3),
-        births_formula=formulas.nim_births,
+        births_formula=partial(formulas.odd_births, 3),
         cell_test=formulas.three_branch_cells,
     ),
     Automaton(
@@ -341,7 +327,16 @@ _AUTOMATA = (
         ),
     ),
     *map(_piles, range(2, 9)),
-    _odd(4),
+    Automaton(
+        name="odd-4",
+        summary="4-pile Nim: born when an odd number of the 7 cells with 1 less in evenly many piles is alive",
+        space="orthant of Z^4",
+        source="gpunim, docs/open-problems/rules-of-more-piles.md; odd rules: Ekhad, Sloane and Zeilberger, arXiv:1503.04249",
+        rule=Rule(4, neighbourhoods.adding_to(4, 2, 4), frozenset({1, 3, 5, 7}), ((0,) * 4,), octant=True),
+        oeis=(GrowthEntry("A161343", "births", 0), GrowthEntry("A161342", "population", 1)),
+        births_formula=partial(formulas.odd_births, 4),
+        cell_test=formulas.p_positions_by_or,
+    ),
 )
 
 CATALOGUE = Registry[Automaton]("automaton", plugins="gpunim.automata")

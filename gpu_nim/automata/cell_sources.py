@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch
-from gpu_nim.model.arrays import coordinate_dtype
+from gpu_nim.model.arrays import coordinate_dtype, read_only
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells
 
@@ -84,8 +84,7 @@ class CellsInMemory:
             InsufficientMemoryError: the cells exceed the limit.
         """
         for _, cells in split(batch):
-            self._generations.append(packed(cells))
-            self._generations[-1].flags.writeable = False
+            self._generations.append(read_only(packed(cells)))
             self._bytes += self._generations[-1].nbytes
         if self._bytes > self._limit:
             raise InsufficientMemoryError(

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import by_generation
 from gpu_nim.automata.formulas import nim_sum_is_zero
-from gpu_nim.automata.measures import LEVELS, Boxes, earliest_generations, require_delays
+from gpu_nim.automata.measures import LEVELS, MAX_DIMENSION, Boxes, earliest_generations
 from gpu_nim.backends.interface import Batch, Section
 from gpu_nim.model.arguments import items, short_repr
-from gpu_nim.model.datasets import axis_names
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
-from gpu_nim.model.rule import Rule
+from gpu_nim.model.rule import Rule, axis_names
 
 Value = int | Fraction | float | None
 State = Mapping[str, NDArray[np.generic]]
@@ -220,7 +219,8 @@ class _Delay(Column):
     kept = "delay {}"
 
     def check(self) -> None:
-        require_delays(self.rule)
+        if self.rule.dimension > MAX_DIMENSION:
+            raise UsageError(f"delays need a rule of at most {MAX_DIMENSION} dimensions, got {self.rule.dimension}")
 
     def keep(self, newborns: Newborns) -> NDArray[np.uint64]:
         return newborns.count(newborns.delays == int(self.argument))

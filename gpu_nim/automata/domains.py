@@ -23,10 +23,6 @@ Box = tuple[Cell, Cell]
 Fold = Callable[[Cells], Cells]
 
 
-def _orthant(cells: Cells) -> Cells:
-    return np.abs(cells)
-
-
 def _sector(cells: Cells) -> Cells:
     """The image between the mirrors y = 0 and x = 0 of the hexagonal lattice, which are 60 degrees apart."""
     x, y = cells.T
@@ -41,7 +37,7 @@ def _triangle(corner: Cell, side: int) -> Cell:
 
 
 def _beside_branch(corner: Cell, side: int) -> Cell:
-    """A block beside a line at 45 degrees is known by its place across that line."""
+    """A block beside a line at 45 degrees is known by its position across that line."""
     x, y = corner
     if y >= 0:
         return 0, 0
@@ -133,7 +129,7 @@ def domain_of(rule: Rule, *, whole: bool = False) -> Domain:
     if whole or rule.octant or rule.universe is not None:
         return Domain(rule)
     if all(_maps(rule, np.diag([1 - 2 * (axis == i) for i in range(rule.dimension)])) for axis in range(rule.dimension)):
-        return Domain(rule, _orthant)
+        return Domain(rule, np.abs)
     hexagonal = rule.dimension == 2 and rule.seeds == ((0, 0),) and rule.reach == 1
     if hexagonal and _maps(rule, np.array([[1, 1], [0, -1]])) and _maps(rule, np.array([[-1, 0], [1, 1]])):
         return Domain(rule, _sector)

@@ -8,15 +8,7 @@ generation has the right number of cells, all distinct and all passing the test,
 import numpy as np
 from numpy.typing import NDArray
 
-
-def nim_births(generation: int) -> int:
-    """Return 3^wt(n), the number D_3(n) of P-positions of total 2n [NF Theorem 19], wt counting the 1s in n's binary digits.
-
-    >>> [nim_births(n) for n in range(8)]
-    [1, 3, 3, 9, 3, 9, 9, 27]
-    """
-    births: int = 3 ** generation.bit_count()
-    return births
+from gpu_nim.automata.neighbourhoods import not_south
 
 
 def nim_sum_is_zero(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -41,10 +33,11 @@ def p_positions_by_total(cells: NDArray[np.integer], generations: NDArray[np.int
 def odd_births(piles: int, generation: int) -> int:
     """Return (2^(k-1) - 1)^wt(n), the number of P-positions of k piles whose bitwise OR is n, wt counting the 1s of n.
 
-    The piles that have a 1 in a column of n are any evenly many, but not none.
+    The piles that have a 1 in a column of n are any evenly many, but not none. Three piles have two 1s there and so the total 2n:
+    3^wt(n) is D_3(n) [NF Theorem 19].
 
-    >>> [odd_births(4, n) for n in range(8)]
-    [1, 7, 7, 49, 7, 49, 49, 343]
+    >>> [odd_births(3, n) for n in range(8)], [odd_births(4, n) for n in range(8)]
+    ([1, 3, 3, 9, 3, 9, 9, 27], [1, 7, 7, 49, 7, 49, 49, 343])
     """
     births: int = (2 ** (piles - 1) - 1) ** generation.bit_count()
     return births
@@ -102,5 +95,4 @@ def three_branch_cells(cells: NDArray[np.integer], generations: NDArray[np.int64
     >>> three_branch_cells(np.array([[0, 1], [0, -1], [2, -1]]), np.array([1, 1, 3])).tolist()
     [True, False, True]
     """
-    x, y = cells.astype(np.int64).T
-    return np.asarray(ulam_warburton_cells(cells, generations) & ~((y < 0) & (y <= -np.abs(x))))
+    return ulam_warburton_cells(cells, generations) & not_south(cells)

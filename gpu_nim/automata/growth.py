@@ -16,12 +16,11 @@ from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
 from gpu_nim.model.arrays import cell_dtype
-from gpu_nim.model.datasets import axis_names, dataset
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, missing
-from gpu_nim.model.notebook_repr import Plottable, html_table
+from gpu_nim.model.notebook_repr import Plottable, dataset, html_table
 from gpu_nim.model.registry import unknown
-from gpu_nim.model.rule import Rule, Symmetry
+from gpu_nim.model.rule import Rule, Symmetry, axis_names
 
 _SHOWN = 24  # rows of a table in a notebook
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import count
+from itertools import chain, count, pairwise
 from time import perf_counter
 from typing import Any
 
@@ -117,8 +117,8 @@ class MacroGrowth:
     def _quarters(self, level: int, corner: Cell) -> Iterator[Cell]:
         """The corners of a node's children, in their order."""
         half = self._cells.side(level - 1)
-        for place in self._halves.tolist():
-            yield tuple(least + half * step for least, step in zip(corner, self._ordered(tuple(place)), strict=True))
+        for offset in self._halves.tolist():
+            yield tuple(least + half * step for least, step in zip(corner, self._ordered(tuple(offset)), strict=True))
 
     def _empty(self, level: int, corner: Cell) -> int:
         """The block there in which nothing lives."""
@@ -142,8 +142,8 @@ class MacroGrowth:
             return self._empty(level, corner)
         if level:
             return self._node(level, [self._seeded(level - 1, quarter, within) for quarter in self._quarters(level, corner)])
-        places = cube(self._rule.dimension, side)
-        outside = ~self._domain.inside(places[:, :: -1 if self._plane else 1] + np.array(corner))
+        cells = cube(self._rule.dimension, side)
+        outside = ~self._domain.inside(cells[:, :: -1 if self._plane else 1] + np.array(corner))
         alive = {int(index(np.array(self._ordered(tuple(x - a for a, x in zip(corner, s, strict=True)))), side)) for s in within}
         return self._node(0, [sum(1 << bit for bit in alive), sum(1 << bit for bit in np.flatnonzero(outside).tolist())])
 
@@ -212,20 +212,17 @@ class MacroGrowth:
         [4, 20, 20]
         """
         start = integer("first", first)
-        populations = self.populations(max(0, start - 1), stop)
-        before = next(populations) if start else 0
-        for population in populations:
-            yield population - before
-            before = population
+        populations = chain([] if start else [0], self.populations(max(0, start - 1), stop))
+        return (after - before for before, after in pairwise(populations))
 
     def _around(self) -> int:
         """A node of which the root is the inner half."""
         level, row = self._level, self._cells.tables[self._level].rows[self._root].tolist()
         before = tuple(least - self._cells.side(level - 1) for least in self._corner)
         children = []
-        for place, corner in enumerate(self._quarters(level + 1, before)):
+        for number, corner in enumerate(self._quarters(level + 1, before)):
             quarters = [self._empty(level - 1, quarter) for quarter in self._quarters(level, corner)]
-            quarters[~place] = row[place]  # the one in the middle
+            quarters[~number] = row[number]  # the one in the middle
             children.append(self._node(level, quarters))
         return self._node(level + 1, children)
 
@@ -268,8 +265,8 @@ class MacroGrowth:
             key = level, number, low, high
             if key not in found:
                 if level == 0:
-                    places = cube(self._rule.dimension, side)
-                    inside = ((places >= self._ordered(low)) & (places < self._ordered(high))).all(axis=1)
+                    cells = cube(self._rule.dimension, side)
+                    inside = ((cells >= self._ordered(low)) & (cells < self._ordered(high))).all(axis=1)
                     mask = sum(1 << bit for bit in np.flatnonzero(inside).tolist())
                     found[key] = (int(self._cells.tables[0].rows[number, 0]) & mask).bit_count()
                 else:
@@ -294,7 +291,7 @@ class MacroGrowth:
         return levels[::-1]
 
     def _rows(self, levels: list[Numbers]) -> list[NDArray[np.int64]]:
-        """The places of the halves of these blocks among those of the level below, for each level but the first."""
+        """The indices of the halves of these blocks among those of the level below, for each level but the first."""
         tables = self._cells.tables[1:]
         return [np.searchsorted(below, table.rows[some]) for below, table, some in zip(levels, tables, levels[1:], strict=False)]
 

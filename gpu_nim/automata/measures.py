@@ -9,13 +9,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
 
 #: Sides of boxes, 2 to 2^32: beyond any growth, so that one resumed with more generations counts the same boxes.
 LEVELS = 32
 _BLOCK = 1 << 16  # bytes of a bitmap of boxes that are unpacked at a time
-_MAX_DIMENSION = 4  # 3^d directions are tried
+#: The most dimensions of delays: 3^d directions are tried.
+MAX_DIMENSION = 4
 _CELLS = 1 << 14  # whose products with all directions stay in the processor's cache
 
 
@@ -31,12 +31,9 @@ class Boxes:
 
     def __init__(self, lower: tuple[int, ...], upper: tuple[int, ...]) -> None:
         self._origins = [np.array(lower, np.int64) >> level for level in range(1, LEVELS + 1)]
-        self._shapes = [
-            tuple(int(size) for size in (np.array(upper, np.int64) >> level) - origin + 1)
-            for level, origin in enumerate(self._origins, 1)
-        ]
-        sizes = [math.prod(shape) // 8 + 1 for shape in self._shapes]
-        self._bits = [np.zeros(size, np.uint8) for size in sizes]
+        ends = [np.array(upper, np.int64) >> level for level in range(1, LEVELS + 1)]
+        self._shapes = [tuple((end - origin + 1).tolist()) for origin, end in zip(self._origins, ends, strict=True)]
+        self._bits = [np.zeros(math.prod(shape) // 8 + 1, np.uint8) for shape in self._shapes]
 
     def enter(self, cells: Cells) -> list[int]:
         """Add cells (N, d) and return how many boxes of each side are new."""
@@ -48,9 +45,9 @@ class Boxes:
                 break
             coordinates = coordinates >> 1
             keys = np.unique(np.ravel_multi_index(tuple(coordinates - origin[:, None]), shape))
-            places, flags = keys >> 3, np.uint8(1) << (keys & 7).astype(np.uint8)
-            new = bits[places] & flags == 0
-            np.bitwise_or.at(bits, places[new], flags[new])
+            indices, flags = keys >> 3, np.uint8(1) << (keys & 7).astype(np.uint8)
+            new = bits[indices] & flags == 0
+            np.bitwise_or.at(bits, indices[new], flags[new])
             coordinates = np.stack(np.unravel_index(keys[new], shape)) + origin[:, None]
             found[level] = int(np.count_nonzero(new))
         return found
@@ -68,12 +65,6 @@ class Boxes:
             keys = np.flatnonzero(np.unpackbits(bits[start : start + _BLOCK], bitorder="little")) + 8 * start
             if len(keys):
                 self.enter(((np.stack(np.unravel_index(keys, shape)) + origin) << 1).T)
-
-
-def require_delays(rule: Rule) -> None:
-    """Raise UsageError for a rule of too many dimensions for `earliest_generations`."""
-    if rule.dimension > _MAX_DIMENSION:
-        raise UsageError(f"delays need a rule of at most {_MAX_DIMENSION} dimensions, got {rule.dimension}")
 
 
 def earliest_generations(rule: Rule, cells: Cells) -> NDArray[np.int64]:

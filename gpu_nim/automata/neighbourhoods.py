@@ -47,26 +47,17 @@ def not_south(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
     [True, False, True]
     """
     x, y = _columns(cells)
-    outside: NDArray[np.bool_] = ~((y < 0) & (y <= -abs(x)))
-    return outside
+    return ~((y < 0) & (y <= -abs(x)))
 
 
-def pair_offsets(piles: int) -> Offsets:
-    """Return the offsets that add 1 to two of the piles.
+def adding_to(piles: int, *sizes: int) -> Offsets:
+    """Return the offsets that add 1 to so many of the piles.
 
-    >>> pair_offsets(3)
-    ((1, 1, 0), (1, 0, 1), (0, 1, 1))
+    >>> adding_to(3, 2), len(adding_to(4, 2, 4))
+    (((1, 1, 0), (1, 0, 1), (0, 1, 1)), 7)
     """
-    return _adding_to(piles, 2)
-
-
-def even_offsets(piles: int) -> Offsets:
-    """Return the offsets that add 1 to two, four, six, ... of the piles.
-
-    >>> len(even_offsets(4)), (1, 1, 1, 1) in even_offsets(4), even_offsets(3) == pair_offsets(3)
-    (7, True, True)
-    """
-    return tuple(offset for size in range(2, piles + 1, 2) for offset in _adding_to(piles, size))
+    chosen = (each for size in sizes for each in combinations(range(piles), size))
+    return tuple(tuple(int(pile in each) for pile in range(piles)) for each in chosen)
 
 
 def equal_trailing_ones(cells: NDArray[np.integer], offset: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -80,10 +71,6 @@ def equal_trailing_ones(cells: NDArray[np.integer], offset: tuple[int, ...]) -> 
     ends = whole ^ (whole + 1)  # the trailing 1s and the 0 before them, all set
     equal: NDArray[np.bool_] = ends[:, first] == ends[:, second]
     return equal
-
-
-def _adding_to(piles: int, size: int) -> Offsets:
-    return tuple(tuple(int(pile in chosen) for pile in range(piles)) for chosen in combinations(range(piles), size))
 
 
 def _columns(cells: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -15,7 +15,7 @@ def tree_of_rows(words: NDArray[np.uint64], rows: Sequence[NDArray[np.integer]],
 
     Args:
         words: the blocks of 64 cells.
-        rows: of each level, the places of the halves in the one below.
+        rows: of each level, the indices of the halves in the one below.
         corner: the least coordinates of the whole.
     """
     leaves, which = np.unique(np.append(words, np.uint64(0)), return_inverse=True)
@@ -43,11 +43,11 @@ def tree_of(cells: Cells, *, centred: bool) -> TreeScene:
     while (side << levels - centred) <= max(int(cells.max()), -int(cells.min()) - 1):
         levels += 1
     corner = -(side << levels - 1) if centred else 0
-    places = (cells[:, ::-1] if plane else cells).astype(np.int64) - corner
-    blocks, which = np.unique(places // side, axis=0, return_inverse=True)
+    coordinates = (cells[:, ::-1] if plane else cells).astype(np.int64) - corner
+    blocks, which = np.unique(coordinates // side, axis=0, return_inverse=True)
     bits = np.zeros(len(cells), np.uint64)
-    for axis in range(places.shape[1]):
-        bits = bits * np.uint64(side) + (places[:, axis] % side).astype(np.uint64)
+    for axis in range(coordinates.shape[1]):
+        bits = bits * np.uint64(side) + (coordinates[:, axis] % side).astype(np.uint64)
     words = np.zeros(len(blocks) + 1, np.uint64)  # the last is empty
     np.bitwise_or.at(words, which.reshape(-1), np.uint64(1) << bits)
     rows = []

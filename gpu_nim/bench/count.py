@@ -1,6 +1,6 @@
 """The ranges that `gpunim bench count` times, beside the plain formula in NumPy.
 
-A contender's result is how many values it made, or -1 where those at a few places are wrong. All write to memory that was written
+A contender's result is how many values it made, or -1 where those at a few indices are wrong. All write to memory that was written
 before.
 """
 
@@ -100,5 +100,5 @@ def _ours(backend: Backend, family: Family, size: int) -> Contender:
 
 def _checked(family: Family, make: Callable[[], U64]) -> int:
     values = make()
-    places = {0, len(values) // 3, len(values) - 1}
-    return len(values) if all(int(values[n]) == family.value(n) for n in places) else -1
+    indices = {0, len(values) // 3, len(values) - 1}
+    return len(values) if all(int(values[n]) == family.value(n) for n in indices) else -1

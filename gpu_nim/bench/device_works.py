@@ -99,14 +99,12 @@ def works(cuda: Backend, xp: Any) -> Iterator[Work]:
 
 
 def _growth(cuda: Backend, name: str, generations: int, aimed: str = "", peers: tuple[Contender, ...] = ()) -> Work:
-    def ours() -> int:
-        return GrowthProcess(name, generations, cuda, verify=False).growth().population
-
     def floor(births: int) -> Floor:
         return nim_floor(generations, births) if name == "nim" else exactly_one_floor(generations, births, find(name).rule.symmetry)
 
+    ours = _OURS(lambda: GrowthProcess(name, generations, cuda, verify=False).growth().population)
     kernel = "nim" if name == "nim" else "exactly_one"
-    return Work(f"{name} {generations}", (_OURS(ours), *peers), None, kernel, floor, aimed)
+    return Work(f"{name} {generations}", (ours, *peers), None, kernel, floor, aimed)
 
 
 def _general(cuda: Backend, name: str, generations: int) -> Work:
@@ -128,35 +126,35 @@ def _counts(cuda: Backend, xp: Any) -> Iterator[Work]:
         values = Range(ByTotal(piles), 0, size, engine)
         expression = Contender("CuPy expression", partial(_expression, piles, size, xp))
         peers = (expression,) if values.limbs == 1 else ()
-        fill = partial(_fill, values)
-        yield _range(values, "count_fill", f"D_{piles}", fill, "80% of the fill", peers)
+        yield _range(
+            values, "count_fill", f"D_{piles}", lambda v: int(v.device_values().reshape(-1)[-v.limbs]), "80% of the fill", peers
+        )
     values = Range(ByTotal(3), 0, 1 << _FILLED, engine)
-    yield _range(values, "count_fill", "D_3 brought to the host", partial(_fill_host, values, np.zeros(values.size, np.uint64)))
+    yield _range(values, "count_fill", "D_3 brought to the host", partial(_fill_host, np.zeros(values.size, np.uint64)))
     for piles, power in _COUNTED:
         values = Range(ByTotal(piles), 0, 1 << power, engine)
-        yield _range(values, "count_lengths", f"sum, lengths of D_{piles}", partial(_lengths, values), "5e11/s")
+        yield _range(values, "count_lengths", f"sum, lengths of D_{piles}", lambda v: v.lengths(v.start, v.stop).total, "5e11/s")
     values = Range(ByTotal(3), 0, 1 << _REDUCED, engine)
-    yield _range(values, "count_residues", "D_3 modulo 1000", partial(_residues, values))
+    yield _range(values, "count_residues", "D_3 modulo 1000", lambda v: int(v.residues(v.start, v.stop, 1000)[1]))
     for kernel, tried in (("count_totals", engine.try_totals), ("count_maxima", engine.try_maxima)):
-        ours = partial(_try, tried)
         name = f"triples to {_TRIED} by {kernel.removeprefix('count_')}"
         tuples = (_TRIED + 1) ** 3
         floor = Floor(operations=3 * tuples)  # an XOR, an addition and an update of a histogram each
-        yield Work(name, (_OURS(ours),), tuples, kernel, floor, "5e11/s")
+        yield Work(name, (_OURS(partial(_try, tried)),), tuples, kernel, floor, "5e11/s")
 
 
 def _range(
     values: Range,
     kernel: str,
     name: str,
-    ours: Callable[[], int],
+    ours: Callable[[Range], int],
     aimed: str = "",
     peers: tuple[Contender, ...] = (),
 ) -> Work:
     dimension = values.family.blocks().dimension
     floor = range_floor(values.size, dimension, values.limbs, stored=kernel == "count_fill")
     title = f"{name}, 2^{values.size.bit_length() - 1} indices"
-    return Work(title, (_OURS(ours), *peers), values.size, kernel, floor, aimed)
+    return Work(title, (_OURS(partial(ours, values)), *peers), values.size, kernel, floor, aimed)
 
 
 def _games(cuda: Backend) -> Iterator[Work]:
@@ -184,7 +182,7 @@ def _bricks_of_nim(bits: int) -> BrickScene:
 
 
 def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
-    """Rays from within the scene, of 2^bits cells a side, and the light of the places that they hit."""
+    """Rays from within the scene, of 2^bits cells a side, and the light of the points that they hit."""
     width, height = _TRACED
     x, y = (part.ravel() for part in np.meshgrid(np.linspace(-0.5, 0.5, width), np.linspace(-0.3, 0.3, height)))
     directions = np.stack([-0.6 - 0.55 * x, -0.4 + 0.8 * x, y - 0.2])
@@ -199,17 +197,17 @@ def _traced(cuda: Backend, bits: int, scene: Scene) -> Iterator[Work]:
         return int(np.isfinite(tracer.trace(rays).distances).sum())
 
     name = f"{width}x{height} rays within {where}"
-    ray, hit, place = 73, 34, 49  # bytes
+    ray, hit, point = 73, 34, 49  # bytes
     yield Work(name, (_OURS(trace),), len(rays), f"trace_{kind}", Floor(copied=(ray + hit) * len(rays), launches=1))
     hits = tracer.trace(rays)
-    places = surface(rays, hits, hits.met)
-    cones = Cones(*places, hits.levels[hits.met], _CONES)
+    points = surface(rays, hits, hits.met)
+    cones = Cones(*points, hits.levels[hits.met], _CONES)
 
     def look() -> int:
         return int(tracer.blocked(cones).sum())
 
-    floor = Floor(copied=(place + len(_CONES)) * len(cones), launches=1)  # a byte a cone
-    yield Work(f"light of the places that these hit, {where}", (_OURS(look),), len(cones), f"look_{kind}", floor)
+    floor = Floor(copied=(point + len(_CONES)) * len(cones), launches=1)  # a byte a cone
+    yield Work(f"light of the points that these hit, {where}", (_OURS(look),), len(cones), f"look_{kind}", floor)
 
 
 def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:
@@ -217,25 +215,13 @@ def _solve(cuda: Backend, game: Any, size: int, grundy: bool) -> int:
     return int(solution.largest_grundy or 0) if grundy else len(solution.p_positions)
 
 
-def _fill(values: Range) -> int:
-    return int(values.device_values().reshape(-1)[-values.limbs])
-
-
-def _fill_host(values: Range, out: U64) -> int:
+def _fill_host(out: U64, values: Range) -> int:
     values.fill(values.start, out)
     return int(out[-1])
 
 
 def _expression(piles: int, size: int, xp: Any) -> int:
     return int(doubling(even_binomials(piles), size, xp)[-1])
-
-
-def _lengths(values: Range) -> int:
-    return values.lengths(values.start, values.stop).total
-
-
-def _residues(values: Range) -> int:
-    return int(values.residues(values.start, values.stop, 1000)[1])
 
 
 def _try(tried: Callable[[int, int, int, int], Any]) -> int:

@@ -194,42 +194,29 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
 HEADER = tuple(_COLUMNS)
 
 
-class Clock:
-    """Times work on the wall and, given CuPy, between two events on its current stream.
+def _timed(run: Callable[[], int], cupy: Any) -> tuple[int, float, float | None]:
+    """Return the result of a run, its seconds on the wall and, given CuPy, those between two events on its current stream.
 
     The time between events is the device's: it includes the kernels and the gaps in which the device waits for the host.
-
-    Args:
-        xp: CuPy; None for the host alone.
     """
-
-    def __init__(self, xp: Any = None) -> None:
-        self._cuda = None if xp is None else xp.cuda
-
-    def time(self, work: Callable[[], int]) -> tuple[int, float, float | None]:
-        """Do the work once and return its result, the seconds on the wall, and those of the device, if there is one.
-
-        Args:
-            work: the work.
-        """
-        if self._cuda is None:
-            began = time.perf_counter()
-            return work(), time.perf_counter() - began, None
-        before, after = self._cuda.Event(), self._cuda.Event()
-        self._cuda.get_current_stream().synchronize()
+    if cupy is None:
         began = time.perf_counter()
-        before.record()
-        result = work()
-        after.record()
-        after.synchronize()
-        wall = time.perf_counter() - began
-        return result, wall, self._cuda.get_elapsed_time(before, after) / 1000
+        return run(), time.perf_counter() - began, None
+    before, after = cupy.cuda.Event(), cupy.cuda.Event()
+    cupy.cuda.get_current_stream().synchronize()
+    began = time.perf_counter()
+    before.record()
+    result = run()
+    after.record()
+    after.synchronize()
+    wall = time.perf_counter() - began
+    return result, wall, cupy.cuda.get_elapsed_time(before, after) / 1000
 
 
 def compare(
     work: Work,
     runs: int,
-    clock: Clock | None = None,
+    cupy: Any = None,
     rates: Rates | None = None,
     *,
     timeout: float = inf,
@@ -242,8 +229,8 @@ def compare(
     Args:
         work: what the contenders do.
         runs: the most warm runs of each.
-        clock: what measures them.
-        rates: what the machine does at best, if floors are asked for.
+        cupy: CuPy, to measure the times of the device; None for the host alone.
+        rates: what the machine does at best, if floors are wanted.
         timeout: the seconds of warm runs after which a contender has no further one; a first run three times as long is the only
             one.
         on_step: called with the work, the number of runs done, warm and cold, and of all runs.
@@ -255,7 +242,7 @@ def compare(
     >>> [(row.contender, row.result, len(row.seconds)) for row in compare(works, runs=2)]
     [('sum', 2, 2), ('product', 2, 2)]
     """
-    clock, total = clock or Clock(), len(work.contenders) * (runs + 1)
+    total = len(work.contenders) * (runs + 1)
     times: dict[str, list[tuple[int, float, float | None]]] = {contender.name: [] for contender in work.contenders}
     remarks: dict[str, str] = {}
     for turn in range(runs + 1):  # the first one warms up
@@ -265,7 +252,7 @@ def compare(
             if contender.name in remarks or sum(walls[1:]) >= timeout or sum(walls[:1]) >= 3 * timeout:
                 continue
             try:
-                times[contender.name].append(clock.time(contender.run))
+                times[contender.name].append(_timed(contender.run, cupy))
             except InsufficientMemoryError as refusal:
                 remarks[contender.name] = f"not run: {refusal}"
             except ImportError as error:

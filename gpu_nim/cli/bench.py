@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,24 +40,25 @@ def bench(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
     from gpu_nim.backends.selection import cuda_obstacle, select
     from gpu_nim.bench import device_works
-    from gpu_nim.bench.harness import DEVICE_TIMEOUT, HEADER, TIMEOUT, Clock, compare, measured_rates
+    from gpu_nim.bench.harness import DEVICE_TIMEOUT, HEADER, TIMEOUT, compare, measured_rates
 
     on_device = what == "device"
     cuda = select("cuda") if on_device or cuda_obstacle() is None else None
     ceilings = {} if on_device else {select("numpy").device: measured_rates()}
-    clock, rates, timeout = Clock(), None, TIMEOUT
+    device: Any = None
+    rates, timeout = None, TIMEOUT
     works = () if on_device else import_module(f"gpu_nim.bench.{what.replace('-', '_')}").works(cuda)
     if cuda is not None:
         import cupy
 
         ceilings[cuda.device] = measured_rates(cupy)
         if on_device:
-            clock, rates, timeout, works = Clock(cupy), ceilings[cuda.device], DEVICE_TIMEOUT, device_works.works(cuda, cupy)
+            device, rates, timeout, works = cupy, ceilings[cuda.device], DEVICE_TIMEOUT, device_works.works(cuda, cupy)
     rows: list[Row] = []
     with step_progress() as step:
         for work in works:
             if not chosen or any(text in work.name for text in chosen):
-                rows += compare(work, runs, clock, rates, timeout=timeout, on_step=step)
+                rows += compare(work, runs, device, rates, timeout=timeout, on_step=step)
     if not rows:
         raise UsageError(f"no work has {' or '.join(map(repr, chosen))} in its name")
     if as_json:

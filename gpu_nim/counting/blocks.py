@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from math import comb
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from gpu_nim.counting.digit_matrices import DigitProduct
 from gpu_nim.model.arrays import Integers
 
 _MASK = (1 << 64) - 1
+_choose = cache(comb)
 
 Matrix = Sequence[Sequence[int]]
 
@@ -103,28 +105,18 @@ def closed_blocks(piles: int, *, differences: bool) -> Blocks:
     """
     top = piles - 1 if piles % 2 else max(0, piles - 2)
     size = range((max(0, top - 1) if differences else top) + 1)
-    choose = _binomials(piles)
 
     def matrix(bit: int, digit: int) -> Matrix | None:
         if not digit:
             return None
-        moved = [[choose[power][i] << bit * (power - i) if i <= power else 0 for i in size] + [0] for power in size]
-        term = [choose[piles][ones] << bit * (piles - ones - 1) if ones % 2 == 0 else 0 for ones in range(top + 1)]
+        moved = [[_choose(power, i) << bit * (power - i) if i <= power else 0 for i in size] + [0] for power in size]
+        term = [_choose(piles, ones) << bit * (piles - ones - 1) if ones % 2 == 0 else 0 for ones in range(top + 1)]
         # In powers of low = c - 1; g(b, c) - g(b, c - 1) lacks what has low alone.
-        counted = [sum(choose[j][i] * term[j] for j in range(i, top + 1)) - (term[i] if differences else 0) for i in size]
+        counted = [sum(_choose(j, i) * term[j] for j in range(i, top + 1)) - (term[i] if differences else 0) for i in size]
         return [*moved, [*counted, 1 - piles % 2]]
 
     zeros = [0] * (len(size) - 1)
     return Blocks([0, *zeros, 1], [1, *zeros, 1], matrix)
-
-
-@cache
-def _binomials(most: int) -> list[list[int]]:
-    """C(n, i) for n up to `most`, i up to n."""
-    rows = [[1]]
-    for _ in range(most):
-        rows.append([x + y for x, y in zip([*rows[-1], 0], [0, *rows[-1]], strict=True)])
-    return rows
 
 
 def dyadic_blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:

@@ -26,10 +26,8 @@ from math import comb
 from gpu_nim.counting.long_integers import Long, long, power_sums
 from gpu_nim.model.work import OnStep, no_progress
 
-_FEW_PILES = 32
 _FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is quickest
 _BLOCK = 128  # digits whose powers are added up one by one as polynomials in what stands below
-_FEW_RUNS = 4  # in a block, which are quicker as powers
 
 
 def a(piles: int, n: int, on_step: OnStep = no_progress) -> int:
@@ -71,7 +69,7 @@ def _by_runs(piles: int, *indices: int, on_step: OnStep) -> list[int]:
         known: tuple[int, list[Long]] | None = None
         for i, number in enumerate(numbers):
             digits, below = number >> first & ((1 << length) - 1), number & ((1 << first) - 1)
-            if width <= _FEW_DIGITS or (first == 0 and length <= _BLOCK) or _few_runs(digits, length):
+            if width <= _FEW_DIGITS:
                 runs = _runs(digits, length)
                 part = sum((long((high << first) + sign * below, piles) ** piles * weight for high, sign, weight in runs), long(0))
             else:
@@ -88,11 +86,6 @@ def term(piles: int, b: int, c: int) -> int:
     >>> term(3, 2, 1)
     19
     """
-    if piles < _FEW_PILES:
-        total, square = 0, c * c
-        for ones in range(piles - 1, -1, -2):
-            total = total * square + (comb(piles, ones) << b * (piles - ones - 1))
-        return total
     high = 1 << b
     return int((long(high + c, piles) ** piles + long(high - c, piles) ** piles) >> (b + 1))
 
@@ -116,11 +109,6 @@ def _runs(digits: int, length: int) -> Iterator[tuple[int, int, int]]:
         high, sign = ((1 << at + 1) - low, -1) if digit else (low, 1)
         yield high, sign, (1 << length - at) - (1 << length - end)
         at = end
-
-
-def _few_runs(digits: int, length: int) -> bool:
-    """Whether powers, one per run, are faster than a polynomial."""
-    return ((digits ^ digits >> 1) & ((1 << length - 1) - 1)).bit_count() < _FEW_RUNS
 
 
 def _summed_over_runs(piles: int, digits: int, length: int) -> list[Long]:

@@ -17,12 +17,13 @@ blocks of indices cheap.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import cache, cached_property
 from math import comb
 
 from gpu_nim.counting import long_integers
-from gpu_nim.counting.long_integers import Long
+from gpu_nim.counting.long_integers import Long, convolve, long
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 
@@ -61,40 +62,29 @@ class DigitProduct:
         """
         return DigitProduct([x + y for x, y in zip((*self.weights, 0), (0, *self.weights), strict=True)])
 
+    @property
+    def _by_polynomials(self) -> bool:
+        return self.dimension > _FEW and long_integers.flint() is not None
+
     def weight(self, exponent: int) -> int:
         """The coefficient of x^exponent in W, 0 outside its degree."""
         return self.weights[exponent] if 0 <= exponent <= self.degree else 0
 
     def step(self, state: DigitVector, digit: int) -> DigitVector:
         """Return M_digit applied to a state: s(2n + digit) from s(n)."""
-        if self.dimension > _FEW:
+        if self._by_polynomials:
             return self._long_step(state, digit)
-        weights, degree = self.weights, self.degree
-        result = []
-        for i in range(self.dimension):
-            shift = digit - i
-            first = max(0, (1 - shift) // 2)
-            result.append(
-                sum(
-                    weights[2 * j + shift] * state[j]
-                    for j in range(first, min(self.dimension, (degree - shift) // 2 + 1))
-                    if state[j]
-                )
-            )
-        return tuple(result)
+        # Entry i is the sum over j of w[2j + shift] state[j], from the first j with an index of 0 or more.
+        shifts = ((digit - i, max(0, (1 - digit + i) // 2)) for i in range(self.dimension))
+        return tuple(sum(map(operator.mul, self.weights[2 * first + shift :: 2], state[first:])) for shift, first in shifts)
 
     def step_row(self, row: DigitVector, digit: int) -> DigitVector:
         """Return a row vector times M_digit: the row of l + digit 2^t from that of l < 2^t."""
-        if self.dimension > _FEW:
+        if self._by_polynomials:
             return self._long_step_row(row, digit)
-        weights, degree = self.weights, self.degree
-        result = []
-        for j in range(self.dimension):
-            top = 2 * j + digit
-            result.append(
-                sum(row[i] * weights[top - i] for i in range(max(0, top - degree), min(self.dimension, top + 1)) if row[i])
-            )
-        return tuple(result)
+        # Entry j is the sum over i of row[i] w[top - i], top = 2j + digit.
+        tops = range(digit, 2 * self.dimension + digit, 2)
+        return tuple(sum(map(operator.mul, row[max(0, top - self.degree) :], self.weights[top::-1])) for top in tops)
 
     def _long_step_row(self, row: DigitVector, digit: int) -> DigitVector:
         # Entry c is the sum over i of row[i] w[2c + digit - i]: even and odd i are one product of polynomials each.
@@ -164,7 +154,7 @@ class DigitProduct:
             high = [*zip(*product(digits >> half, length - half), strict=True)]
             on_step("digit product", min(done, total), total)
             done += length
-            zero = long_integers.long(0)
+            zero = long(0)
             return [[sum((x * y for x, y in zip(row, column, strict=True)), zero) for column in high] for row in low]
 
         return product(n, n.bit_length())
@@ -175,24 +165,8 @@ class DigitProduct:
             column = tuple(int(axis == i) for i in range(self.dimension))
             for bit in range(length - 1, -1, -1):
                 column = self.step(column, digits >> bit & 1)
-            columns.append([long_integers.long(x) for x in column])
+            columns.append([long(x) for x in column])
         return [list(row) for row in zip(*columns, strict=True)]
-
-
-def convolve(left: Sequence[int], right: Sequence[int]) -> list[int]:
-    """The product of two polynomials.
-
-    >>> convolve((1, 2, 3), (1, 1))
-    [1, 3, 5, 3]
-    """
-    product = long_integers.flint_product(left, right)
-    if product is not None:
-        return product
-    result = [0] * max(0, len(left) + len(right) - 1)
-    for i, x in enumerate(left):
-        for j, y in enumerate(right):
-            result[i + j] += x * y
-    return result
 
 
 def _at(values: Sequence[int], index: int) -> int:

@@ -98,13 +98,9 @@ class ByMaximum(_ClosedFamily):
     # d(n) is a sum, over the 1s of n that count, of terms that rise with the digits below them, so that within a block all
     # digits 1 give the most and all digits 0 the least; for one pile d falls, from 1 to 0.
 
-    def block_maximum(self, high: int, bits: int) -> int:
-        """The value at the block's last index, for one pile at its first."""
-        return self.value(high << bits if self.piles == 1 else ((high + 1) << bits) - 1)
-
-    def block_minimum(self, high: int, bits: int) -> int:
-        """The value at the block's first index, for one pile at its last."""
-        return self.value(((high + 1) << bits) - 1 if self.piles == 1 else high << bits)
+    def block_extreme(self, high: int, bits: int, *, largest: bool) -> int:
+        """The value at the block's last index or at its first; of one pile the other way round."""
+        return self.value(((high + 1) << bits) - 1 if largest == (self.piles > 1) else high << bits)
 
 
 @FAMILIES.add

@@ -132,7 +132,7 @@ class Family(ABC):
         19683
         """
         check_range(start, stop)
-        return max(self.block_maximum(high, bits) for high, bits in dyadic_blocks(start, stop))
+        return max(self.block_extreme(high, bits, largest=True) for high, bits in dyadic_blocks(start, stop))
 
     def minimum(self, start: int, stop: int) -> int:
         """The smallest value at start, ..., stop - 1, exact.
@@ -142,7 +142,7 @@ class Family(ABC):
             stop: the index after the last.
         """
         check_range(start, stop)
-        return min(self.block_minimum(high, bits) for high, bits in dyadic_blocks(start, stop))
+        return min(self.block_extreme(high, bits, largest=False) for high, bits in dyadic_blocks(start, stop))
 
     def bound(self, start: int, stop: int) -> int:
         """The maximum at start, ..., stop - 1, or an upper bound of it that is faster to compute.
@@ -165,7 +165,7 @@ class Family(ABC):
         >>> find_family("D", 3).first_at_least(19683, 0, 10**12)
         511
         """
-        return _first(start, stop, lambda high, bits: self.block_maximum(high, bits) >= threshold)
+        return _first(start, stop, lambda high, bits: self.block_extreme(high, bits, largest=True) >= threshold)
 
     def first_at_most(self, threshold: int, start: int, stop: int) -> int | None:
         """The first index in start, ..., stop - 1 whose value is at most the threshold, or None.
@@ -175,24 +175,16 @@ class Family(ABC):
             start: the first index.
             stop: the index after the last.
         """
-        return _first(start, stop, lambda high, bits: self.block_minimum(high, bits) <= threshold)
+        return _first(start, stop, lambda high, bits: self.block_extreme(high, bits, largest=False) <= threshold)
 
     @abstractmethod
-    def block_maximum(self, high: int, bits: int) -> int:
-        """The largest value at high 2^bits, ..., (high + 1) 2^bits - 1.
+    def block_extreme(self, high: int, bits: int, *, largest: bool) -> int:
+        """The largest or the smallest value at high 2^bits, ..., (high + 1) 2^bits - 1.
 
         Args:
             high: the block's number.
             bits: a block holds 2^bits indices.
-        """
-
-    @abstractmethod
-    def block_minimum(self, high: int, bits: int) -> int:
-        """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1.
-
-        Args:
-            high: the block's number.
-            bits: a block holds 2^bits indices.
+            largest: whether it is the largest.
         """
 
     @abstractmethod
@@ -214,8 +206,8 @@ class Family(ABC):
             if not waiting:
                 return dict(sorted(totals.items()))
             high, bits = waiting.pop()
-            least = self.block_minimum(high, bits).bit_length()
-            if least == self.block_maximum(high, bits).bit_length():
+            least, most = (self.block_extreme(high, bits, largest=largest).bit_length() for largest in (False, True))
+            if least == most:
                 totals[least] += 1 << bits
             else:
                 waiting += [(2 * high, bits - 1), (2 * high + 1, bits - 1)]
@@ -250,13 +242,21 @@ class DigitFamily(Family):
         """The maximum, or for long states the sum of all values below stop."""
         return self.maximum(start, stop) if self.product.dimension <= _EXACT_BOUND else self._sum_through(stop - 1)
 
-    def block_maximum(self, high: int, bits: int) -> int:
-        """The largest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
-        return _extreme(self.product, high, bits, largest=True)
+    def block_extreme(self, high: int, bits: int, *, largest: bool) -> int:
+        """The largest or the smallest value at high 2^bits, ..., (high + 1) 2^bits - 1, by the states that none dominates.
 
-    def block_minimum(self, high: int, bits: int) -> int:
-        """The smallest value at high 2^bits, ..., (high + 1) 2^bits - 1."""
-        return _extreme(self.product, high, bits, largest=False)
+        Matrices and states are non-negative, so a state that is nowhere larger than another cannot lead to a larger value by
+        the same digits, and is dropped. A few dozen states remain after each digit.
+        """
+        product, dominates = self.product, operator.ge if largest else operator.le
+        front: list[DigitVector] = [product.state(high)]
+        for _ in range(bits):
+            candidates = sorted({product.step(state, digit) for state in front for digit in (0, 1)}, reverse=largest)
+            front = []
+            for state in candidates:
+                if not any(all(map(dominates, kept, state)) for kept in front):
+                    front.append(state)
+        return front[0][0]
 
     def blocks(self) -> Blocks:
         """The blocks of the digit product."""
@@ -286,13 +286,9 @@ class Rising(Family):
         """The last value."""
         return self.value(stop - 1)
 
-    def block_maximum(self, high: int, bits: int) -> int:
-        """The value at (high + 1) 2^bits - 1."""
-        return self.value(((high + 1) << bits) - 1)
-
-    def block_minimum(self, high: int, bits: int) -> int:
-        """The value at high 2^bits."""
-        return self.value(high << bits)
+    def block_extreme(self, high: int, bits: int, *, largest: bool) -> int:
+        """The value at the last index of the block, or at the first."""
+        return self.value(((high + 1) << bits) - 1 if largest else high << bits)
 
     def bit_lengths(self, start: int, stop: int) -> dict[int, int]:
         """How many values have each number of binary digits, from the first index of each length."""
@@ -316,23 +312,6 @@ def _first(start: int, stop: int, holds: Callable[[int, int], bool]) -> int | No
                 high = 2 * high if holds(2 * high, bits) else 2 * high + 1
             return high
     return None
-
-
-def _extreme(product: DigitProduct, high: int, bits: int, *, largest: bool) -> int:
-    """The extreme value of a dyadic block, by the states that no other state dominates.
-
-    Matrices and states are non-negative, so a state that is nowhere larger than another cannot lead to a larger value by the same
-    digits, and is dropped. A few dozen states remain after each digit.
-    """
-    dominates = operator.ge if largest else operator.le
-    front: list[DigitVector] = [product.state(high)]
-    for _ in range(bits):
-        candidates = sorted({product.step(state, digit) for state in front for digit in (0, 1)}, reverse=largest)
-        front = []
-        for state in candidates:
-            if not any(all(map(dominates, kept, state)) for kept in front):
-                front.append(state)
-    return front[0][0]
 
 
 def index(n: IntLike) -> int:

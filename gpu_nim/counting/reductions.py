@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.counting.blocks import dyadic_blocks
+from gpu_nim.counting.blocks import Matrix, dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed
 from gpu_nim.model.arguments import argument, short_repr
@@ -34,26 +34,11 @@ MAX_RECORDS = 1000
 _MAX_STATES = 1 << 18  # automaton states kept at once: some seconds a range
 _MAX_MODULUS = 1 << 26  # one bin a residue: 512 MiB
 _MAX_CHUNKS = 1 << 16
-_CLOSE = 8  # places between records that are searched together
+_CLOSE = 8  # indices between records that are searched together
 _MAX_TOGETHER = 1 << 14  # values that are searched for records at once
 
 #: The value of a reduction: a value or an index, the number of values by class, or records.
 Reduced: TypeAlias = int | dict[int, int] | list[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a reduction may depend on beside the range.
-
-    Args:
-        modulus: M of `residues:M`, 0 for the others.
-        records: the most records to find.
-        on_step: called with the number of records found.
-    """
-
-    modulus: int = 0
-    records: int = MAX_RECORDS
-    on_step: OnStep = no_progress
 
 
 @dataclass(frozen=True)
@@ -64,7 +49,8 @@ class ReductionEntry:
         name: its name in `gpunim count --reduce`.
         summary: what it gives, for help.
         gives: what its value is: a value of the sequence or a sum of them; an index; records; or the numbers of values by class.
-        find: `find(family, start, stop, wanted)` returns it without visiting the values; None where that is not possible.
+        find: `find(family, start, stop, modulus, records, on_step)` returns it without visiting the values; None where that is not
+            possible. The modulus is 0 for reductions without one, `records` the most records to find.
         scan: `scan(family, values, chunk, modulus)` returns the numbers of values by class of a chunk, by visiting them; None for a
             reduction that `find` always finds.
         takes_modulus: whether it is written NAME:M.
@@ -74,7 +60,7 @@ class ReductionEntry:
     name: str
     summary: str
     gives: Literal["value", "index", "records", "counts"]
-    find: Callable[[Family, int, int, Wanted], Any]
+    find: Callable[[Family, int, int, int, int, OnStep], Any]
     scan: Callable[[Family, Range, tuple[int, int], int], NDArray[np.int64]] | None = None
     takes_modulus: bool = False
     describe: Callable[[int], str] = str
@@ -171,7 +157,7 @@ def reduce_range(
     """
     results = []
     for reduction in reductions:
-        found = reduction.entry.find(family, start, stop, Wanted(reduction.modulus, records, on_step))
+        found = reduction.entry.find(family, start, stop, reduction.modulus, records, on_step)
         if found is None:
             scan = ValueScan(family, start, stop, reduction, engine)
             parts = map(scan.do, scan.chunks()) if run is None else run(scan)
@@ -233,7 +219,7 @@ def scans(family: Family, start: int, stop: int, wanted: Iterable[Reduction], en
     return [
         ValueScan(family, start, stop, each, engine)
         for each in wanted
-        if each.entry.scan is not None and each.entry.find(family, start, stop, Wanted(each.modulus)) is None
+        if each.entry.scan is not None and each.entry.find(family, start, stop, each.modulus, 0, no_progress) is None
     ]
 
 
@@ -288,14 +274,10 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
     """
     blocks = family.blocks()
 
-    @cache
-    def matrix(bit: int, digit: int) -> NDArray[np.int64] | None:
-        found = blocks.matrix(bit, digit)
-        return None if found is None else np.array([[x % modulus for x in row] for row in found], np.int64)
+    def reduced(numbers: Integers | Matrix) -> NDArray[np.int64]:
+        return (np.array(numbers, object) % modulus).astype(np.int64)
 
-    def times(left: NDArray[np.int64], right: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        if right is None:
-            return left
+    def times(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
         result = np.zeros((len(left), right.shape[1]), np.int64)
         for i, row in enumerate(right):  # reduced one by one: products stay below M^2 <= 2^52
             result += left[:, i : i + 1] * row % modulus
@@ -306,19 +288,18 @@ def residue_counts(family: Family, start: int, stop: int, modulus: int) -> dict[
         highs.setdefault(bits, []).append(high)
     dtype: Any = np.int64 if stop - start < 1 << 62 else object
     # A state is the column of the digits read so far, the lowest ones, modulo M.
-    states, weights = np.array([blocks.last], np.int64) % modulus, np.ones(1, dtype)
+    states, weights = reduced([blocks.last]), np.ones(1, dtype)
     residues, counts = np.zeros(0, np.int64), np.zeros(0, dtype)
     for bits in range(max(highs) + 1):
         for high in highs.get(bits, ()):
-            row = np.array([blocks.first], np.int64) % modulus
-            for bit in reversed(range(high.bit_length())):
-                row = times(row, matrix(bits + bit, high >> bit & 1))
+            row = reduced(blocks.rows(high, high + 1, bits, limbs=2))
             found = np.concatenate([residues, times(states, row.T).ravel()])
             residues, inverse = np.unique(found, return_inverse=True)
             counts = _grouped(np.concatenate([counts, weights]), inverse, len(residues))
         if bits == max(highs):
             break
-        halves = [states if each is None else times(states, each.T) for each in (matrix(bits, 0), matrix(bits, 1))]
+        matrices = (blocks.matrix(bits, digit) for digit in (0, 1))
+        halves = [states if each is None else times(states, reduced(each).T) for each in matrices]
         states, inverse = _distinct(np.concatenate(halves), modulus)
         if len(states) > _MAX_STATES:
             return None
@@ -339,8 +320,8 @@ def _distinct(states: NDArray[np.int64], modulus: int) -> tuple[NDArray[np.int64
     if modulus**width >= 1 << 63:
         distinct, inverse = np.unique(states, axis=0, return_inverse=True)
         return distinct, inverse.ravel()
-    places = np.array([modulus**i for i in range(width)], np.int64)
-    _, index, inverse = np.unique(states @ places, return_index=True, return_inverse=True)
+    powers = np.array([modulus**i for i in range(width)], np.int64)
+    _, index, inverse = np.unique(states @ powers, return_index=True, return_inverse=True)
     return states[index], inverse
 
 
@@ -356,26 +337,26 @@ def _lengths(family: Family, values: Range, chunk: tuple[int, int], modulus: int
 REDUCTIONS = Registry[ReductionEntry]("reduction")
 
 for _entry in (
-    ReductionEntry("sum", "the sum", "value", lambda family, start, stop, _: family.sum(start, stop)),
-    ReductionEntry("max", "the largest value", "value", lambda family, start, stop, _: family.maximum(start, stop)),
+    ReductionEntry("sum", "the sum", "value", lambda family, start, stop, *_: family.sum(start, stop)),
+    ReductionEntry("max", "the largest value", "value", lambda family, start, stop, *_: family.maximum(start, stop)),
     ReductionEntry(
         "argmax",
         "the first index of the largest value",
         "index",
-        lambda family, start, stop, _: family.first_at_least(family.maximum(start, stop), start, stop),
+        lambda family, start, stop, *_: family.first_at_least(family.maximum(start, stop), start, stop),
     ),
-    ReductionEntry("min", "the smallest value", "value", lambda family, start, stop, _: family.minimum(start, stop)),
+    ReductionEntry("min", "the smallest value", "value", lambda family, start, stop, *_: family.minimum(start, stop)),
     ReductionEntry(
         "argmin",
         "the first index of the smallest value",
         "index",
-        lambda family, start, stop, _: family.first_at_most(family.minimum(start, stop), start, stop),
+        lambda family, start, stop, *_: family.first_at_most(family.minimum(start, stop), start, stop),
     ),
     ReductionEntry(
         "histogram",
         "the number of values by binary digits",
         "counts",
-        lambda family, start, stop, _: length_counts(family, start, stop),
+        lambda family, start, stop, *_: length_counts(family, start, stop),
         scan=_lengths,
         describe=lambda digits: "0" if digits == 0 else f"2^{digits - 1} to 2^{digits} - 1",
     ),
@@ -383,7 +364,7 @@ for _entry in (
         "residues",
         "the number of values by remainder modulo M",
         "counts",
-        lambda family, start, stop, wanted: residue_counts(family, start, stop, wanted.modulus),
+        lambda family, start, stop, modulus, *_: residue_counts(family, start, stop, modulus),
         scan=lambda _, values, chunk, modulus: values.residues(*chunk, modulus),
         takes_modulus=True,
     ),
@@ -391,7 +372,7 @@ for _entry in (
         "records",
         "values larger than all before them in the range",
         "records",
-        lambda family, start, stop, wanted: record_values(family, start, stop, wanted.records + 1, wanted.on_step),
+        lambda family, start, stop, _, records, on_step: record_values(family, start, stop, records + 1, on_step),
     ),
 ):
     REDUCTIONS.add(_entry)

@@ -140,8 +140,8 @@ def game_evolution(game: str, size: IntLike, *, misere: bool = False, **paramete
     numbers = np.flatnonzero(evolution.is_p)
     generation = evolution.generation[numbers]
     order = numbers[np.argsort(generation, kind="stable")]
-    place = np.full(len(evolution.positions), -1)
-    place[order] = np.arange(len(order))
+    index = np.full(len(evolution.positions), -1)
+    index[order] = np.arange(len(order))
     return GameEvolution(
         name=entry.name,
         parameters=values,
@@ -150,7 +150,7 @@ def game_evolution(game: str, size: IntLike, *, misere: bool = False, **paramete
         evolution=evolution,
         positions=[evolution.positions[number] for number in order.tolist()],
         generation=evolution.generation[order],
-        edges=place[evolution.parent_pairs()],
+        edges=index[evolution.parent_pairs()],
         _order=order,
     )
 

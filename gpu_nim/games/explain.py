@@ -160,10 +160,8 @@ class Analysis:
             return None
         if self._evolution is not None:
             return int(self._evolution.grundy[self._evolution.index(position)])
-        assert self.theorem is not None
-        if self.theorem.grundy is not None:
-            return self.theorem.grundy(position)
-        return 0 if self.theorem.is_p(position) else None
+        grundy = self.theorem.grundy if self.theorem else None
+        return grundy(position) if grundy else 0 if self.is_p(position) else None
 
     def options(self, position: Vector) -> list[Option]:
         """Every move from a position.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_, xor
+from string import hexdigits
 
 import numpy as np
 
@@ -165,14 +166,12 @@ def extended_values(rule: HeapRule, count: IntLike) -> tuple[Ints, Period | None
         period = find_period(rule, values)
         if period is not None:
             n = np.arange(count)
-            periods, place = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
-            return values[np.where(n < period.preperiod, n, period.preperiod + place)] + period.saltus * periods, period
+            periods, offset = np.divmod(np.maximum(n - period.preperiod, 0), period.length)
+            return values[np.where(n < period.preperiod, n, period.preperiod + offset)] + period.saltus * periods, period
     return values, None
 
 
 Heaps = tuple[int, ...]
-
-_DIGITS = "0123456789ABCDEFabcdef"
 
 
 class TakeAndBreak(HeapRule):
@@ -244,7 +243,7 @@ class OctalCode(TakeAndBreak):
 
     def __post_init__(self) -> None:
         head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
-        if head.upper() not in ("", "0", "4", "8", "C") or not point or not tail or set(tail) - set(_DIGITS):
+        if head.upper() not in ("", "0", "4", "8", "C") or not point or not tail or set(tail) - set(hexdigits):
             raise UsageError(
                 f"code must be an octal code such as 0.77, or a hexadecimal code such as 0.3F or 8.08, got {short_repr(self.code)}"
             )
@@ -322,7 +321,7 @@ class HeapGame:
 
 
 def replaced(position: Heaps, heap: int, left: Heaps) -> Heaps:
-    """The position in which these heaps take the place of one.
+    """The position in which these heaps replace one.
 
     >>> replaced((1, 4, 4), 4, (2, 1))
     (1, 1, 2, 4)

@@ -81,13 +81,13 @@ class LineGame:
         words = (len(self.lines) * self.largest + 1) // 64 + 1  # a position has so many options, and the pass
         needed = prod(shape) * (44 + 16 * self.piles + 8 * len(self.lines))
         require_memory(needed, host_memory(), f"solving {prod(shape):,} positions")
-        places = np.indices(shape).reshape(self.piles, -1)
-        totals = places.sum(axis=0)
+        coordinates = np.indices(shape).reshape(self.piles, -1)
+        totals = coordinates.sum(axis=0)
         order = np.argsort(totals, kind="stable")  # a move lowers the total, so that positions of one total are independent
         stops = np.cumsum(np.bincount(totals))
-        line_of = [_lines(places, np.array(line), shape) for line in self.lines]
+        line_of = [_lines(coordinates, np.array(line), shape) for line in self.lines]
         met = [np.zeros((int(lines.max()) + 1, words), dtype=np.uint64) for lines in line_of]
-        after = np.bitwise_xor.reduce(places, axis=0) if self.has_pass else None
+        after = np.bitwise_xor.reduce(coordinates, axis=0) if self.has_pass else None
         values = np.zeros(prod(shape), dtype=np.int64)
         start = 0
         for total, stop in enumerate(stops.tolist()):
@@ -141,10 +141,10 @@ def NimWithPass(piles: IntLike, largest: IntLike) -> LineGame:
     return replace(Nim(piles, largest), has_pass=True)
 
 
-def _lines(places: NDArray[np.int64], line: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
+def _lines(coordinates: NDArray[np.int64], line: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.intp]:
     """Return the number of each position's line in one direction, which is identified by its entry point into the box."""
-    steps = places[line == 1].min(axis=0)
-    entry = np.ravel_multi_index(tuple(places - steps * line[:, None]), shape)
+    steps = coordinates[line == 1].min(axis=0)
+    entry = np.ravel_multi_index(tuple(coordinates - steps * line[:, None]), shape)
     return np.asarray(np.cumsum(np.bincount(entry, minlength=len(entry)) > 0)[entry] - 1, dtype=np.intp)
 
 

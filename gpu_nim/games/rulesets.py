@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,14 +129,6 @@ class Ruleset(ABC):
             backend: as for `gpu_nim.solve`.
             on_step: as for `gpu_nim.solve`.
         """
-
-
-@runtime_checkable
-class BoxGame(Protocol):
-    """A game with a faster solver for its Grundy values than `gpu_nim.games.game_graph.evolve`."""
-
-    def box_grundy(self, on_step: OnStep) -> Ints:
-        """The Grundy values over the box of the positions."""
 
 
 @dataclass(frozen=True)
@@ -270,18 +262,16 @@ class Vectors(Ruleset):
         return self.rules(size)
 
     def extent(self, size: int) -> tuple[int, int]:
-        """The vectors with all that may follow them, and the moves along their lines, where it is played along lines."""
+        """The vectors with all that may follow them, and as many moves as their entries add up to."""
         positions, moves = super().extent(size)
-        game, states = self.rules(size), prod(most + 1 for most in self.beyond)
-        if isinstance(game, LineGame):  # the least of k equally likely entries is 1/(k + 1) of the largest on average
-            moves = sum(positions * size // (sum(line) + 1) for line in game.lines)
+        states = prod(most + 1 for most in self.beyond)
         return positions * states, moves * states
 
     def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
         """Solve the game along its lines, or by its options."""
         game, name = self.rules(size), self.title or name
         started = time.perf_counter()
-        if isinstance(game, BoxGame):
+        if isinstance(game, LineGame):
             grundy_values = game.box_grundy(on_step)
         else:
             positions, moves = self.extent(size)

@@ -14,9 +14,8 @@ from gpu_nim.games.heaps import HEAP, Period, apparent_period
 from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue, Ints, read_only
-from gpu_nim.model.datasets import dataset
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notebook_repr import Plottable
+from gpu_nim.model.notebook_repr import Plottable, dataset
 
 #: Cells of the box that are processed at once.
 CHUNK = 1 << 16

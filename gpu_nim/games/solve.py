@@ -124,7 +124,7 @@ def scan(
         if entry.beside_nim is not None:
             known = entry.beside_nim(**entry.values({each.name: here[each.name] for each in entry.parameters if each.name in here}))
             row["theorem"] = known.statement
-            row["theorem_equals_nim"], row["theorem_first_difference"] = known.equals_nim, known.first_difference
+            row["theorem_equals_nim"], row["theorem_first_difference"] = known.first_difference is None, known.first_difference
         rows.append(row)
     return rows
 

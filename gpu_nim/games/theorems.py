@@ -8,7 +8,7 @@ from math import ceil, isqrt
 
 from gpu_nim.games.heaps import HeapRule, extended_values
 from gpu_nim.games.inequality import InequalityGame, Vector
-from gpu_nim.games.nim.positions import nim_sum
+from gpu_nim.games.nim.positions import is_p_position, nim_sum
 from gpu_nim.model.arrays import Ints
 
 
@@ -35,14 +35,11 @@ class BesideNim:
 
     Args:
         statement: its name in `gpunim verify`.
-        equals_nim: whether they are the same.
-        first_difference: where they first differ, by total and then lexicographically; None where they do not, or no formula is
-            known.
+        first_difference: where they first differ, by total and then lexicographically; None where they are the same.
     """
 
     statement: str
-    equals_nim: bool
-    first_difference: Vector | None = None
+    first_difference: Vector | None
 
 
 def is_wythoff_pair(position: Vector) -> bool:
@@ -58,20 +55,16 @@ def is_wythoff_pair(position: Vector) -> bool:
     return low == (difference + isqrt(5 * difference * difference)) // 2
 
 
-def _is_nim_p(position: Vector) -> bool:
-    return nim_sum(position) == 0
-
-
 def _shifted_nim(position: Vector) -> bool:
     x, y, z = position
     return x == z if y == 0 else x > 0 and z > 0 and (x - 1) ^ y ^ (z - 1) == 0
 
 
-BOUTON = Theorem("Bouton's theorem [F Theorem 1]", "nf-theorem-4", _is_nim_p, nim_sum)
-CHOCOLATE = Theorem("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", _is_nim_p)
+BOUTON = Theorem("Bouton's theorem [F Theorem 1]", "nf-theorem-4", is_p_position, nim_sum)
+CHOCOLATE = Theorem("[V] Theorem 3.5 for a = 3, by the same argument for a = 3 mod 4", "v-remark-4.1", is_p_position)
 FIRST_CHOCOLATE = Theorem("[V] Theorem 3.1", "v-theorem-3.1", _shifted_nim)
 SHIFTED_CHOCOLATE = Theorem("gpunim's theorem for a = 1 mod 4, for a = 1 [V] Theorem 3.1", "chocolate-shifted-nim", _shifted_nim)
-EVEN_BARS = Theorem("Nakamura and Miyadera's theorem for even k", "even-bars", _is_nim_p, nim_sum)
+EVEN_BARS = Theorem("Nakamura and Miyadera's theorem for even k", "even-bars", is_p_position, nim_sum)
 WYTHOFF = Theorem("Wythoff's theorem", "wythoff", is_wythoff_pair)
 
 
@@ -156,7 +149,7 @@ def chocolate_beside_nim(a: Fraction) -> BesideNim:
     """The theorem that says whether the P-positions of a y <= x + z are Nim's, and where they first differ.
 
     >>> chocolate_beside_nim(Fraction(8))
-    BesideNim(statement='chocolate-first-difference', equals_nim=False, first_difference=(25, 7, 32))
+    BesideNim(statement='chocolate-first-difference', first_difference=(25, 7, 32))
     """
     first = chocolate_first_difference(a)
-    return BesideNim("v-remark-4.1" if first is None else "chocolate-first-difference", first is None, first)
+    return BesideNim("v-remark-4.1" if first is None else "chocolate-first-difference", first)

@@ -192,11 +192,10 @@ def _check_growth(path: Path, on_step: OnStep) -> FileResult:
 
 def _check_bfile(path: Path, sequence: str, piles: IntLike | None, _: OnStep) -> FileResult:
     compared = compare(path, resolve(sequence, piles))
-    facts = {"file": str(path), "sequence": sequence, "terms": compared.terms}
-    wrong = compared.difference
-    if wrong is None:
-        words = f"{path}: {compared.terms:,} terms, n = {compared.first} to {compared.last}, all those of {sequence}"
-        return FileResult(True, words, {**facts, "difference": None})
-    words = f"{path}, line {wrong.line}: {sequence} has {wrong.expected} at n = {wrong.n}, not {wrong.found}"
-    found = {"line": wrong.line, "n": wrong.n, "found": str(wrong.found), "expected": str(wrong.expected)}
-    return FileResult(False, words, {**facts, "difference": found})
+    words = f"{path}: {compared.terms:,} terms, n = {compared.first} to {compared.last}, all those of {sequence}"
+    found = None
+    if wrong := compared.difference:
+        words = f"{path}, line {wrong.line}: {sequence} has {wrong.expected} at n = {wrong.n}, not {wrong.found}"
+        found = {"line": wrong.line, "n": wrong.n, "found": str(wrong.found), "expected": str(wrong.expected)}
+    facts = {"file": str(path), "sequence": sequence, "terms": compared.terms, "difference": found}
+    return FileResult(found is None, words, facts)

@@ -88,11 +88,10 @@ def host_memory(root: Path = _ROOT) -> int:
             break
     else:  # not Linux.  macOS reports its available memory only to other packages: half of all memory, to be safe.
         left.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
-    pages = _read(root / "proc/self/statm").split()
     for limit, field in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, _DATA)):
         soft, _ = resource.getrlimit(limit)
         if soft != resource.RLIM_INFINITY:
-            left.append(soft - (int(pages[field]) * os.sysconf("SC_PAGE_SIZE") if pages else 0))
+            left.append(soft - _mapped(field, root))
     return max(0, min(left))
 
 
@@ -143,10 +142,10 @@ def _set_data_limit(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))
 
 
-def _mapped() -> int:
-    """What RLIMIT_DATA counts, in bytes; 0 where it is not Linux."""
-    pages = _read(_ROOT / "proc/self/statm").split()
-    return int(pages[_DATA]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
+def _mapped(field: int = _DATA, root: Path = _ROOT) -> int:
+    """What RLIMIT_DATA counts, or another field of statm, in bytes; 0 where it is not Linux."""
+    pages = _read(root / "proc/self/statm").split()
+    return int(pages[field]) * os.sysconf("SC_PAGE_SIZE") if pages else 0
 
 
 def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:

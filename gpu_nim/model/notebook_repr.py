@@ -1,6 +1,6 @@
-"""Results that show themselves in notebooks."""
+"""Results that show themselves in notebooks, or are datasets of xarray."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Literal
@@ -94,6 +94,30 @@ def html_table(rows: Iterable[Sequence[object]]) -> str:
         return f"<tr>{''.join(cells)}</tr>"
 
     return f"<table>{''.join(map(row, rows))}</table>"
+
+
+def dataset(
+    variables: Mapping[str, tuple[Sequence[str], Any]],
+    coordinates: Mapping[str, tuple[Sequence[str], Any]],
+    attributes: Mapping[str, Any],
+) -> Any:
+    """Return an `xarray.Dataset`.
+
+    Args:
+        variables: (dimensions, array) by name.
+        coordinates: likewise, of the labels.
+        attributes: what the dataset says of itself.
+
+    Raises:
+        MissingDependency: xarray is not installed.
+    """
+    try:
+        import xarray
+    except ImportError as error:
+        from gpu_nim.model.errors import missing  # here, since `gpu_nim` imports this module
+
+        raise missing("a dataset needs xarray", "xarray") from error
+    return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,15 @@ Universe: TypeAlias = Callable[[Cells], NDArray[np.bool_]]
 Touches: TypeAlias = Callable[[Cells, Cell], NDArray[np.bool_]]
 
 
+def axis_names(dimension: int) -> tuple[str, ...]:
+    """Return the names of the coordinates of a cell: x, y and z, or x0, x1, ... where there are more than three.
+
+    >>> axis_names(2), axis_names(4)
+    (('x', 'y'), ('x0', 'x1', 'x2', 'x3'))
+    """
+    return tuple("xyz"[:dimension]) if dimension < 4 else tuple(f"x{axis}" for axis in range(dimension))
+
+
 class Symmetry(Enum):
     """A group of signed permutations of the coordinates under which a growth is invariant.
 

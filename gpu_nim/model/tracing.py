@@ -1,14 +1,14 @@
 """Rays, what they hit, and scenes: sets of unit cells that a ray can cross in cubes known to be empty.
 
-Cells are integers, and a place is a cell and a fraction of it, so that nothing depends on how far from (0, 0, 0) it is. A scene
-tells the largest aligned cube round a cell that is empty: level h is the cube of side 2^h whose corner is a multiple of 2^h.
+Cells are integers, and a point is a cell and a fraction of it, so that nothing depends on how far from (0, 0, 0) it is. A scene
+gives the largest aligned cube round a cell that is empty: level h is the cube of side 2^h whose corner is a multiple of 2^h.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class NimScene:
         last: the last generation, up to 2^60.
         first: the first generation.
         box: the number of cells along each axis from (0, 0, 0).
+        corner: the least coordinates.
         inequality: (p, q, r), or (0, 0, 0) for none; (-1, 3, -1) is 3b <= a + c. Their absolute values times a coordinate must
             stay below 2^62.
     """
@@ -50,17 +51,13 @@ class NimScene:
     first: int = 0
     box: Triple = (LARGEST + 1,) * 3
     inequality: Triple = (0, 0, 0)
+    corner: ClassVar[Triple] = (0, 0, 0)
 
     @property
     def shape(self) -> Triple:
         """The number of cells along each axis."""
         a, b, c = (min(side, self.last + 1) for side in self.box)
         return a, b, c
-
-    @property
-    def corner(self) -> Triple:
-        """The least coordinates."""
-        return 0, 0, 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,20 +95,20 @@ class BrickScene(ArrayValue):
         representatives = self.symmetry.representative(cells.T).T
         a, b, c = (part - low for part, low in zip(representatives, self.corner, strict=True))
         _, wide, deep = self.stage_shape(0)
-        place = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)
-        return self.number_of(place << 6 | (a & 3) << 4 | (b & 3) << 2 | c & 3)
+        index = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2)
+        return self.number_of(index << 6 | (a & 3) << 4 | (b & 3) << 2 | c & 3)
 
     def number_of(self, keys: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return the numbers of numbered cells by their keys: 64 times the place of a brick, and the bit in it."""
-        place, bit = keys >> 6, (keys & 63).astype(np.uint64)
-        below = self.numbered(place) & ((np.uint64(1) << bit) - np.uint64(1))
-        return np.asarray(self.before[place].astype(np.int64) + np.bitwise_count(below))
+        """Return the numbers of numbered cells by their keys: 64 times the index of a brick, and the bit in it."""
+        index, bit = keys >> 6, (keys & 63).astype(np.uint64)
+        below = self.numbered(index) & ((np.uint64(1) << bit) - np.uint64(1))
+        return np.asarray(self.before[index].astype(np.int64) + np.bitwise_count(below))
 
-    def numbered(self, places: NDArray[np.integer]) -> NDArray[np.uint64]:
-        """Return the bricks of the finest stage at some places, (n,), less the cells that are outside the fundamental domain."""
-        words: NDArray[np.uint64] = self.words[places]
+    def numbered(self, indices: NDArray[np.integer]) -> NDArray[np.uint64]:
+        """Return the bricks of the finest stage at some indices, (n,), less the cells that are outside the fundamental domain."""
+        words: NDArray[np.uint64] = self.words[indices]
         if self.symmetry is not Symmetry.NONE:
-            a, b, c = np.unravel_index(places.astype(np.intp), self.stage_shape(0))
+            a, b, c = np.unravel_index(indices.astype(np.intp), self.stage_shape(0))
             words &= _FALLING[0][np.sign(a - b) + 1] & _FALLING[1][np.sign(b - c) + 1]
             if self.symmetry is Symmetry.CUBE:
                 words[c < -self.corner[2] // 4] = 0
@@ -159,7 +156,7 @@ def populations_of(finest: NDArray[np.int64], levels: Iterable[NDArray[np.intege
 
     Args:
         finest: those of the blocks that have no halves.
-        levels: of each level, the places of the halves in the one below, finest first.
+        levels: of each level, the indices of the halves in the one below, finest first.
     """
     found: list[NDArray[Any]] = [finest]
     for rows in levels:
@@ -211,7 +208,7 @@ class TreeScene(ArrayValue):
 
     @property
     def flattened(self) -> tuple[NDArray[np.int32], int]:
-        """The rows of all levels in one array, finest first, and the whole's place in it: a half is its row's place, 0 if empty."""
+        """The rows of all levels in one array, finest first, and the whole's index in it: a half is its row's index, 0 if empty."""
         starts = [0, 0, *accumulate(map(len, self.levels))]
         rows = [np.where(halves, halves + np.int32(below), 0) for halves, below in zip(self.levels, starts, strict=False)]
         return np.concatenate(rows), starts[-2] + self.root
@@ -252,11 +249,11 @@ class TreeScene(ArrayValue):
         """
         corners, numbers = np.array([self.corner]), np.array([self.root], np.int32)
         order = (slice(None), slice(None, None, -1 if self.dimension == 2 else 1))
-        places = np.indices((2,) * self.dimension).reshape(self.dimension, -1).T[order]
+        offsets = np.indices((2,) * self.dimension).reshape(self.dimension, -1).T[order]
         for below in reversed(range(level, len(self.rows))):
             halves = self.rows[below][numbers]
             owners, which = np.nonzero(halves)
-            inner = corners[owners] + (places[which] << below)
+            inner = corners[owners] + (offsets[which] << below)
             if box is not None:
                 seen = ((inner < box[1]) & (inner + (1 << below) > box[0])).all(axis=1)
                 owners, which, inner = owners[seen], which[seen], inner[seen]
@@ -271,7 +268,7 @@ Scene = NimScene | BrickScene | TreeScene
 
 @dataclass(frozen=True, eq=False)
 class Rays(ArrayValue):
-    """n rays, each from a place in a direction.
+    """n rays, each from a point in a direction.
 
     Attributes:
         cells: int64 (3, n), the cells that they start in.
@@ -325,12 +322,12 @@ class Hits(ArrayValue):
 
 @dataclass(frozen=True, eq=False)
 class Cones(ArrayValue):
-    """k cones from each of n places, along which cubes are looked up, each twice as wide as the one before.
+    """k cones from each of n points, along which cubes are looked up, each twice as wide as the one before.
 
-    The first cube has the level of the place; the one of level h is round the place that is 2^h times a cone's step away.
+    The first cube has the level of the point; the one of level h is round the point that is 2^h times a cone's step away.
 
     Attributes:
-        cells: int64 (3, n), the cells that the places are in.
+        cells: int64 (3, n), the cells that the points are in.
         fractions: float64 (3, n), where in that cell, from 0 to 1.
         levels: int8 (n,), the level of the first cube.
         steps: float64 (k, 3).

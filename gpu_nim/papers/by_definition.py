@@ -4,9 +4,10 @@ paths.
 The checks compare the program's results with these. `a_by_digits` is a second method beside the closed forms.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, reduce
-from itertools import combinations, groupby, product
+from itertools import groupby, product
 from math import comb
 from operator import xor
 
@@ -108,20 +109,6 @@ def p_positions_of_totals(piles: int, last: int) -> list[list[Cell]]:
     return found
 
 
-def two_changed(position: Cell, change: int) -> set[Cell]:
-    """The positions of nim-sum 0 in which two piles have `change` counters more.
-
-    >>> two_changed((1, 2, 3), -1)
-    {(0, 2, 2)}
-    """
-    found = set()
-    for pair in combinations(range(len(position)), 2):
-        other = tuple(pile + change * (i in pair) for i, pile in enumerate(position))
-        if min(other) >= 0 and reduce(xor, other) == 0:
-            found.add(other)
-    return found
-
-
 def max_pile(piles: int, upto: int) -> int:
     """Return the largest pile, up to `upto`, for which all positions can be enumerated by the definition."""
     return max_index(piles + 1, upto, _POSITIONS)
@@ -147,11 +134,10 @@ def grown(rule: Rule, generations: int) -> list[list[Cell]]:
     newborns = [sorted(alive)]
     for _ in range(generations):
         cells = np.array(sorted(alive))
-        touches: dict[Cell, int] = {}
+        touches = Counter[Cell]()
         for offset in rule.offsets:
             touching = cells if rule.touches is None else cells[rule.touches(cells, offset)]
-            for cell in map(tuple, (touching + offset).tolist()):
-                touches[cell] = touches.get(cell, 0) + 1
+            touches.update(map(tuple, (touching + offset).tolist()))
         born = [cell for cell, count in sorted(touches.items()) if count in rule.births and cell not in alive]
         inside = rule.inside(np.array(born)).tolist() if born else []
         newborns.append([cell for cell, allowed in zip(born, inside, strict=True) if allowed])

@@ -345,7 +345,7 @@ def plain(value: Any) -> Any:
 def load() -> None:
     """Import all modules of papers, whose entries then belong to the catalogue."""
     package = sys.modules[__package__]
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         import_module(module.name)
 
 
@@ -356,10 +356,8 @@ def statements() -> list[Entry]:
     'a_k(2^m - 1) = 2^(m(k-1))'
     """
     load()
-    places = [*SOURCES]
-    return sorted(
-        (entry for entry in ENTRIES.values() if entry.reach is not None), key=lambda entry: places.index(entry.paper.name)
-    )
+    order = [*SOURCES]
+    return sorted((entry for entry in ENTRIES.values() if entry.reach is not None), key=lambda entry: order.index(entry.paper.name))
 
 
 def find_statements(names: Iterable[str]) -> list[Entry]:

@@ -5,9 +5,9 @@ earlier generation.  The delay of a birth is its generation less the distance.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,8 @@ from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Reach
 EDGE = SOURCES["edge-growth"]
 _MIRRORED = {"edge": 1, "fcc": 8}  # the octants that a cell without a 0 is born in
 _SURFACE = 256  # the last generation whose surface is compared cell by cell
-_SHEETS = 128  # the last generation whose planes are looked at
-_CHAMBERS = 96  # the last generation in which cells on mirrors are looked for
 _LITERAL = 24  # the last generation whose neighbourhoods are counted
-_ALIKE = 34  # the last generation in which edge and fcc have the same cells in the octant
-_FCC_LESS = 4  # fcc has eight times the cells of edge
-_SETTLED = 11
 _VOIDS = (0, 0, 1, 2, 3, 5)  # the steps from the farthest cell below 2^m to a living one, for m = 0, 1 and so on
-_DOUBLED_FROM = 32
 _DELAYED = Reach(None, 1024, 19)  # one growth for the three conjectures on delays
 
 
@@ -73,11 +67,8 @@ def signed_sums(n: int) -> set[int]:
     >>> sorted(signed_sums(5)), sorted(signed_sums(6))
     ([-5, -3, 3, 5], [-6, -2, 2, 6])
     """
-    sums = {0}
-    for bit in range(n.bit_length()):
-        if n >> bit & 1:
-            sums = {k + sign for k in sums for sign in (1 << bit, -(1 << bit))}
-    return sums
+    powers = (1 << bit for bit in range(n.bit_length()) if n >> bit & 1)
+    return {*map(sum, product(*((power, -power) for power in powers)))}
 
 
 def _square(side: int, pairs: Iterator[tuple[int, int]]) -> set[Cell]:
@@ -231,7 +222,7 @@ def behind_triangles_is_known(upto: int) -> Cases:
         yield f"their number {what}", len(found), 0 if n % 2 or not n else 2 * _MIRRORED[automaton] * (3**w - 3 * 2**w + 3)
 
 
-@Entry(EDGE, "edge-chambers", reach=Reach(_CHAMBERS, _CHAMBERS, 4))
+@Entry(EDGE, "edge-chambers", reach=Reach(96, 96, 4))
 def chambers(upto: int) -> Cases:
     """Of the cells with two equal coordinates in absolute value only the seed and the (n, n, 0) in all orders and signs are born in
     `edge` and `fcc`, at n; the others grow by themselves in each of 6 and of 24 chambers
@@ -247,14 +238,11 @@ def chambers(upto: int) -> Cases:
             yield f"births of {automaton} with equal coordinates in generation {n}", mirrored.tolist(), stated
             yield f"the others in generation {n}, modulo {copies}", (len(cells) - len(mirrored)) % copies, 0
         for n, births in enumerate(of_chamber):
-            yield (
-                f"births of {automaton} in a chamber in generation {n}",
-                (int(growth.births[n]) - (tips if n else 1)) // copies,
-                births,
-            )
+            found = (int(growth.births[n]) - (tips if n else 1)) // copies
+            yield f"births of {automaton} in a chamber in generation {n}", found, births
 
 
-@Entry(EDGE, "edge-sheets", reach=Reach(_SHEETS, _SHEETS, 7))
+@Entry(EDGE, "edge-sheets", reach=Reach(128, 128, 7))
 def sheets(upto: int) -> Cases:
     """`edge` and `fcc` fill the squares |y| + |z| < 2^m of the planes x = +-(2^m - 1) at once; in those of x = +-2^m with |y| +
     |z| <= 2^m only the corners are ever born, and nothing more in those of x = +-(2^m - 2) with |y| + |z| <= 2^m - 2
@@ -265,11 +253,8 @@ def sheets(upto: int) -> Cases:
         for m in range((upto + 1).bit_length()):
             below, sheet, above = 2**m - 2, 2**m - 1, 2**m
             filled = {(sheet, y, sheet - y - gap) for gap in range(0, sheet + 1, 2) for y in range(sheet - gap + 1)}
-            yield (
-                f"births of {automaton} with x = {sheet} in generation {sheet}",
-                _over(growth.newborns(sheet), sheet, sheet),
-                filled,
-            )
+            born = _over(growth.newborns(sheet), sheet, sheet)
+            yield f"births of {automaton} with x = {sheet} in generation {sheet}", born, filled
             corners = {(above, above, 0), (above, 0, above)} if above <= upto else set()
             yield f"births of {automaton} over that square", _over(growth.cells(), above, above), corners
             late = _over(growth.cells(above), below, below) if above <= upto else set()
@@ -298,36 +283,30 @@ def children(upto: int) -> Cases:
     younger = (near == own + 1) & (own < upto)
     yield f"the most children up to generation {upto}", int(younger.sum(axis=0).max()) <= 7, True
     parents = younger.any(axis=0)
-    yield (
-        f"whether a cell with a child has fewer than 4 dead neighbours, to generation {upto}",
-        bool(((near < 0).sum(axis=0) < 4)[parents].any()),
-        False,
-    )
+    fewest = int((near < 0).sum(axis=0)[parents].min(initial=12))
+    yield f"the fewest dead neighbours of a cell with a child, to generation {upto}", fewest >= 4, True
     population = np.cumsum(growth.births)
     for n in range(upto + 1):
         ball = (10 * n**3 + 15 * n**2 + 11 * n + 3) // 3
         yield f"whether generation {n} is within the bound", 47 * int(population[n]) <= 42 * (ball + 4), True
     first = (-1, -1, 0)  # the parent's own parent: children are no neighbours of it
     apart = [o for o in steps(3, 2) if o != first and tuple(x - y for x, y in zip(o, first, strict=True)) not in steps(3, 2)]
-    yield "the places of children", len(apart), 7
+    yield "the positions of children", len(apart), 7
     for k in range(len(apart) + 1):
         for chosen in combinations(apart, k):
             yield f"whether the bound fails for the children {chosen}", children_bound(frozenset(chosen)) < 0, False
 
 
-@Entry(
-    EDGE,
-    "edge-fcc-octant",
-    f"`edge` and `fcc` have the same cells in the octant up to generation {_ALIKE}; in the next, only `edge` grows (0, 1, 17) and "
-    "its permutations",
-    reach=Reach(_ALIKE + 1),
-)
+@Entry(EDGE, "edge-fcc-octant", reach=Reach(35))
 def alike(upto: int) -> Cases:
+    """`edge` and `fcc` have the same cells in the octant up to generation 34; in the next, only `edge` grows (0, 1, 17) and its
+    permutations
+    """
     yield f"generations up to {upto}"
     growths = [GrowthProcess(automaton, upto, "numpy", verify=False).growth() for automaton in _MIRRORED]
     for n in range(upto + 1):
         edge, fcc = (_in_octant(growth.newborns(n)) for growth in growths)
-        stated = {(0, 1, 17), (0, 17, 1), (1, 0, 17), (1, 17, 0), (17, 0, 1), (17, 1, 0)} if n > _ALIKE else set()
+        stated = {*permutations((0, 1, 17))} if n > 34 else set()
         yield f"what is born in generation {n} of edge alone", edge - fcc, stated
         yield f"what is born in generation {n} of fcc alone", fcc - edge, set()
 
@@ -338,7 +317,7 @@ def reach_of(automaton: str, upto: int) -> int:
     >>> reach_of("edge", 64), reach_of("fcc", 64)
     (64, 16)
     """
-    return upto if automaton == "edge" else -(-upto // _FCC_LESS)
+    return upto if automaton == "edge" else -(-upto // 4)  # fcc has eight times the cells of edge
 
 
 def of_both(upto: int) -> str:
@@ -349,11 +328,6 @@ def of_both(upto: int) -> str:
 def _three_classes(things: int) -> int:
     """The partitions of this many different things into 3 classes, a Stirling number."""
     return (3**things - 3 * 2**things + 3) // 6 if things else 0
-
-
-def _delayed(births: NDArray[np.int64], n: int, delays: Iterable[int]) -> list[int]:
-    """The births of a generation with these delays."""
-    return [int(births[n, n - delay]) for delay in delays]
 
 
 @Entry(EDGE, "edge-powers-of-two", reach=_DELAYED, conjecture=True)
@@ -367,7 +341,7 @@ def powers_of_two(upto: int) -> Cases:
         births = births_by_distance(automaton, last)
         for m in range(3, last.bit_length()):
             stated = [0, 0, 0, 6 * mirrored * (3 ** (m - 3) - 1), 6 * mirrored * _three_classes(m - 3), 0]
-            yield f"the births of {automaton} at {2**m} with delays 2 to 7", _delayed(births, 2**m, range(2, 8)), stated
+            yield f"the births of {automaton} at {2**m} with delays 2 to 7", births[2**m, 2**m - np.arange(2, 8)].tolist(), stated
 
 
 @Entry(EDGE, "edge-beside-powers", reach=_DELAYED, conjecture=True)
@@ -379,30 +353,23 @@ def beside_powers_of_two(upto: int) -> Cases:
     for automaton, mirrored in _MIRRORED.items():
         births = births_by_distance(automaton, reach_of(automaton, upto))
         for m in range(4, len(births).bit_length()):
-            classes = mirrored * _three_classes(m - 1)
+            before, after, classes = 2**m - 1, 2**m + 1, mirrored * _three_classes(m - 1)
             stated = [12 * classes, 6 * classes, 12 * mirrored * (2 ** (m - 4) - 1)]
-            yield f"the births of {automaton} at {2**m - 1} with delays 2, 3, 5", _delayed(births, 2**m - 1, [2, 3, 5]), stated
-            if 2**m + 1 < len(births):
-                yield (
-                    f"the births of {automaton} at {2**m + 1} with delays 1 to 7",
-                    _delayed(births, 2**m + 1, range(1, 8)),
-                    [0] * 7,
-                )
+            found = births[before, before - np.array([2, 3, 5])].tolist()
+            yield f"the births of {automaton} at {before} with delays 2, 3, 5", found, stated
+            if after < len(births):
+                late = births[after, after - np.arange(1, 8)].any()
+                yield f"whether {automaton} has births at {after} with delays 1 to 7", bool(late), False
 
 
-@Entry(
-    EDGE,
-    "edge-settles",
-    f"`edge` and `fcc` have no births at a distance below 2^m after generation 2^(m+1) + {_SETTLED}",
-    reach=_DELAYED,
-    conjecture=True,
-)
+@Entry(EDGE, "edge-settles", reach=_DELAYED, conjecture=True)
 def settles(upto: int) -> Cases:
+    """`edge` and `fcc` have no births at a distance below 2^m after generation 2^(m+1) + 11"""
     yield of_both(upto)
     for automaton in _MIRRORED:
         births = births_by_distance(automaton, reach_of(automaton, upto))
         for m in range(len(births).bit_length() - 1):
-            settled = 2 ** (m + 1) + _SETTLED
+            settled = 2 ** (m + 1) + 11
             late = [n for n in range(settled + 1, len(births)) if births[n, : 2**m].any()]
             yield f"the generations of {automaton} after {settled} with births at a distance below {2**m}", late, []
 
@@ -427,42 +394,34 @@ def steps_to(living: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> int:
     return taken
 
 
-@Entry(
-    EDGE,
-    "edge-voids",
-    "for m = 1 to 4 the farthest cell of `edge` or `fcc` at a distance below 2^m is 0, 1, 2 and 3 steps from one alive at "
-    f"generation 2^(m+1) + {_SETTLED}, and 5 for all m > 4",
-    reach=Reach(80, 267, 4),
-    conjecture=True,
-)
+@Entry(EDGE, "edge-voids", reach=Reach(80, 267, 4), conjecture=True)
 def voids(upto: int) -> Cases:
+    """For m = 1 to 4 the farthest cell of `edge` or `fcc` at a distance below 2^m is 0, 1, 2 and 3 steps from one alive at
+    generation 2^(m+1) + 11, and 5 for all m > 4
+    """
     yield of_both(upto)
     for automaton in _MIRRORED:
         for m in range(1, upto.bit_length()):
             size = 2**m
-            settled, stated = 2 * size + _SETTLED, _VOIDS[min(m, len(_VOIDS) - 1)]
+            settled, stated = 2 * size + 11, _VOIDS[min(m, len(_VOIDS) - 1)]
             if settled <= reach_of(automaton, upto):
                 living = np.zeros((size + stated,) * 3, bool)
                 cells = GrowthProcess(automaton, settled, "numpy", verify=False).growth().cells()
                 living[tuple(cells[((cells >= 0) & (cells < len(living))).all(axis=1)].T)] = True
-                places = np.argwhere(np.ones_like(living))
-                wanted = ((distances(places) < size) & (places.sum(axis=1) % 2 == 0)).reshape(living.shape)
+                points = np.argwhere(np.ones_like(living))
+                wanted = ((distances(points) < size) & (points.sum(axis=1) % 2 == 0)).reshape(living.shape)
                 yield f"the steps to the farthest cell nearer than {size} of {automaton}", steps_to(living, wanted), stated
 
 
-@Entry(
-    EDGE,
-    "edge-doubling",
-    f"for n >= {_DOUBLED_FROM} the populations have |P(2n) - 8 P(n)| <= n^(5/2) for `edge` and 8 n^(5/2) for `fcc`, so that "
-    "P(c 2^m) / (c 2^m)^3 converges",
-    reach=Reach(256, 256, 23),
-    conjecture=True,
-)
+@Entry(EDGE, "edge-doubling", reach=Reach(256, 256, 23), conjecture=True)
 def doubling(upto: int) -> Cases:
-    yield f"n from {_DOUBLED_FROM} to {2 * upto}"
+    """For n >= 32 the populations have |P(2n) - 8 P(n)| <= n^(5/2) for `edge` and 8 n^(5/2) for `fcc`, so that P(c 2^m) / (c 2^m)^3
+    converges
+    """
+    yield f"n from 32 to {2 * upto}"
     for automaton, mirrored in _MIRRORED.items():
         batches = GrowthProcess(automaton, 4 * upto, "numpy", cells=False, verify=False)
         population = np.cumsum(np.concatenate([batch.births for batch in batches])).tolist()
-        for n in range(_DOUBLED_FROM, 2 * upto + 1):
+        for n in range(32, 2 * upto + 1):
             excess = population[2 * n] - 8 * population[n]
             yield f"whether {automaton} exceeds the bound at n = {n}", excess**2 > mirrored**2 * n**5, False

@@ -13,7 +13,6 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.papers.catalogue import CheckResult
 
-_BLOCK = 1 << 10  # generations whose births are compared at a time
 _CELLS, _GENERATIONS = 1 << 26, 1 << 16  # the most that are grown again: about a minute's work
 
 
@@ -92,11 +91,9 @@ def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells
 def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str | None:
     automaton = theorem_of(growth)
     if automaton is not None and automaton.births_formula is not None:
-        for first in range(0, len(growth.births), _BLOCK):
-            births = growth.births[first : first + _BLOCK]
-            stated = np.array([automaton.births_formula(first + i) for i in range(len(births))], np.uint64)
-            for index in np.flatnonzero(births != stated).tolist():
-                return f"generation {first + index} has {births[index]} births, not {stated[index]}"
+        for generation, births in enumerate(growth.births):
+            if births != (stated := automaton.births_formula(generation)):
+                return f"generation {generation} has {births} births, not {stated}"
     test = None if automaton is None else automaton.cell_test
     newborns, parents = iter(growth), None
     if growth.parents is not None and growth.rule is not None:
@@ -115,8 +112,8 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
                 (_, given), (_, true) = next(parents)
             except UsageError as error:
                 return f"generation {generation}: {error}"
-            for place in np.flatnonzero(given != true).tolist():
-                return f"the parent of {tuple(cells[place].tolist())} is cell {true[place]}, not {given[place]}"
+            for index in np.flatnonzero(given != true).tolist():
+                return f"the parent of {tuple(cells[index].tolist())} is cell {true[index]}, not {given[index]}"
         progress(len(cells))
     return None
 

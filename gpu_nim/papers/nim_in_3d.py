@@ -15,7 +15,6 @@ from gpu_nim.papers.by_definition import grown, max_pile, p_positions, p_positio
 from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Printed, Reach
 
 B = SOURCES["nim-in-3d"]
-_MAX_LITERAL = 15  # by going through all that is alive at each step
 _GENERATIONS = 256  # generation n is compared with all (n+1)^2 pairs of piles; edge has millions of cells by then
 
 # The first rule reads (a-1,b-1,c), (a-1,b,c-1) and (a,b-1,c-1); [B] prints the third as (a,b-1,a-1).
@@ -28,11 +27,6 @@ def _newborns(automaton: str, generation: int) -> list[list[int]]:
     return found
 
 
-def _up_to_permutation(automaton: str, generation: int) -> set[Cell]:
-    """The cells of a generation, with coordinates in rising order."""
-    return {tuple(sorted(cell)) for cell in _newborns(automaton, generation)}
-
-
 def _deciding(automaton: str, cell: Cell) -> list[Cell]:
     """The cells whose life decides whether a cell is born."""
     return sorted(tuple(x - d for x, d in zip(cell, offset, strict=True)) for offset in find(automaton).rule.offsets)
@@ -41,7 +35,7 @@ def _deciding(automaton: str, cell: Cell) -> list[Cell]:
 def _born(
     automaton: str, upto: int, offsets: tuple[Cell, ...], choose: Callable[[NDArray[np.integer], int], NDArray[np.integer]]
 ) -> Cases:
-    literally = min(upto, _MAX_LITERAL)
+    literally = min(upto, 15)  # going through all that is alive at each step
     yield f"generations up to {upto}, those up to {literally} by the literal rule, too"
     growth = GrowthProcess(automaton, upto, "numpy", verify=False).growth()
     stated = p_positions_of_totals(3, upto)
@@ -166,7 +160,7 @@ def start_of_the_second_rule() -> Cases:
     permutation of coordinates; (0,1,3) is no P-position.
     """
     for step, cells in enumerate((((0, 1, 1),), ((0, 2, 2),), ((0, 1, 3), (0, 3, 3), (1, 2, 3))), 1):
-        yield Printed(f"the cells of step {step}", _up_to_permutation("edge", step), cells)
+        yield Printed(f"the cells of step {step}", {tuple(sorted(cell)) for cell in _newborns("edge", step)}, cells)
     yield Printed("whether (0,1,3) is a P-position", nim.is_p_position((0, 1, 3)), False)
 
 

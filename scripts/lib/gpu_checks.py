@@ -20,6 +20,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import PIPE, STDOUT
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import cuda_obstacle, driver_version, select
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.bench.device_works import works
-from gpu_nim.bench.harness import HEADER, TIMEOUT, Clock, Rates, Work, compare, measured_rates
+from gpu_nim.bench.harness import HEADER, TIMEOUT, Rates, Work, compare, measured_rates
 from gpu_nim.counting.families import find_family
 from gpu_nim.counting.ranges import Range
 from gpu_nim.counting.reductions import Reduction, ValueScan, length_counts
@@ -173,10 +174,10 @@ def sanitizer_checks() -> Iterator[Check]:
 def benchmark_checks() -> Iterator[Check]:
     """Time every work on the device, a row of the part's table for each contender."""
     cupy = import_cupy()
-    clock, rates = Clock(cupy), measured_rates(cupy)
+    rates = measured_rates(cupy)
     print(" | ".join(HEADER), flush=True)
     for work in works(select("cuda"), cupy):
-        yield f"{work.name} ({work.kernel})", partial(benchmark, work, clock, rates)
+        yield f"{work.name} ({work.kernel})", partial(benchmark, work, cupy, rates)
 
 
 PARTS: dict[str, Callable[[], Iterator[Check]]] = {
@@ -504,9 +505,9 @@ def sanitize(tool: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
 
 
-def benchmark(work: Work, clock: Clock, rates: Rates) -> bool:
+def benchmark(work: Work, cupy: Any, rates: Rates) -> bool:
     """Time gpunim and its peers at one work, as `gpunim bench device` does."""
-    rows = compare(work, RUNS, clock, rates, timeout=TIMEOUT)
+    rows = compare(work, RUNS, cupy, rates, timeout=TIMEOUT)
     for row in rows:
         print(" | ".join(row.cells()))
     if rows[0].result is None:

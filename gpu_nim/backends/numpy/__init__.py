@@ -9,6 +9,7 @@ from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
 from gpu_nim.backends.numpy import exactly_one, games
 from gpu_nim.backends.numpy import nim as nim_planes
+from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.compilation import fits, installed
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
@@ -70,8 +71,10 @@ class NumpyBackend:
         bricks = Bricks(rule, last, ranks.rank, ranks.size)
         gains = threads > 0 and CELLS * bricks.total >= exactly_one.COMPILED_FROM
         loops = gains and fits()
+        busiest = bricks.busiest()
+        memory = CompactBricks(busiest).required_bytes if loops else exactly_one.required_bytes(busiest)
         make = partial(_compiled_engine if loops else ExactlyOneEngine, bricks, state, ranks, threads)
-        return EngineChoice(make, exactly_one.required_bytes(bricks.busiest(), loops=loops), free, gains and not installed())
+        return EngineChoice(make, memory, free, gains and not installed())
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)

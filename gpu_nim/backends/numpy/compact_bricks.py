@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.walls import Walls
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES
+from gpu_nim.backends.numpy.exactly_one import COLUMN_BYTES, Walls
 from gpu_nim.backends.shared.bricks import Bricks, heights
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
@@ -191,12 +192,13 @@ class CompactBricks:
         self.shift = deep.bit_length()
 
     @property
-    def bytes(self) -> int:
-        """The bytes of the growth's arrays: touched cells, columns, three slabs a thread, and lists as large as measured."""
+    def required_bytes(self) -> int:
+        """The planned bytes of the growth: numba, touched cells, columns, three slabs a thread, and lists as large as measured."""
         brick = 8 * self.words
-        slots = min(self.total, _LISTED * self.total // (self._bricks.last + 1)) + SLOTS
+        lists = 2 * (brick + 8) * (min(self.total, _LISTED * self.total // (self._bricks.last + 1)) + SLOTS)
         scratch = 3 * (brick + 9) * self.largest * cores()
-        return int(brick * self.total + 2 * (brick + 8) * slots + 24 * self.columns.size + scratch + 72 * (self.slabs + 2))
+        columns = 24 * self.columns.size + 72 * (self.slabs + 2) + COLUMN_BYTES * self._bricks.columns_u * self._bricks.columns_v
+        return int(LOADED_BYTES + brick * self.total + lists + scratch + columns)
 
     def embedded(self, cells: Cells) -> NDArray[np.int64]:
         """Return cells at their x, y and z, shape (N, 3)."""

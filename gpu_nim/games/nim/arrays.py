@@ -61,7 +61,8 @@ def parent_counts(positions: ArrayLike) -> NDArray[np.int64]:
     >>> parent_counts([[0, 0, 1, 1], [1, 1, 2, 2], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    counts: NDArray[np.int64] = _alike(_last_ones(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
+    array = _p_positions(positions)
+    counts: NDArray[np.int64] = _alike(array & -array).sum(axis=-1, dtype=np.int64)
     return counts
 
 
@@ -73,7 +74,8 @@ def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
     >>> child_counts([[0, 1, 2, 3], [0, 0, 1, 1], [1, 1, 1, 1]])
     array([1, 2, 6])
     """
-    counts: NDArray[np.int64] = _alike(_last_zeros(_p_positions(positions))).sum(axis=-1, dtype=np.int64)
+    array = _p_positions(positions)
+    counts: NDArray[np.int64] = _alike(~array & (array + 1)).sum(axis=-1, dtype=np.int64)
     return counts
 
 
@@ -85,7 +87,7 @@ def parents_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
     ([0], [[0, 2, 2]])
     """
     array = _p_positions(positions)
-    return _moved(array, _alike(_last_ones(array)), -1)
+    return _moved(array, _alike(array & -array), -1)
 
 
 def children_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
@@ -96,7 +98,7 @@ def children_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
     ([0, 0, 0], [[1, 1, 0], [1, 0, 1], [0, 1, 1]])
     """
     array = _p_positions(positions)
-    return _moved(array, _alike(_last_zeros(array)), 1)
+    return _moved(array, _alike(~array & (array + 1)), 1)
 
 
 def _p_positions(positions: ArrayLike) -> Positions:
@@ -109,18 +111,8 @@ def _p_positions(positions: ArrayLike) -> Positions:
     return array
 
 
-def _last_ones(array: Positions) -> Positions:
-    """The power of two of each pile's last binary 1; 0 for an empty pile."""
-    return np.asarray(array & -array)
-
-
-def _last_zeros(array: Positions) -> Positions:
-    """The power of two of each pile's last binary 0."""
-    return np.asarray(~array & (array + 1))
-
-
 def _alike(powers: Positions) -> NDArray[np.bool_]:
-    """Which pairs of piles i < j have the same power of two, not 0, shape (N, C(k, 2))."""
+    """Which pairs of piles i < j have the same power of two, not 0, shape (N, C(k, 2)): that of the last binary 1 or 0 of each."""
     i, j = np.triu_indices(powers.shape[-1], 1)
     return np.asarray((powers[..., i] == powers[..., j]) & (powers[..., i] != 0), dtype=np.bool_)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim.positions import Position
+from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.memory import host_memory, require_memory
@@ -221,11 +222,7 @@ def positions(piles: int, generations: int) -> int:
     >>> positions(3, 7)
     64
     """
-    if piles < 1:
-        raise UsageError(f"piles must be at least 1, got {piles}")
-    if generations < 0:
-        raise UsageError(f"generations must be at least 0, got {generations}")
-    count = UpToTotal(piles).value(generations)
+    count = UpToTotal(integer("piles", piles, 1)).value(integer("generations", generations, 0))
     if count > _MAX_POSITIONS:
         raise UsageError(f"generations must give at most 2^36 P-positions, got {generations}")
     return count
@@ -248,7 +245,7 @@ def _grow(piles: int, last: int, on_step: OnStep) -> Iterator[tuple[NDArray[np.i
 
 
 def _unique_rows(rows: NDArray[np.int64], largest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows in lexicographic order, and the place of each row among them; entries are at most `largest`."""
+    """The distinct rows in lexicographic order, and the index of each row among them; entries are at most `largest`."""
     bits = largest.bit_length()
     if bits * rows.shape[1] > 62:
         distinct, inverse = np.unique(rows, axis=0, return_inverse=True)

@@ -108,8 +108,6 @@ def trailing_zeros(number: int) -> int:
     >>> [trailing_zeros(n) for n in (1, 2, 12)]
     [0, 1, 2]
     """
-    if number <= 0:
-        raise UsageError(f"number must be a positive integer, got {number}")
     return (number & -number).bit_length() - 1
 
 
@@ -119,8 +117,6 @@ def trailing_ones(number: int) -> int:
     >>> [trailing_ones(n) for n in (0, 1, 11)]
     [0, 1, 2]
     """
-    if number < 0:
-        raise UsageError(f"number must be a non-negative integer, got {number}")
     return trailing_zeros(number + 1)
 
 
@@ -181,15 +177,11 @@ def _p_position(piles: Iterable[SupportsIndex]) -> Position:
 
 def _relatives(position: Position, candidates: Sequence[int], trailing: Callable[[int], int], change: int) -> list[Relative]:
     ends = {index: trailing(position[index]) for index in candidates}
-    found = []
-    for i, j in combinations(candidates, 2):
-        digits = ends[i]
-        if digits == ends[j]:
-            relative = list(position)
-            relative[i] += change
-            relative[j] += change
-            found.append(Relative(tuple(relative), (i, j), digits))
-    return found
+    return [
+        Relative(tuple(pile + change * (index in pair) for index, pile in enumerate(position)), pair, ends[pair[0]])
+        for pair in combinations(candidates, 2)
+        if ends[pair[0]] == ends[pair[1]]
+    ]
 
 
 def reply(piles: Iterable[SupportsIndex]) -> Move:

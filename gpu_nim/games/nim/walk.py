@@ -12,7 +12,7 @@ automaton in which (x, y) with y < 0 and y <= -|x| is never born ([NF] writes y 
 and (-1,-1) be born and fails at generation 2).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
@@ -33,7 +33,6 @@ _NORTH, _EAST, _SOUTH, _WEST = range(4)
 
 # Pairs of piles, in the order in which each turns right into the next, and the direction in which each sets out.
 _PAIRS = ((0, 1), (0, 2), (1, 2))
-_COLUMNS = (("1", "1", "0"), ("1", "0", "1"), ("0", "1", "1"))  # the pairs as binary digits of the three piles
 _FIRST = (_EAST, _NORTH, _WEST)
 _TURN = (0, 1, -1)  # by (new pair - last pair) mod 3: straight on, right, left
 
@@ -56,28 +55,20 @@ def walk(piles: Iterable[SupportsIndex]) -> list[Leg]:
     >>> [(leg.direction, leg.steps, leg.to) for leg in walk([14, 11, 5])]
     [('east', 8, (8, 0)), ('south', 4, (8, -4)), ('east', 2, (10, -4)), ('north', 1, (10, -3))]
     """
-    position = _three_piles(piles)
-    x = y = 0
-    result = []
-    for bit, pair, direction in _steps(position):
-        x += _STEP[direction][0] << bit
-        y += _STEP[direction][1] << bit
-        result.append(Leg(_PAIRS[pair], DIRECTIONS[direction], 1 << bit, (x, y)))
-    return result
-
-
-def _steps(position: Position) -> Iterator[tuple[int, int, int]]:
-    """Each leg's power of two, pair and direction."""
-    width = max(position).bit_length()
-    direction, last = 0, None
-    digits = zip(*(format(pile, f"0{width}b") for pile in position), strict=True)
-    for column, holders in enumerate(digits if width else ()):
-        if "1" not in holders:
-            continue
-        pair = _COLUMNS.index(holders)
-        direction = _FIRST[pair] if last is None else (direction + _TURN[(pair - last) % 3]) % 4
-        yield width - 1 - column, pair, direction
-        last = pair
+    position = as_position(piles)
+    if len(position) != 3 or not is_p_position(position):
+        raise UsageError(f"piles must be a P-position of three piles, got {short_repr(position)}")
+    x = y = direction = last = 0
+    legs: list[Leg] = []
+    for bit in reversed(range(max(position).bit_length())):
+        pair = tuple(i for i, pile in enumerate(position) if pile >> bit & 1)
+        if pair:
+            number = _PAIRS.index(pair)
+            direction = (direction + _TURN[(number - last) % 3]) % 4 if legs else _FIRST[number]
+            last = number
+            x, y = x + (_STEP[direction][0] << bit), y + (_STEP[direction][1] << bit)
+            legs.append(Leg(_PAIRS[number], DIRECTIONS[direction], 1 << bit, (x, y)))
+    return legs
 
 
 def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
@@ -86,11 +77,8 @@ def cell_of(piles: Iterable[SupportsIndex]) -> Cell:
     >>> cell_of([14, 11, 5]), cell_of([0, 0, 0])
     ((10, -3), (0, 0))
     """
-    x = y = 0
-    for bit, _, direction in _steps(_three_piles(piles)):
-        x += _STEP[direction][0] << bit
-        y += _STEP[direction][1] << bit
-    return x, y
+    legs = walk(piles)
+    return legs[-1].to if legs else (0, 0)
 
 
 def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
@@ -114,11 +102,10 @@ def position_of(cell: tuple[SupportsIndex, SupportsIndex]) -> Position:
     pair = direction = -1
     while x or y:
         power = 1 << ((abs(x) + abs(y)).bit_length() - 1)
-        if abs(x) == abs(y) or (steps and power >= steps):
-            raise _unborn(cell)
         ahead = (_EAST if x > 0 else _WEST) if abs(x) > abs(y) else (_NORTH if y > 0 else _SOUTH)
-        if (not steps and ahead == _SOUTH) or (steps and (ahead - direction) % 4 == 2):
-            raise _unborn(cell)
+        unborn = (power >= steps or (ahead - direction) % 4 == 2) if steps else ahead == _SOUTH
+        if unborn or abs(x) == abs(y):
+            raise UsageError(f"cell must be one that the automaton ever gives birth to, got {short_repr(coordinates)}")
         pair = _FIRST.index(ahead) if not steps else (pair + _TURN.index(((ahead - direction + 1) % 4) - 1)) % 3
         for pile in _PAIRS[pair]:
             piles[pile] += power
@@ -154,18 +141,6 @@ def cells_of(positions: ArrayLike) -> NDArray[Any]:
     return cells
 
 
-def _three_piles(piles: Iterable[SupportsIndex]) -> Position:
-    position = as_position(piles)
-    if len(position) != 3 or not is_p_position(position):
-        raise UsageError(f"piles must be a P-position of three piles, got {short_repr(position)}")
-    return position
-
-
-def _unborn(cell: tuple[SupportsIndex, SupportsIndex]) -> UsageError:
-    coordinates = tuple(int(coordinate) for coordinate in cell)
-    return UsageError(f"cell must be one that the automaton ever gives birth to, got {short_repr(coordinates)}")
-
-
 def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
     """What is known of a position as plain values, as `gpunim nim --json` prints it; piles are counted from 1.
 
@@ -189,6 +164,6 @@ def summary(piles: Iterable[SupportsIndex]) -> dict[str, Any]:
         "generation": positions.generation(position),
         "parents": relatives(positions.parents(position) if is_p else (), "trailing_zeros"),
         "children": relatives(positions.children(position) if is_p else (), "trailing_ones"),
-        "cell": None if legs is None else legs[-1].to if legs else (0, 0),
+        "cell": None if legs is None else cell_of(position),
         "walk": None if legs is None else [{**vars(leg), "piles": [p + 1 for p in leg.piles]} for leg in legs],
     }

@@ -21,7 +21,6 @@ from gpu_nim.papers.catalogue import SOURCES, Cases, Entry, Paper, Printed, Reac
 
 NF = SOURCES["nim-fractals"]
 _PILES = (2, 3, 4, 5)
-_GAME = 5  # positions of a game; there are 1,024 games of five, 32,768 of six
 _NEW = "A236305 A237686 A237711 A238147 A238759 A241522 A241523 A241717 A241718 A241731"
 
 
@@ -69,10 +68,10 @@ def formulas(number: str, words: str, piles: Sequence[int] = (), name: str = "",
             known = counts(letter, k, max_index(k, upto))
             values = Counter(dict(enumerate(known)))  # 0 below index 0
             names = {"k": k, "C": comb, "s": int.bit_count, f"{letter}_{index}": values.__getitem__}
-            for place, formula in equations:
+            for argument, formula in equations:
                 for n in range("n > 0" in words, len(known)):
                     names |= {"n": n, "m": n} | dict(zip("bc", split(max(n, 1)), strict=True))
-                    if not n <= (at := eval(place, names)) < len(known):
+                    if not n <= (at := eval(argument, names)) < len(known):
                         break
                     yield f"{letter}_{k}({at})", known[at], eval(formula, names)
 
@@ -109,7 +108,7 @@ def outcomes() -> Cases:
     yield Printed("whether (0,0,0) is a P-position", nim.is_p_position((0, 0, 0)), True)
 
 
-@Entry(NF, "Theorem 2", reach=Reach(_GAME, 6, 3))
+@Entry(NF, "Theorem 2", reach=Reach(5, 6, 3))  # there are 1,024 games of five positions, 32,768 of six
 def partition(upto: int) -> Cases:
     """If the positions of a finite game can be divided into A and B so that every move from A leads to B, some move from each
     position of B to A, and the terminal positions are in A, then A are the P-positions and B the N-positions.

@@ -6,8 +6,10 @@ rules of the lemmas.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from functools import reduce
+from itertools import chain, combinations, product
 from math import comb
+from operator import xor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +26,9 @@ from gpu_nim.games.nim.evolution_graph import evolution_graph, kind_table
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.games.nim.walk import DIRECTIONS, walk
 from gpu_nim.model.rule import Rule
-from gpu_nim.papers.by_definition import (
-    ENUMERATED,
-    counts,
-    grown,
-    index_scope,
-    max_index,
-    nim_options,
-    p_positions_of_totals,
-    two_changed,
-)
+from gpu_nim.papers.by_definition import ENUMERATED, counts, grown, index_scope, max_index, nim_options, p_positions_of_totals
 from gpu_nim.papers.catalogue import Cases, Entry, Printed, Reach
-from gpu_nim.papers.nim_fractals.sections_2_to_5_1 import NF, formulas, sequence
+from gpu_nim.papers.nim_fractals_2_to_5_1 import NF, formulas, sequence
 
 _FOUR_PILES = Reach(48, 96, 16)  # 49,393 positions and their neighbours
 _THREE_PILES = Reach(1024, 1024, 13)
@@ -44,20 +37,12 @@ _DIRECTIONS: tuple[Position, ...] = ((0, 1), (1, 0), (-1, 0), (0, -1))  # south 
 #: The P-positions of generation 1, by the direction in which the walk begins.
 _WEST, _NORTH, _EAST = (0, 1, 1), (1, 0, 1), (1, 1, 0)
 
-# The examples of [NF] Table 1.  For two parents and one child it has (0,1,4,5), an error: that position has one parent and two
-# children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take.  (2,3,6,7) is the first of the kind.
-TABLE_1 = {
-    (1, 1): (0, 1, 2, 3),
-    (1, 2): (0, 0, 1, 1),
-    (1, 6): (0, 0, 2, 2),
-    (2, 1): (2, 3, 6, 7),
-    (2, 2): (1, 1, 2, 2),
-    (2, 6): (2, 2, 4, 4),
-    (6, 1): (1, 3, 5, 7),
-    (6, 2): (1, 1, 3, 3),
-    (6, 6): (1, 1, 1, 1),
-}
+# The examples of [NF] Table 1, by their numbers of parents and of children. For two parents and one child it has (0,1,4,5), an
+# error: that position has one parent and two children, since 1 and 4 end in 0 and 2 zeros and 0 has nothing to take. (2,3,6,7) is
+# the first of the kind.
 _AS_PRINTED = "0123 0011 0022 0145 1122 2244 1357 1133 1111"
+_RIGHT = [tuple(map(int, piles)) for piles in _AS_PRINTED.replace("0145", "2367").split()]
+TABLE_1: dict[tuple[int, ...], Position] = dict(zip(product((1, 2, 6), repeat=2), _RIGHT, strict=True))
 
 
 def _p_positions(generations: int, piles: int) -> Iterator[Position]:
@@ -66,6 +51,20 @@ def _p_positions(generations: int, piles: int) -> Iterator[Position]:
 
 def _scope(piles: int, generations: int) -> str:
     return f"P-positions of {piles} piles, generations 0 to {generations}"
+
+
+def two_changed(position: Position, change: int) -> set[Position]:
+    """The positions of nim-sum 0 in which two piles have `change` counters more.
+
+    >>> two_changed((1, 2, 3), -1)
+    {(0, 2, 2)}
+    """
+    found = set()
+    for pair in combinations(range(len(position)), 2):
+        other = tuple(pile + change * (i in pair) for i, pile in enumerate(position))
+        if min(other) >= 0 and reduce(xor, other) == 0:
+            found.add(other)
+    return found
 
 
 def _kind(*piles: int) -> tuple[int, int]:
@@ -185,20 +184,14 @@ def lemma_24(largest: int) -> Cases:
     """
     for heap, code, about in ((4, "0.77", "two rows of 4 in Kayles"), (7, "0.137", "two heaps of 7 in the octal game 0.137")):
         octal: Evolution[Heaps] = evolve(HeapGame(OctalCode(code), 2 * heap))
-        place = octal.index((heap, heap))
-        yield Printed(f"step and generation of {about}", (octal.step[place], octal.generation[place]), (3, 3), (3, 4))
+        index = octal.index((heap, heap))
+        yield Printed(f"step and generation of {about}", (octal.step[index], octal.generation[index]), (3, 3), (3, 4))
     evolution = evolve(Nim(3, largest))
     yield f"P-positions of 3 piles up to {largest}"
-    for place in np.flatnonzero(evolution.is_p).tolist():
-        found = int(evolution.step[place]), int(evolution.generation[place])
-        half = sum(evolution.positions[place]) // 2
-        yield f"the step and the generation of {evolution.positions[place]}", found, (half, half)
-
-
-def _south_as_printed(cells: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Whether cells are outside of the south branch as it is printed: y < 0 and y < -|x|."""
-    x, y = cells[:, 0], cells[:, 1]
-    return np.asarray(~((y < 0) & (y < -abs(x))))
+    for index in np.flatnonzero(evolution.is_p).tolist():
+        found = int(evolution.step[index]), int(evolution.generation[index])
+        half = sum(evolution.positions[index]) // 2
+        yield f"the step and the generation of {evolution.positions[index]}", found, (half, half)
 
 
 @Entry(NF, "Section 5.4, automaton", also=("nf-theorem-25",), command="gpunim grow ulam-warburton-3 --gen 7")
@@ -212,7 +205,8 @@ def without_south() -> Cases:
         rule = Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=outside)
         return GrowthProcess(rule, generations, "numpy").growth().births
 
-    yield Printed("births of generations 0 to 2 if these cells are forbidden", births(_south_as_printed, 2), (1, 3, 3), (1, 3, 5))
+    found = births(lambda cells: (cells[:, 1] >= 0) | (cells[:, 1] >= -abs(cells[:, 0])), 2)
+    yield Printed("births of generations 0 to 2 if these cells are forbidden", found, (1, 3, 3), (1, 3, 5))
     right = (1, 3, 3, 9, 3, 9, 9, 27)
     yield Printed("births of generations 0 to 7 if y < 0 and y <= -|x| is forbidden", births(not_south, 7), right)
 
@@ -263,13 +257,9 @@ def theorem_25(generations: int) -> Cases:
         here = graph.generation == n
         touching = before[parents(automaton.rule, before, born)] if n else before
         yield f"the number of positions in generation {n}", int(here.sum()), len(born)
-        found, stated = (_pairs(*each) for each in ((walked[here], above[here]), (born, touching)))
+        found, stated = ({*map(tuple, np.hstack(pairs).tolist())} for pairs in ((walked[here], above[here]), (born, touching)))
         yield f"the cells that differ, or have other parents, in generation {n}", found ^ stated, set()
         before = born
-
-
-def _pairs(cells: NDArray[np.integer], others: NDArray[np.integer]) -> set[tuple[int, ...]]:
-    return {*map(tuple, np.hstack([cells, others]).tolist())}
 
 
 @Entry(NF, "Theorem 25, directions", also=("nf-theorem-25",), command="gpunim nim 1 1 0")
@@ -365,11 +355,8 @@ def table_1(generations: int) -> Cases:
     for kind, example in TABLE_1.items():
         yield f"the parents and children of {example}", (len(two_changed(example, -1)), len(two_changed(example, 1))), kind
     table = kind_table(4, generations)
-    yield (
-        "the first positions of other kinds",
-        [first for kind, (_, first) in table.items() if kind not in TABLE_1 and any(first)],
-        [],
-    )
+    others = [first for kind, (_, first) in table.items() if kind not in TABLE_1 and any(first)]
+    yield "the first positions of other kinds", others, []
     missing = [example for kind, example in TABLE_1.items() if kind not in table and sum(example) <= 2 * generations]
     yield "the examples whose kinds are missing", missing, []
 
