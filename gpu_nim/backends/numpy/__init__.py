@@ -15,7 +15,7 @@ from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.bricks import CELLS, Bricks
+from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.memory import cores, host_memory
@@ -59,7 +59,7 @@ class NumpyBackend:
     def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
-        kind = kind_of(rule, ranks, state, general=general)
+        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
         free = host_memory() if ranks.size == 1 else free_per_rank(ranks, node(), host_memory())
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)

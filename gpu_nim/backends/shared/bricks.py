@@ -86,7 +86,7 @@ def supports(rule: Rule) -> bool:
     (True, False)
     """
     fitting = rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
-    return fitting and max(Bricks(rule, 0).reach) <= _LONGEST
+    return fitting and max(BrickGrid(rule).reach) <= _LONGEST
 
 
 def heights(
@@ -158,6 +158,19 @@ class BrickGrid:
         self.size = 1 << np.array(self.logs, np.int64)
         self.origin = np.zeros(3, np.int64)
         self.walls = (self.folded, self.folded, self.signed or rule.octant) if self.folded else (rule.octant,) * 3
+
+    @cached_property
+    def reach(self) -> tuple[int, int, int]:
+        """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
+        offsets = np.abs(np.array(self.rule.offsets, np.int64))
+        most = int(offsets.max())
+        if self.folded:
+            # Folding brings no two points further apart, neither in the largest coordinate nor in their sum.
+            difference = min(2 * most, int(offsets.sum(axis=1).max()))
+            u, v, w = (difference if self.spatial else 0), difference, most
+        else:
+            u, v, w = (int(x) for x in np.abs(self.folding @ offsets.T).max(axis=1))
+        return u, v, (w + 2) // 2 if self.packed else w
 
     def locate(self, cells: Cells) -> NDArray[np.int64]:
         """Return the (u, v, w) of cells, shape (N, 3)."""
@@ -262,7 +275,6 @@ class Bricks(BrickGrid):
         self._top = np.array(high, np.int64)
         self._bottom = low[2]
         self.columns_u, self.columns_v = (max(1, int((self._top[i] - self.origin[i]) // self.size[i] + 1)) for i in (0, 1))
-        self.reach = self._reach()
 
     def busiest(self) -> Self:
         """Return the bricks of the rank that owns most.
@@ -281,18 +293,6 @@ class Bricks(BrickGrid):
         seeds: list[int] = [sum(map(mul, coefficients, seed)) for seed in self.rule.seeds]
         offsets: list[int] = [sum(map(mul, coefficients, offset)) for offset in self.rule.offsets]
         return max(seeds) + self.last * max(0, *offsets)
-
-    def _reach(self) -> tuple[int, int, int]:
-        """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
-        offsets = np.abs(np.array(self.rule.offsets, np.int64))
-        most = int(offsets.max())
-        if self.folded:
-            # Folding brings no two points further apart, neither in the largest coordinate nor in their sum.
-            difference = min(2 * most, int(offsets.sum(axis=1).max()))
-            u, v, w = (difference if self.spatial else 0), difference, most
-        else:
-            u, v, w = (int(x) for x in np.abs(self.folding @ offsets.T).max(axis=1))
-        return u, v, (w + 2) // 2 if self.packed else w
 
     @property
     def longest(self) -> int:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.bricks import ROWS, Bricks, supports
+from gpu_nim.backends.shared.bricks import ROWS, Bricks
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
@@ -35,7 +35,7 @@ CLOSED = np.uint16(1 << 15)
 Kind = Literal["planes", "bricks", "touches"]
 
 
-def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool) -> Kind:
+def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool, bricks: bool) -> Kind:
     """Return which kind of engine grows a rule: from a state, the kind that it is of.
 
     Args:
@@ -43,11 +43,12 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         ranks: the ranks that grow it together.
         state: what it resumes from.
         general: whether the general engine, which counts touches, grows even what another one could.
+        bricks: whether the rule is grown in bricks.
 
     Raises:
         UsageError: nothing grows on from this state.
 
-    >>> kind_of(NIM, ALONE, general=False), kind_of(NIM, ALONE, general=True)
+    >>> kind_of(NIM, ALONE, general=False, bricks=True), kind_of(NIM, ALONE, general=True, bricks=True)
     ('planes', 'touches')
     """
     begun: State = {} if state is None else state
@@ -55,9 +56,9 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         if ranks.size > 1:
             raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
         return "planes"
-    if "sealed" in begun and not supports(rule):
+    if "sealed" in begun and not bricks:
         raise UsageError("a growth with offsets longer than 4 that an earlier version began cannot be resumed: start it again")
-    return "bricks" if "sealed" in begun or (not (begun or general) and supports(rule)) else "touches"
+    return "bricks" if "sealed" in begun or (bricks and not (begun or general)) else "touches"
 
 
 class GrowthEngine(ABC):
