@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.exactly_one import COLUMN_BYTES, Walls
-from gpu_nim.backends.shared.bricks import Bricks, heights
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.memory import cores
@@ -176,9 +176,20 @@ class CompactBricks:
         self.origin = low // self.size * self.size
         self.slabs, self.wide, deep = ((high - self.origin) // self.size + 1).clip(1).tolist()
         self.owned = self._of_slabs(bricks.owners == bricks.rank, (self.slabs, self.wide, deep))
-        starts = tuple(self.origin[i] + self.size[i] * np.arange(n) for i, n in enumerate((self.slabs, self.wide)))
-        bounded = zip(functional.tolist(), most, strict=True)
-        first, stop = heights(bounded, (starts[0], starts[1]), self.size.tolist(), (int(low[2]), int(high[2])), int(self.origin[2]))
+        corners = [self.origin[axis] + self.size[axis] * np.arange(number) for axis, number in enumerate((self.slabs, self.wide))]
+        floor, ceiling = (np.full((self.slabs, self.wide), bound) for bound in (low[2], high[2]))
+        for f, bound in zip(functional.tolist(), most, strict=True):
+            c = f[2]
+            least_x, least_y = (np.minimum(f[i] * corner, f[i] * (corner + self.size[i] - 1)) for i, corner in enumerate(corners))
+            room = bound - least_x[:, None] - least_y
+            if c > 0:
+                np.minimum(ceiling, room, out=ceiling)
+            elif c < 0:
+                np.maximum(floor, -room, out=floor)
+            else:
+                ceiling[room < 0] = low[2] - 1
+        first = (floor - self.origin[2]) // self.size[2]
+        stop = np.where(ceiling < floor, first, (ceiling - self.origin[2]) // self.size[2] + 1)
         if bricks.spatial and bricks.ranks > 1:
             x, y = np.indices(first.shape)
             stop = np.where(self.owned.of(x, y, 0).any(axis=-1), stop, first)

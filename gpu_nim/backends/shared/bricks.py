@@ -20,7 +20,7 @@ are more even. docs/scaling.md has the figures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, reduce
 from itertools import compress, product
 from operator import add, mul
@@ -87,39 +87,6 @@ def supports(rule: Rule) -> bool:
     """
     fitting = rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
     return fitting and max(BrickGrid(rule).reach) <= _LONGEST
-
-
-def heights(
-    planes: Iterable[tuple[Sequence[int], int]],
-    starts: tuple[NDArray[np.int64], NDArray[np.int64]],
-    size: Sequence[int],
-    bounds: tuple[int, int],
-    origin: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first, and the last + 1, of the bricks in each column that have sites between planes, counted from an origin.
-
-    Args:
-        planes: f and most, for sites x with f.x <= most.
-        starts: where columns begin along the first two axes, shapes (m,) and (n,).
-        size: of a brick.
-        bounds: the least and the largest coordinate of a site along the third axis.
-        origin: the coordinate of its brick 0.
-
-    Returns:
-        Both of shape (m, n).
-    """
-    low, high = (np.full((len(starts[0]), len(starts[1])), bound) for bound in bounds)
-    for f, most in planes:
-        least = [np.minimum(f[i] * starts[i], f[i] * (starts[i] + size[i] - 1)) for i in (0, 1)]
-        room = most - least[0][:, None] - least[1]
-        if f[2] > 0:
-            np.minimum(high, room // f[2], out=high)
-        elif f[2] < 0:
-            np.maximum(low, -(room // -f[2]), out=low)
-        else:
-            high[room < 0] = bounds[0] - 1
-    first = (low - origin) // size[2]
-    return first, np.where(high < low, first, (high - origin) // size[2] + 1)
 
 
 class BrickGrid:
@@ -326,15 +293,28 @@ class Bricks(BrickGrid):
 
         A growth lies within f.x <= most f.seed + generations * most f.offset for each f, taken here from {-1, 0, 1}^d.
         """
-        starts_u, starts_v = (self.origin[i] + self.size[i] * np.arange(n) for i, n in enumerate((self.columns_u, self.columns_v)))
-        starts = (starts_u[slabs], starts_v) if self.spatial else (starts_u, starts_v[slabs])
-        planes = [
-            ((np.array(f) @ self._unfold).tolist(), bound)
-            for f, bound in self._supports.items()
+        u0, v0, w0 = self.origin.tolist()
+        starts_u = u0 + self.size[0] * np.arange(self.columns_u)[slabs if self.spatial else slice(None)]
+        starts_v = v0 + self.size[1] * np.arange(self.columns_v)[slice(None) if self.spatial else slabs]
+        shape = (len(starts_u), len(starts_v))
+        low, high = np.full(shape, self._bottom), np.full(shape, self._top[2])
+        for f in product((-1, 0, 1), repeat=self.rule.dimension):
             # In the fundamental domain a functional is largest with its coefficients in the domain's order.
-            if any(f) and not (self.folded and sorted(f, reverse=True) != list(f)) and not (self.signed and min(f) < 0)
-        ]
-        return heights(planes, starts, self.size.tolist(), (self._bottom, int(self._top[2])), int(self.origin[2]))
+            if not any(f) or (self.folded and sorted(f, reverse=True) != list(f)) or (self.signed and min(f) < 0):
+                continue
+            along = np.array(f, np.int64) @ self._unfold
+            least_u = np.minimum(along[0] * starts_u, along[0] * (starts_u + self.size[0] - 1))
+            least_v = np.minimum(along[1] * starts_v, along[1] * (starts_v + self.size[1] - 1))
+            room = self._supports[f] - least_u[:, None] - least_v[None, :]
+            if along[2] > 0:
+                np.minimum(high, room // along[2], out=high)
+            elif along[2] < 0:
+                np.maximum(low, -(room // -along[2]), out=low)
+            else:
+                high[room < 0] = self._bottom - 1
+        span = int(self.size[2])
+        first, stop = (low - w0) // span, np.where(high < low, (low - w0) // span, (high - w0) // span + 1)
+        return first, stop
 
     @cached_property
     def _held(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
