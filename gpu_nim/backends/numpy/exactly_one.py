@@ -98,7 +98,7 @@ class Walls:
     """
 
     def __init__(self, grid: BrickGrid) -> None:
-        rule, offsets = grid.rule, np.array(grid.rule.offsets, np.int64)
+        self._origin, rule, offsets = grid.origin, grid.rule, np.array(grid.rule.offsets, np.int64)
         between, most = int(np.ptp(offsets, axis=1).max()), rule.reach
         walled = np.array(grid.walls) & grid.folding.any(axis=1)
         self.limits = np.where(walled, np.array([between, between, most] if grid.folded else [most] * 3) + 1, 0)
@@ -113,16 +113,16 @@ class Walls:
         self.times = np.where(counts * self.orbit[kind] > rule.symmetry.orbit_size(targets), 2, 1)
 
     def near(self, at: Ints) -> NDArray[np.intp]:
-        """Return the indices of the cells that are near a wall, of those at (u, v, w) from 0, shape (3, N)."""
+        """Return the indices of the cells that are near a wall, of those at these (u, v, w), shape (3, N)."""
         near = np.zeros(at.shape[1], np.bool_)
-        for limit, x in zip(self.limits, at, strict=True):
+        for limit, corner, x in zip(self.limits, self._origin, at, strict=True):
             if limit:
-                near |= x < limit
+                near |= x < limit - corner
         return near.nonzero()[0]
 
     def touches(self, at: Ints) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
         """Return the touches of some cells, as indices of these and of `offsets`."""
-        classes = np.ravel_multi_index(tuple(np.clip(at, 0, self.limits[:, None])), tuple(self.limits + 1))
+        classes = np.ravel_multi_index(tuple(np.clip(at + self._origin[:, None], 0, self.limits[:, None])), tuple(self.limits + 1))
         counts = np.diff(self.first)[classes]
         before = np.cumsum(counts) - counts
         return np.repeat(np.arange(len(counts)), counts), np.arange(counts.sum()) + np.repeat(self.first[classes] - before, counts)
@@ -183,7 +183,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
             sent = pack(self._bricks, *self._bricks.words(near_others.T))
             received = self._bricks.places_of(*unpack(self._ranks.exchange(sent))).T
             at = np.concatenate((at, received), axis=1)
-            near = np.concatenate((near, self._near_walls(received) + self.at.shape[1]))
+            near = np.concatenate((near, self._walls.near(received) + self.at.shape[1]))
         far = np.ones(at.shape[1], np.bool_)
         far[near] = False
         fresh = [*self._push(at.take(far.nonzero()[0], axis=1)), self._push_near(at.take(near, axis=1))]
@@ -222,11 +222,11 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
         if not pushers.size:
             return np.zeros(0, np.int64)
         bricks, table = self._bricks, self._table
-        of, touch = self._walls.touches(pushers + bricks.origin[:, None])
-        targets = pushers.take(of, axis=1) + self._moved.take(touch, axis=1)
-        places, times = bricks.encode(targets), self._walls.times.take(touch)
+        of, touch = self._walls.touches(pushers)
+        column, brick, within = bricks.divide(pushers.take(of, axis=1) + self._moved.take(touch, axis=1))
+        places, times = self._origins.take(column) + brick + within, self._walls.times.take(touch)
         if bricks.ranks > 1:
-            own = self._owned.take(bricks.divide(targets)[0])
+            own = self._owned.take(column)
             places, times = places[own], times[own]
         places, which = np.unique(places, return_inverse=True)
         once = np.bincount(which, times) == 1
@@ -237,10 +237,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
 
     def _take(self, at: Ints) -> None:
         """Set the newborns, and which of them are near a wall."""
-        self.at, self._near = at, self._near_walls(at)
-
-    def _near_walls(self, at: Ints) -> NDArray[np.intp]:
-        return self._walls.near(at + self._bricks.origin[:, None])
+        self.at, self._near = at, self._walls.near(at)
 
     @property
     def newborns(self) -> Cells:
