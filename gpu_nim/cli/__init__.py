@@ -36,7 +36,7 @@ THEMES = {
     "Counts": {
         "count": "Count P-positions of Nim: at an index, over a range, reduced.",
         "oeis": "Draft entries of the OEIS, corrections and b-files.",
-        "guess": "Guess recurrences and other laws of a sequence from its terms.",
+        "guess": "Guess recurrences and other formulas of a sequence.",
     },
     "Games": {
         "nim": "Explain a position of Nim.",

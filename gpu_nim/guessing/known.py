@@ -17,7 +17,7 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.guessing.law import Law, combination, shifted
+from gpu_nim.guessing.formula import Formula, combination, shifted
 from gpu_nim.model.work import OnStep
 from gpu_nim.oeis.catalogue import entries, resolve
 from gpu_nim.oeis.entry import OeisEntry
@@ -100,7 +100,7 @@ _FEWEST = 4  # terms that must agree, beyond constants
 
 
 @dataclass(frozen=True)
-class Match(Law):
+class Match(Formula):
     """A known sequence g that terms agree with.
 
     Args:

@@ -15,7 +15,7 @@ from math import lcm
 from typing import Any
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.law import LEAST, Law, combination, polynomial, shifted
+from gpu_nim.guessing.formula import LEAST, Formula, combination, polynomial, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo
 
 MAX_ORDER = 256
@@ -24,7 +24,7 @@ _MAX_PERIOD = 12  # of a quasi-polynomial that is written out
 _SHOWN = 12  # coefficients up to which a formula is written out
 
 
-class _LeastRecurrence(Law):
+class _LeastRecurrence(Formula):
     """What a recurrence of least order has over the rationals and modulo a prime.
 
     Attributes:
@@ -202,8 +202,8 @@ def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
     if order < 0:
         return None
     coefficients = first_dependence(_hankel(terms, order))
-    law = None if coefficients is None else Recurrence(coefficients, tuple(terms))
-    return law if law is not None and law.holds_for(terms) else None
+    formula = None if coefficients is None else Recurrence(coefficients, tuple(terms))
+    return formula if formula is not None and formula.holds_for(terms) else None
 
 
 def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:
@@ -259,8 +259,8 @@ def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurren
         return None
     residues = [term % prime for term in terms]
     coefficients = first_dependence_modulo(_hankel(residues, order), prime)
-    law = None if coefficients is None else ModularRecurrence(prime, coefficients, tuple(residues))
-    return law if law is not None and law.holds_for(residues) else None
+    formula = None if coefficients is None else ModularRecurrence(prime, coefficients, tuple(residues))
+    return formula if formula is not None and formula.holds_for(residues) else None
 
 
 def _rational(number: Fraction) -> Any:
