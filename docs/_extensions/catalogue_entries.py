@@ -136,7 +136,7 @@ def _families() -> Iterator[Described]:
 
 def _oeis() -> Iterator[Described]:
     from gpu_nim.oeis.catalogue import entries
-    from gpu_nim.oeis.draft import DRAFTS
+    from gpu_nim.oeis.submissions import DRAFTS
 
     for entry in entries().values():
         family = entry.family

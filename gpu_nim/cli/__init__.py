@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -22,7 +23,7 @@ from gpu_nim.cli.output import report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.files import COMMAND
-from gpu_nim.model.work import Outcome, mpi_rank
+from gpu_nim.model.work import MpiRank, Outcome, mpi_rank
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -67,6 +68,7 @@ COMMANDS = {name: summary for commands in THEMES.values() for name, summary in c
 #: The command that divides its work among ranks.
 _ON_RANKS = "grow"
 
+_GRACE = 10  # seconds by which rank 0 may be later on a busy machine
 _COMPLETE = "_GPUNIM_COMPLETE"  # set by click's scripts for shells
 
 
@@ -157,9 +159,38 @@ def ended(words: Sequence[str]) -> Iterator[Outcome]:
     if here is None:
         report(outcome)
     else:
-        from gpu_nim.cli.ranks import end_as_rank
+        outcome.status = _end_as_rank(here, outcome)
 
-        outcome.status = end_as_rank(here, outcome)
+
+def _end_as_rank(here: MpiRank, outcome: Outcome) -> int:
+    """Return the exit status of a command on one of several ranks: of rank 0 that of all, else 0, so that mpirun ends none of them.
+
+    Args:
+        here: which of them.
+        outcome: how the command ended on this one.
+    """
+    from gpu_nim.jobs.mpi import joined
+
+    communicator = joined()
+    if communicator is not None:
+        for number in (signal.SIGINT, *SIGNALS):
+            signal.signal(number, signal.SIG_IGN)  # this rank ends already
+        outcome = communicator.agree(outcome)
+    elif here.rank and outcome.status:
+        # Rank 0 fails likewise and says why, and Open MPI then ends this one. If it does not fail, it waits for this one.
+        time.sleep(_GRACE)
+        if outcome.status != UsageError.exit_status:  # it has the same arguments
+            sys.stderr = sys.__stderr__
+            report(outcome)
+        return outcome.status
+    if here.rank == 0:
+        report(outcome)
+    status = 0 if here.rank else outcome.status
+    if communicator is not None and communicator.lost:  # MPI would wait for all at its end
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    return status
 
 
 @contextmanager

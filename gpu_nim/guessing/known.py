@@ -19,8 +19,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.formula import Formula, combination, shifted
 from gpu_nim.model.work import OnStep
-from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.catalogue import OeisEntry, entries, resolve
 
 _MAX_PILES = 12
 _HEAD = 24  # terms by which a sequence is first compared

@@ -1,12 +1,13 @@
 """The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset, and those that it lacks.
 
-An entry without an A-number has the name of its draft (`gpu_nim.oeis.draft`), and is counted and verified like the others. An
+An entry without an A-number has the name of its draft (`gpu_nim.oeis.submissions`), and is counted and verified like the others. An
 entry that is a family at some k, shifted, has `family` and `shift`, and with them values of any size, ranges and reductions. Any
 other is a function that yields its terms: of n, by solving a game, of a table read by antidiagonals, or by growing an automaton. A
 new entry is one line of `_ENTRIES`; those of automata are listed in the automaton's entry, those of families in their `numbers`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from math import isqrt
@@ -24,12 +25,11 @@ from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import IntLike, argument, short_repr
+from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.oeis.entry import OeisEntry, Terms
 
 _MAX_AT_ONCE = 1 << 16  # terms
 _MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
@@ -37,6 +37,74 @@ _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 _FIRST_GENERATIONS = 64
 _FIRST_SIZE = 63  # of a game
 _FAR = 1 << 10  # terms from which on macro-cells reach a generation sooner than growing does
+
+#: Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None; the last argument is called for progress.
+Terms = Callable[[int, int | None, OnStep], Iterator[int]]
+
+
+@dataclass(frozen=True, repr=False)
+class OeisEntry:
+    """One entry.
+
+    Attributes:
+        name: its A-number; the name of its draft where the OEIS has no entry; of a family, name and piles, as D_4.
+        summary: what it counts.
+        offset: the index of its first term.
+        compute: yields its terms.
+        family: the sequence of a family that it equals, if there is one: a(n + shift) = family.value(n).
+        shift: the index of the family's first value.
+        quick: how many first terms are found at once, where the others take long; None for a sequence without long work.
+    """
+
+    name: str
+    summary: str
+    offset: int
+    compute: Terms
+    family: Family | None = None
+    shift: int = 0
+    quick: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<OeisEntry {self.name}: {self.summary}>"
+
+    def terms(self, start: int, stop: int | None = None, on_step: OnStep = no_progress) -> Iterator[int]:
+        """Yield a(start), ..., a(stop - 1), lazily.
+
+        Args:
+            start: the first index.
+            stop: the index after the last; None for no end.
+            on_step: called for progress where one term takes long.
+
+        Raises:
+            UsageError: start is below the offset.
+
+        >>> list(OeisEntry("A000027", "n", 1, lambda start, stop, _: iter(range(start, stop))).terms(3, 6))
+        [3, 4, 5]
+        """
+        self.check_index(integer("start", start), "start")
+        return self.compute(start, stop, on_step)
+
+    def check_index(self, n: int, name: str) -> None:
+        """Check an index against the offset.
+
+        Args:
+            n: the index.
+            name: its name in the message.
+
+        Raises:
+            UsageError: it is below the offset.
+        """
+        if n < self.offset:
+            raise UsageError(f"{argument(name)} must be at least {self.offset}, where {self.name} begins, got {short_repr(n)}")
+
+    def term(self, n: int, on_step: OnStep = no_progress) -> int:
+        """Return a(n), exact.
+
+        Args:
+            n: the index.
+            on_step: called for progress.
+        """
+        return next(self.terms(n, n + 1, on_step))
 
 
 def find(name: str) -> OeisEntry:

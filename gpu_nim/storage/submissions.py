@@ -6,7 +6,7 @@ from pathlib import Path
 from gpu_nim.model.arguments import Requirements, argument, check_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.b_files import format_lines
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.catalogue import OeisEntry
 from gpu_nim.oeis.submissions import submissions
 from gpu_nim.storage.atomic import atomic_write, writing
 
