@@ -50,26 +50,6 @@ class SeveralNames(Named):
         return _beginning(self.described(), begun, head + comma)
 
 
-class Source(click.ParamType):  # type: ignore[type-arg]
-    """The source of a picture: AUTOMATON:GENERATION, GAME:PARAMETER=VALUE,..., a file, or figure:NAME.
-
-    Args:
-        figures: whether it may be a figure.
-    """
-
-    name = "source"
-
-    def __init__(self, figures: bool = False) -> None:
-        self._figures = figures
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-        """Return what `incomplete` may be the beginning of."""
-        named = [*games(), *automata()]
-        if self._figures and incomplete.startswith("fig"):
-            named += [(f"figure:{name}", about) for name, about in _summaries("render.figures", "FIGURES")]
-        return _beginning(named, incomplete) or _files()
-
-
 def named_option(flag: str, names: Iterable[str], about: str = "{}.", **extra: Any) -> Callable[[F], F]:
     """Return a decorator that adds an option that takes one of some names, of which the library says which are wrong.
 
@@ -124,6 +104,11 @@ def sequences() -> Described:
     return [*families(), *((number, entry.summary) for number, entry in entries().items())]
 
 
+def figures() -> Described:
+    """Return the figures, as sources of pictures."""
+    return [(f"figure:{name}", about) for name, about in _summaries("render.figures", "FIGURES")]
+
+
 def oeis_names() -> Described:
     """Return the OEIS entries, drafts and corrections, and all."""
     from gpu_nim.oeis.submissions import listing
@@ -154,5 +139,5 @@ REDUCTION_NAMES = SeveralNames("names", partial(_summaries, "counting.reductions
 KIND_NAMES = SeveralNames("names", partial(_summaries, "guessing.search", "KINDS"))
 PAPER_NAME = Named("paper", papers)
 STATEMENT_NAME = Named("statement", statements, or_file=True)
-SOURCE = Source()
-SOURCE_OR_FIGURE = Source(figures=True)
+SOURCE = Named("source", lambda: [*games(), *automata()], or_file=True)
+SOURCE_OR_FIGURE = Named("source", lambda: [*SOURCE.described(), *figures()], or_file=True)

@@ -33,8 +33,11 @@ class Dialogue:
 
     def shown(self, teaching: bool) -> str:
         """The position, for a learner with who wins."""
-        told = self._outcome() if teaching else ""
-        return f"Position: {self.position()}{told}"
+        if not teaching:
+            return f"Position: {self.position()}"
+        lost = self._analysis.is_p(self._here)
+        outcome = "a P-position: no move of yours wins against perfect play" if lost else "an N-position: you can win"
+        return f"Position: {self.position()}, {outcome}"
 
     def is_over(self) -> bool:
         """Whether there is no move."""
@@ -91,11 +94,6 @@ class Dialogue:
         if self._analysis.is_p(best.leaves):
             return f"{what}: a P-position, so that whatever you do I can win."
         return f"{what}: no move wins, and I make the game as long as I can."
-
-    def _outcome(self) -> str:
-        if self._analysis.is_p(self._here):
-            return ", a P-position: no move of yours wins against perfect play"
-        return ", an N-position: you can win"
 
 
 class NimDialogue(Dialogue):

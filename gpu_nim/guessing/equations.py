@@ -45,11 +45,6 @@ class Equation(Formula):
     def columns(cls, terms: Sequence[int], order: int, degree: int) -> list[list[int]]:
         """What each coefficient is multiplied with, p_0 first, in the equation of each n."""
 
-    @classmethod
-    def least_unknowns(cls) -> int:
-        """The number of coefficients of the simplest equation."""
-        return (cls.LEAST_ORDER + 1) * (cls.LEAST_DEGREE + 1)
-
     @property
     def order(self) -> int:
         """The index r of the last polynomial."""

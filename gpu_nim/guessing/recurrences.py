@@ -30,15 +30,12 @@ class _LeastRecurrence(Formula):
     Attributes:
         coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
         terms: the terms that obey it.
+        modulo: the modulus in words; nothing over the rationals.
     """
 
     coefficients: tuple[Any, ...]
     terms: tuple[int, ...]
-
-    @property
-    def modulo(self) -> str:
-        """The modulus in words; nothing over the rationals."""
-        return ""
+    modulo = ""
 
     @property
     def order(self) -> int:
@@ -228,7 +225,7 @@ class ModularRecurrence(_LeastRecurrence):
     terms: tuple[int, ...]
 
     @property
-    def modulo(self) -> str:
+    def modulo(self) -> str:  # type: ignore[override]
         """The modulus in words."""
         return f" modulo {self.prime}"
 

@@ -67,7 +67,7 @@ class Regular(Formula):
         relations: the coefficients, in the first sequences of the basis, of each other kernel sequence that is needed.
         terms: the terms that it gives.
 
-    >>> ones = find_regular([bin(n).count("1") for n in range(100)]).formula
+    >>> ones = find_regular([bin(n).count("1") for n in range(100)])[0]
     >>> dict(ones.rows)["f(2n)"], dict(ones.rows)["f(4n+3)"], ones.term(2**100 - 1)
     ('f(n)', '2 f(2n+1) - f(n)', 100)
     """
@@ -173,27 +173,16 @@ class Regular(Formula):
         return coefficients + (Fraction(0),) * (self.rank - len(coefficients))
 
 
-@dataclass(frozen=True)
-class RegularSearch:
-    """The result of a search for a linear representation.
+def find_regular(terms: Sequence[int], base: int = 2) -> tuple[Regular | None, int]:
+    """Return the linear representation of least rank that gives all terms, or None, and a proved lower bound on the rank.
 
-    Attributes:
-        formula: the representation; None where the terms have none or do not suffice to tell.
-        rank: a proved lower bound on the rank.
-    """
-
-    formula: Regular | None
-    rank: int
-
-
-def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
-    """Find the linear representation of least rank that gives all terms, where the terms suffice.
+    It is None where the terms have none or do not suffice to tell.
 
     Args:
         terms: integers.
         base: k.
 
-    >>> find_regular([3 ** bin(n).count("1") for n in range(40)]).formula.title
+    >>> find_regular([3 ** bin(n).count("1") for n in range(40)])[0].title
     '2-regular of rank 1'
     """
     basis: list[KernelSequence] = []
@@ -203,7 +192,7 @@ def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
     while waiting:
         _, kernel = heappop(waiting)
         if len(basis) > MAX_RANK:
-            return RegularSearch(None, len(basis))
+            return None, len(basis)
         sequence = kernel.of(terms, base)
         found = _dependence(entries, sequence)
         if found is None:
@@ -212,10 +201,10 @@ def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
             for longer in kernel.longer(base):
                 heappush(waiting, (-len(longer.of(terms, base)), longer))
         elif len(found) < len(basis) or len(sequence) < len(basis) + LEAST:
-            return RegularSearch(None, len(basis))  # the basis itself is dependent on so few terms
+            return None, len(basis)  # the basis itself is dependent on so few terms
         else:
             relations[kernel] = found
-    return RegularSearch(Regular(base, tuple(basis), relations, tuple(terms)), len(basis))
+    return Regular(base, tuple(basis), relations, tuple(terms)), len(basis)
 
 
 def _dependence(basis: Sequence[Sequence[int]], sequence: Sequence[int]) -> tuple[Fraction, ...] | None:

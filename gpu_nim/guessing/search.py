@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, find_equation, most_unknowns
@@ -202,26 +202,31 @@ def _modular(question: Question, found: list[Formula]) -> Answer:
 def _regular(question: Question, found: list[Formula]) -> Answer:
     terms, bases = question.terms, question.bases
     searches = {base: find_regular(terms, base) for base in bases}
-    formulas = [search.formula for search in searches.values() if search.formula is not None]
+    formulas = [formula for formula, _ in searches.values() if formula is not None]
     # A sequence that is regular in two bases, of which no powers are equal, has a linear recurrence [Bell]: one base is enough.
     formula = next(filter(question.accepts, formulas), min(formulas, key=lambda formula: formula.fitted, default=None))
     if formula is not None:
         return _answer(question, f"base {formula.base}", [formula])
-    first = searches[bases[0]].rank
+    _, first = searches[bases[0]]
     enough = bases[0] ** first * (first + question.needed)
     others = f"; none in bases {bases[1]} to {bases[-1]}" if len(bases) > 1 else ""
     none = f"base {bases[0]}: rank {first} or more is proved; to find rank {first} takes up to {enough:,} terms{others}"
     return _answer(question, none, [])
 
 
-@_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
-def _holonomic(question: Question, found: list[Formula]) -> Answer:
-    return _equations(PRecurrence, question, found)
+def _equations(kind: type[Equation], question: Question, found: list[Formula]) -> Answer:
+    if known := _implied(found):
+        return known
+    most, least = most_unknowns(question.terms, question.needed), (kind.LEAST_ORDER + 1) * (kind.LEAST_DEGREE + 1)
+    if most < least:
+        return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
+    formula = find_equation(kind, question.terms, question.needed)
+    tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
+    return _answer(question, tested if formula is not None else f"none with {tested}", [formula])
 
 
-@_kind("algebraic", "algebraic generating functions")
-def _algebraic(question: Question, found: list[Formula]) -> Answer:
-    return _equations(AlgebraicEquation, question, found)
+_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")(partial(_equations, PRecurrence))
+_kind("algebraic", "algebraic generating functions")(partial(_equations, AlgebraicEquation))
 
 
 @_kind(
@@ -229,17 +234,6 @@ def _algebraic(question: Question, found: list[Formula]) -> Answer:
 )
 def _known(question: Question, found: list[Formula]) -> Answer:
     return _answer(question, f"{len(known_sequences())} sequences", find_known(question.terms))
-
-
-def _equations(kind: type[Equation], question: Question, found: list[Formula]) -> Answer:
-    if known := _implied(found):
-        return known
-    most, least = most_unknowns(question.terms, question.needed), kind.least_unknowns()
-    if most < least:
-        return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
-    formula = find_equation(kind, question.terms, question.needed)
-    tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
-    return _answer(question, tested if formula is not None else f"none with {tested}", [formula])
 
 
 def _implied(found: list[Formula]) -> Answer | None:

@@ -18,7 +18,6 @@ from typing import Any
 from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, unknown
-from gpu_nim.oeis.b_files import bfile_name
 from gpu_nim.oeis.catalogue import OeisEntry, entries
 
 #: Stands for the A-number until the OEIS has allocated one.
@@ -354,14 +353,6 @@ class Submission:
             number: the A-number that the OEIS has allocated for a draft.
         """
         return f"{number or self.name}.{'seq' if self.draft else 'edit'}.txt"
-
-    def b_file_name(self, number: str | None = None) -> str:
-        """Return the name of the b-file.
-
-        Args:
-            number: the A-number that the OEIS has allocated for a draft.
-        """
-        return bfile_name(number or self.name)
 
     def last_index(self, upto: int | None) -> int:
         """Return the last index of the b-file.

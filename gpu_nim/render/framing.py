@@ -37,7 +37,7 @@ def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
     usual = FLAT_VIEW if blocks.flat else AUTOMATON_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
     wanted = look.view if look.view is not None else usual
-    view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
+    view = find_view(wanted)(blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
         raise UsageError(f"view must show more than the edge of a flat object, got {wanted!r} for {blocks.name}")
     return view

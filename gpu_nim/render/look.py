@@ -29,8 +29,8 @@ from gpu_nim.render.views import (
     VIEWS,
     Camera,
     View,
+    find_view,
     parse_position,
-    view_maker,
 )
 from gpu_nim.render.words import JOINERS
 
@@ -168,7 +168,7 @@ def _place(name: str, value: Any) -> str:
 
 def _view(name: str, value: Any) -> Any:
     if not isinstance(value, View) and _text(name, value) != INSIDE:
-        view_maker(value)  # an unknown one is refused before anything is grown or drawn
+        find_view(value)  # an unknown one is refused before anything is grown or drawn
     return value
 
 

@@ -169,11 +169,8 @@ class NimSource(ParsedSource):
         generations = generations_of(cells)
         order = np.argsort(generations, kind="stable")
         blocks = _blocks(self.name, cells[order], generations[order] << level, population(self.scene), level)
-
-        def until(generation: int) -> int:
-            return population(NimScene(min(generation, self.generation))) if generation >= 0 else 0
-
-        return _grown(replace(blocks, population_until=until), colouring, self.automaton.name, self.automaton.rule)
+        blocks = replace(blocks, population_until=lambda generation: population(NimScene(min(generation, self.generation))))
+        return _grown(blocks, colouring, self.automaton.name, self.automaton.rule)
 
 
 @dataclass(frozen=True)

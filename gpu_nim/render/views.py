@@ -123,24 +123,18 @@ DEFAULT_VIEW, FLAT_VIEW = "three-quarter", "axis"
 AUTOMATON_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
 
 
-def find_view(name: str, cells: NDArray[np.integer]) -> View:
-    """Return the view of that name for these cells.
+def find_view(name: str) -> Callable[[NDArray[np.integer]], View]:
+    """Return the function that makes the view of that name from cells (N, 3).
 
     Args:
         name: a name of `VIEWS`, or AZIM,ELEV in degrees: the azimuth from the x axis towards y, the elevation from the horizon.
-        cells: shape (N, 3).
 
     Raises:
         UsageError: there is none.
 
-    >>> find_view("0,90", np.zeros((1, 3), int)).basis()[2].round(9).tolist()
+    >>> find_view("0,90")(np.zeros((1, 3), int)).basis()[2].round(9).tolist()
     [0.0, 0.0, 1.0]
     """
-    return view_maker(name)(cells)
-
-
-def view_maker(name: str) -> Callable[[NDArray[np.integer]], View]:
-    """Return what makes the view of that name from cells; arguments and errors as for `find_view`."""
     try:
         azimuth, elevation = (float(part) for part in name.split(","))
     except ValueError:

@@ -76,7 +76,7 @@ class Arrays:
 
 
 def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
-    """Open a .zarr or .npz file, of which the arrays of these names are read; CorruptFile where it is none.
+    """Open a .zarr or .npz file, of which the arrays of these names are read, and the attributes; CorruptFile where it is none.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -88,16 +88,7 @@ def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
     if path.suffix == ".zarr":
         return open_zarr(path, names)
     arrays = read_npz(path, [*names, "attributes"])
-    return Arrays(_attributes(arrays), arrays)
-
-
-def attributes_of(path: Path) -> dict[str, Any]:
-    """Return the attributes of an .npz file alone; CorruptFile where it is none."""
-    return _attributes(read_npz(path, ["attributes"]))
-
-
-def _attributes(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    return parse_json(str(arrays.pop("attributes", "{}")))
+    return Arrays(parse_json(str(arrays.pop("attributes", "{}"))), arrays)
 
 
 def open_zarr(store: Path, names: Sequence[str] = ()) -> Arrays:

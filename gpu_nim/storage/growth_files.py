@@ -44,7 +44,6 @@ from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     import zarr
-    from zarr.codecs import BloscCodec
 
 GROWTH = Kind("gpunim growth", 2, "growth")
 _ARRAYS = ("births", "checksums", "cells", "parents")
@@ -244,13 +243,6 @@ def write_npz(growth: Growth, path: Path) -> None:
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 
 
-def shuffled_zstd() -> BloscCodec:
-    """Return the compressor of cells and voxels."""
-    from zarr.codecs import BloscCodec  # half a second to load, as all of zarr
-
-    return BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
-
-
 class _Rows:
     """An array of a store that gets more rows: complete chunks of them are written at a time, or all by `flush`.
 
@@ -289,8 +281,11 @@ class _Rows:
     def _write(self, count: int) -> None:
         rows = np.concatenate(self._waiting)
         if self._array is None:
+            from zarr.codecs import BloscCodec  # half a second to load, as all of zarr
+
             layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": rows.dtype}
-            self._array = created(self._store, self._name, self._dimensions, **layout, compressors=shuffled_zstd())
+            shuffled = BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
+            self._array = created(self._store, self._name, self._dimensions, **layout, compressors=shuffled)
         if not np.can_cast(rows.dtype, self._array.dtype):
             raise FileError(
                 f"the cells of this run are kept as {self._array.dtype}, too short for these generations: begin a new run"

@@ -33,12 +33,12 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arrays import U64, to_integers
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.b_files import format_lines, read_bfile
-from gpu_nim.storage.arrays import Arrays, Declared, Parts, created, open_zarr, write_npy
+from gpu_nim.storage.arrays import Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import atomic_write, check_output
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -175,12 +175,6 @@ def _sha256_of_range(facts: Mapping[str, Any]) -> Any:
     return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
 
 
-def _stored(arrays: Arrays, size: int) -> Iterator[U64]:
-    """Yield the first values of a table, some at a time."""
-    for first in range(0, size, _ZARR_CHUNK):
-        yield np.ascontiguousarray(arrays.read("", first, min(first + _ZARR_CHUNK, size)), "<u8")
-
-
 def _read_zarr(path: Path, most: int | None) -> Columns:
     stored = open_zarr(path)
     array = stored.arrays[""]
@@ -191,8 +185,8 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
         raise CorruptFile("it holds fewer or more terms than its range has")
     if checksum := stored.attributes.get("checksum", stored.attributes.get("seal")):  # the first version wrote neither
         digest = _sha256_of_range(stored.attributes)
-        for part in _stored(stored, declared.shape[0]):
-            digest.update(part)
+        for at in range(0, declared.shape[0], _ZARR_CHUNK):
+            digest.update(np.ascontiguousarray(stored.read("", at, at + _ZARR_CHUNK), "<u8"))
         if digest.hexdigest() != checksum:
             raise CorruptFile("its values do not agree with their checksum, it was edited or damaged")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))

@@ -24,11 +24,6 @@ _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
 
 
-def voxel_dtype(generations: int) -> np.dtype[Any]:
-    """Return the smallest of uint16 and uint32 that holds the last generation + 1."""
-    return np.dtype(np.uint16 if generations + 1 < 2**16 else np.uint32)
-
-
 def slab_layers(shape: Sequence[int], each: int) -> int:
     """Return the layers of a slab along the last axis of a box, a power of two, where a voxel takes `each` bytes.
 
@@ -60,7 +55,7 @@ class Slabs:
 
     def __init__(self, growth: Growth, folder: Path, each: int | None = None) -> None:
         self._folder = folder
-        self.dtype = voxel_dtype(growth.generations)
+        self.dtype = np.dtype(np.uint16 if growth.generations + 1 < 2**16 else np.uint32)
         low, high = box_of(growth)
         self.layers = slab_layers(tuple((high - low + 1).tolist()), each or self.dtype.itemsize)
         self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
