@@ -16,7 +16,7 @@ from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import GRID, write_rle
 from gpu_nim.storage.tables import endings, write_table
-from gpu_nim.storage.vtk_files import write_vti
+from gpu_nim.storage.voxels import write_vti
 
 
 @dataclass(frozen=True)
