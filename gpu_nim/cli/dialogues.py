@@ -1,4 +1,4 @@
-"""What `gpunim play` shows and reads: for Nim with piles of any size, and for any other game."""
+"""What `gpunim play` prints and reads: for Nim with piles of any size, and for any other game."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ class Dialogue:
         """The numbers of the position."""
         return spaced(self._here) or "no heap"
 
-    def shown(self, teaching: bool) -> str:
+    def description(self, teaching: bool) -> str:
         """The position, for a learner with who wins."""
         if not teaching:
             return f"Position: {self.position()}"
@@ -108,7 +108,7 @@ class NimDialogue(Dialogue):
     def __init__(self, piles: list[int]) -> None:
         self._here = as_position(piles)
 
-    def shown(self, teaching: bool) -> str:
+    def description(self, teaching: bool) -> str:
         """The piles, for a learner with their binary columns."""
         return columns(self._here) if teaching else f"Piles: {self.position()}"
 

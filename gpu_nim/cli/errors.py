@@ -13,7 +13,7 @@ from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of
 from gpu_nim.model.work import mpi_rank
 
-#: The signals that end a command, and what is said of them.
+#: The signals that end a command, and their messages.
 SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports

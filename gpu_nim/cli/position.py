@@ -74,16 +74,16 @@ def _print_moves(explained: Explanation) -> None:
         click.echo("There is no move.")
         return
     winning = explained.winning
-    shown = winning or explained.moves
+    listed = winning or explained.moves
     what = "winning " if winning else ""
-    head = f"{len(shown):,} {what}move{'s' * (len(shown) > 1)}"
+    head = f"{len(listed):,} {what}move{'s' * (len(listed) > 1)}"
     click.echo(f"{head}, of {len(explained.moves):,}:" if winning else f"{head}, none of which wins:")
-    rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in shown[:_SHOWN]]
+    rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in listed[:_SHOWN]]
     header = ("move", "leaves", "outcome", "Grundy value")
-    without = all(option.grundy is None for option in shown)  # misere play has no Grundy values
+    without = all(option.grundy is None for option in listed)  # misere play has no Grundy values
     print_table([row[:3] for row in rows] if without else rows, header[:3] if without else header)
-    if len(shown) > _SHOWN:
-        click.echo(f"and {len(shown) - _SHOWN:,} more, which --json prints")
+    if len(listed) > _SHOWN:
+        click.echo(f"and {len(listed) - _SHOWN:,} more, which --json prints")
 
 
 def _moves(count: int) -> str:

@@ -196,7 +196,7 @@ def _match(relation: _Relation, changed: Sequence[int], lost: int, known: Known)
 
 
 def _line(free: int, constants: int, f: Sequence[int], g: Sequence[int]) -> tuple[Fraction, Fraction] | None:
-    """C and d with f = c g + d at every place; None where there are none, c is 0, or too few places confirm them."""
+    """C and d with f = c g + d at every index; None where there are none, c is 0, or too few terms confirm them."""
     if len(f) < _FEWEST + constants:
         return None
     origin = (f[0], g[0]) if free == 2 else (0, 0)

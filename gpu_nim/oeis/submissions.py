@@ -190,7 +190,7 @@ def first_large(terms: Iterable[int]) -> int:
     >>> first_large([0, 1, 13]), first_large([0, 1])
     (3, 1)
     """
-    return next((place for place, term in enumerate(terms, 1) if abs(term) > 1), 1)
+    return next((position for position, term in enumerate(terms, 1) if abs(term) > 1), 1)
 
 
 def read_entries(folder: str) -> Iterator[dict[str, Any]]:

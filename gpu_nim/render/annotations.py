@@ -18,7 +18,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
-from gpu_nim.render.words import LEAST, TextLayout, label_size, number, placed, required, text_width, unit
+from gpu_nim.render.words import LEAST, TextLayout, label_size, layout, number, required_layout, text_width, unit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -72,7 +72,7 @@ class LegendBox:
         self.height = (self._rows + 1.2) * line
 
     def draw(self, drawing: Drawing, left: float, top: float) -> None:
-        """Draw the legend, its upper left corner at that place."""
+        """Draw the legend, its upper left corner at that point."""
         size = self.size
         drawing.label(self.legend.title, (left, top + size), size, "left")
         if isinstance(self.legend, Bar):
@@ -91,7 +91,7 @@ class LegendBox:
         left, top = round(left if self.beside else left + self._named / 2), round(top)
 
         def at(along: float, across: float) -> Point:
-            """The place so far from the beginning of the first band, and from the bar's left or upper side."""
+            """The point so far from the beginning of the first band, and from the bar's left or upper side."""
             return (left + across, top + self._bar - along) if self.beside else (left + along, top + across)
 
         # No closer than a pixel, with all that are named, each over the one before, so that there are no gaps between them.
@@ -111,9 +111,9 @@ class Annotations:
     `space` is what they leave of the picture, as left, top, right and bottom in pixels; `margins` is what they and the axes take.
 
     Args:
-        look: what is shown.
-        legend: what the colours stand for; shown where the look has a legend.
-        box: the coordinates of the object; shown where the look has axes.
+        look: the appearance of the picture.
+        legend: what the colours stand for; drawn where the look has a legend.
+        box: the coordinates of the object; drawn where the look has axes.
         running: the longest of the words that change from frame to frame.
 
     Raises:
@@ -126,8 +126,8 @@ class Annotations:
         self._theme = look.drawn_theme
         self._width, self._height = look.resolution
         self._unit = unit(*look.resolution)
-        self._title = required("title", look.title, *look.resolution) if look.title else None
-        self._caption = required("caption", look.caption, *look.resolution) if look.caption else None
+        self._title = required_layout("title", look.title, *look.resolution) if look.title else None
+        self._caption = required_layout("caption", look.caption, *look.resolution) if look.caption else None
         words = self._running(running) or self._caption
         self._top = self._title.bottom if self._title else 0.0
         self._bottom = words.top if words else float(self._height)
@@ -144,7 +144,7 @@ class Annotations:
     def _running(self, text: str) -> TextLayout | None:
         """The words of a frame, above the caption."""
         foot = self._caption.top - 0.5 * _GAP * self._unit if self._caption else None
-        return placed("words", text, *self.look.resolution, foot) if text else None
+        return layout("words", text, *self.look.resolution, foot) if text else None
 
     def _fitted(self, legend: Legend) -> LegendBox:
         """The legend in letters of the size of labels, or smaller where there is no space for these."""
@@ -174,9 +174,9 @@ class Annotations:
         wide = (1 - 2 * MARGIN - found.left - found.right) * self._width
         high = (1 - 2 * MARGIN - found.head - found.foot) * self._height
         if (self._legend or self.box) and min(wide, high) < _LEAST_OBJECT * self.size:
-            shown = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
+            given = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
             raise UsageError(
-                f"{' and '.join(shown)} must leave space for the object, and on {self._width}x{self._height} pixels there is none: "
+                f"{' and '.join(given)} must leave space for the object, and on {self._width}x{self._height} pixels there is none: "
                 "draw a larger picture"
             )
         return found
@@ -195,14 +195,14 @@ class Annotations:
     def _pixels(self) -> "Image":
         return self.words.pixels()
 
-    def changing(self, running: str = "", box: CoordinateBox | None = None, place: Projection | None = None) -> Drawing:
+    def changing(self, running: str = "", box: CoordinateBox | None = None, project: Projection | None = None) -> Drawing:
         """Return a drawing of the words of a frame, and the axes of a box where it is seen, apart from what is the same in all."""
         drawing = Drawing(self._theme, self._width, self._height, halo=self.look.transparent)
         drawing.taken = [*self.words.taken, *self._areas(running)]
         if setting := self._running(running):
             drawing.set(setting)
-        if box is not None and place is not None:
-            draw_axes(box, place, drawing, self.size)
+        if box is not None and project is not None:
+            draw_axes(box, project, drawing, self.size)
         return drawing
 
     def sheet(self) -> "Image":
@@ -240,14 +240,14 @@ class Annotations:
             picture: in pixels, RGB or RGBA.
             camera: the camera that it was drawn from.
             running: the words of this frame.
-            box: the coordinates of what is shown of the object, by default of all.
+            box: the coordinates of what is drawn of the object, by default of all.
         """
         self._scrim(picture, running)
         if self._title or self._caption or self._legend:
             lay_over(picture, self._pixels)
         if running or self.box is not None:
-            shown = None if self.box is None else box or self.box
-            lay_over(picture, self.changing(running, shown, on_picture(camera, *self.look.resolution)).pixels())
+            drawn = None if self.box is None else box or self.box
+            lay_over(picture, self.changing(running, drawn, on_picture(camera, *self.look.resolution)).pixels())
 
     def _scrim(self, picture: "Image", running: str) -> None:
         """Lay a scrim under words where the picture has more of their colour than of the background's, as within an object."""
@@ -266,9 +266,9 @@ class Annotations:
 def on_picture(camera: Camera, width: int, height: int) -> Projection:
     """Return where a camera sees points on a picture of that size: pixels from its upper left corner, NaN behind the eye."""
 
-    def place(points: NDArray[np.floating]) -> NDArray[np.floating]:
+    def project(points: NDArray[np.floating]) -> NDArray[np.floating]:
         seen = camera.on_picture(points, width, height).astype(np.float64)
         seen[seen[:, 2] <= 1e-3] = np.nan
         return seen[:, :2]
 
-    return place
+    return project

@@ -1,6 +1,6 @@
 """Drawings of polygons, lines, discs and words: matplotlib figures, written as SVG and PDF, rasterised, or laid over a picture.
 
-Places are points, a 72nd of an inch, from the upper left corner, downwards; over a picture a point is a pixel.
+Coordinates are in points, a 72nd of an inch, from the upper left corner, downwards; over a picture a point is a pixel.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _CAPTION = 20.0  # points
 _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them
 _EXCLUDES = 0.25  # of the size: the least gap between labels of one line
 _HALO = 0.3  # of the size of words: how wide their rim is, both sides together
-_SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the place where it is held
+_SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the point where it is held
 _STYLE = {
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # an SVG's viewer may lack the first
     "text.hinting": "none",  # letters as wide as they are measured, at any size

@@ -1,4 +1,4 @@
-"""Framing: the camera of a look, which stands at the place that it gives, or shows all of an object with space for what it says."""
+"""Framing: the camera of a look, at the position that it gives, or fitted to an object with space for annotations."""
 
 from fractions import Fraction
 
@@ -113,7 +113,7 @@ def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> C
         target = parse_position("look-at", look.look_at)
     toward = [float(at - to) for at, to in zip(eye, target, strict=True)]
     if not any(toward):
-        raise UsageError(f"look-at must be another place than the eye, got {look.look_at or 'the middle of the object'!r}")
+        raise UsageError(f"look-at must be another point than the eye, got {look.look_at or 'the middle of the object'!r}")
     view = View((toward[0], toward[1], toward[2]))
     return Camera(np.array(eye, dtype=np.float64), view.basis(), float(np.tan(np.radians(_ANGLE / 2))), False, eye)
 

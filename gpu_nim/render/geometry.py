@@ -70,7 +70,7 @@ class Blocks:
         corners: int32 (N, 3), the cell of least coordinates of each.
         sizes: int32 (N,), the side of each in cells.
         generations: int32 (N,), the generation of its earliest cell, or half the total of a position, rounded down.
-        population: the number of cells, of the generations that are shown.
+        population: the number of cells, of the generations that are drawn.
         values: further values by name, such as "grundy" or "branch", each (N,).
         note: what was left out or made coarser, or "".
         flat: whether all cells are in a plane.
@@ -79,7 +79,7 @@ class Blocks:
         cells: the cell of least coordinates of each, int32 (N, k), where there are k > 3 coordinates and the corners are their
             projections; else None.
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
-        population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
+        population_until: returns the number of cells to a generation that are drawn, however they are merged or projected, or None.
         automaton: the name of the automaton whose growth it is, or "".
         rule: the rule of that growth, where it is known.
         colouring: what colours show unless others are requested; density where generations are not known.
@@ -256,7 +256,7 @@ def sheared(points: NDArray[np.float32]) -> NDArray[np.float32]:
 def require_cubes(blocks: Blocks) -> Blocks:
     """Return the blocks as cubes in space, also flat ones; UsageError for hexagons and triangles."""
     if blocks.lattice != "square":
-        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space")
+        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not drawn in space")
     return replace(blocks, flat=False)
 
 
@@ -270,11 +270,11 @@ def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[
             continue
         eye = camera.eye[axis]
         low = blocks.corners[:, axis]
-        for end, shown in ((1, low + blocks.sizes < eye), (-1, low > eye)):
-            if shown.all():
+        for end, seen in ((1, low + blocks.sizes < eye), (-1, low > eye)):
+            if seen.all():
                 yield axis, end, slice(None)
-            elif shown.any():
-                yield axis, end, shown
+            elif seen.any():
+                yield axis, end, seen
 
 
 def first_of_each(cells: NDArray[np.integer]) -> NDArray[np.intp]:
@@ -402,20 +402,20 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     if (count := blocks.population_until) is not None:
         before = count(first - 1)
 
-        def shown_until(generation: int) -> int:
+        def drawn_until(generation: int) -> int:
             return max(count(min(generation, stop - 1)) - before, 0)
 
-        blocks = replace(blocks, population=shown_until(stop), population_until=shown_until)
+        blocks = replace(blocks, population=drawn_until(stop), population_until=drawn_until)
     return blocks.take(keep, "" if keep.all() else generations_note(first, stop))
 
 
 def generations_unknown(name: str) -> UsageError:
     """Return the error for the choice of generations of a tree."""
-    return UsageError(f"earlier generations of {name} cannot be shown: macro-cells keep the last one alone")
+    return UsageError(f"earlier generations of {name} cannot be drawn: macro-cells keep the last one alone")
 
 
 def generations_note(first: int, stop: int) -> str:
-    """Return the note of an object of which only generations `first` to `stop` - 1 are shown.
+    """Return the note of an object of which only generations `first` to `stop` - 1 are drawn.
 
     >>> generations_note(8, 16), generations_note(31, 32)
     ('generations 8 to 15', 'generation 31')

@@ -22,7 +22,7 @@ from gpu_nim.render.geometry import Blocks, generations_between
 from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
-from gpu_nim.render.projection import one_at_each_place
+from gpu_nim.render.projection import one_at_each_point
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.styles import style_options
@@ -50,7 +50,7 @@ class Picture:
         image: a Pillow image, RGB or RGBA.
         engine: opengl, numpy or trace.
         drawn: the number of blocks drawn.
-        population: the number of cells of the source, of the generations that are shown.
+        population: the number of cells of the source, of the generations that are drawn.
         note: what was left out, or why another engine was used, or "".
         call: the call of the library that drew it.
 
@@ -158,18 +158,18 @@ def require_traceable(look: Look) -> None:
 
 
 def prepare(source: Source, look: Look, on_step: OnStep = no_progress) -> Blocks:
-    """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
+    """Return the blocks of a source that are drawn: of its generations, no finer than its style draws them.
 
     Args:
         source: as for `render`.
-        look: what is shown of it.
+        look: what is drawn of it.
         on_step: called for progress.
     """
     blocks = blocks_of(source, colour=look.colour, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
-        blocks = one_at_each_place(blocks)
+        blocks = one_at_each_point(blocks)
     if blocks.flat and not look.drawn_style.draws_flat:
         raise UsageError(f"style {look.style_name} needs an object in space, and {blocks.name} is flat")
     return look.drawn_style.prepared(blocks, look.quality)

@@ -113,7 +113,7 @@ class Option:
 
     Attributes:
         help: what it is, in sentences, with {} for its names.
-        check: returns a value that was given, or one in its place, by the name of the field; UsageError where it is wrong.
+        check: returns a value that was given, or its replacement, by the name of the field; UsageError where it is wrong.
         registry: what its names stand for, or None.
         names: returns its names, by default those of the registry; those in capitals are placeholders.
         metavar: the placeholder of a value without names.
@@ -161,7 +161,7 @@ def _printable(name: str, value: Any) -> str:
     return value
 
 
-def _place(name: str, value: Any) -> str:
+def _position(name: str, value: Any) -> str:
     parse_position(name.replace("_", "-"), _text(name, value))
     return str(value)
 
@@ -234,8 +234,8 @@ class Look:
     view: str | View | None = _field(  # noqa: RUF009 - a field
         None, f"{_ANY_VIEW}.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)
     )
-    eye: str | None = _field(None, _EYE, _place, metavar="A,B,C")
-    look_at: str | None = _field(None, "Focal point.  [default: the middle of the object]", _place, metavar="A,B,C")
+    eye: str | None = _field(None, _EYE, _position, metavar="A,B,C")
+    look_at: str | None = _field(None, "Focal point.  [default: the middle of the object]", _position, metavar="A,B,C")
     theme: str = _field("dark", "{}.", _name(lambda: THEMES), registry=THEMES)
     colour: str | None = _field(None, f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
     cmap: str | None = _field(None, _CMAP, _text, metavar="NAME")

@@ -222,8 +222,8 @@ def _opened(frames: Sequence[Path]) -> "Iterator[Image]":
             yield image.convert("RGB")
 
 
-def _shown(number: int, rate: int, unit: int) -> int:
-    """How long a frame is shown, in units of which a second has so many; all frames together are as long as they should be."""
+def _duration(number: int, rate: int, unit: int) -> int:
+    """The duration of a frame in units of which a second has so many; all frames together are as long as they should be."""
     return (number + 1) * unit // rate - number * unit // rate
 
 
@@ -244,7 +244,7 @@ def _write_gif(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provena
             dither = np.tile((threshold / 64 - 0.5) * _SPREAD, (height // 8 + 1, width // 8 + 1))[:height, :width, None]
         dithered = fromarray(np.clip(np.asarray(image) + dither, 0, 255).astype(np.uint8))
         indexed = dithered.quantize(palette=colours, dither=Dither.NONE)
-        file.writelines(getdata(indexed, duration=10 * _shown(number, rate, 100)))
+        file.writelines(getdata(indexed, duration=10 * _duration(number, rate, 100)))
     file.write(b"\x3b")
 
 
@@ -269,8 +269,8 @@ def _write_webp(file: IO[bytes], frames: Sequence[Path], rate: int, made: Proven
             file.write(_chunk(b"VP8X", b"\x0a\0\0\0" + sides) + _chunk(b"ANIM", bytes(6)))  # an animation, with EXIF
         still = BytesIO()
         image.save(still, format="WEBP", quality=_QUALITY)
-        shown = _shown(number, rate, 1000).to_bytes(3, "little")
-        file.write(_chunk(b"ANMF", bytes(6) + sides + shown + b"\2" + still.getvalue()[12:]))  # which replaces the one before
+        duration = _duration(number, rate, 1000).to_bytes(3, "little")
+        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + still.getvalue()[12:]))  # which replaces the one before
     file.write(_chunk(b"EXIF", image_options(".webp", made)["exif"].tobytes().removeprefix(b"Exif\0\0")))
     size = file.tell() - 8
     file.seek(4)

@@ -58,7 +58,7 @@ def _has_egl() -> bool:
 def probe() -> str | None:
     """Return the class of window that VTK can open off screen here, or None where it would crash; in at most 0.1 s.
 
-    A build of VTK for another library, such as OSMesa, is asked for by VTK's own variable.
+    A build of VTK for another library, such as OSMesa, is chosen by VTK's own variable.
     """
     if chosen := os.environ.get(_VARIABLE):
         return chosen

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.geometry import Blocks, first_of_each
 
-#: Parts of the side of a cell in which places are rounded that are not on a lattice.
+#: Parts of the side of a cell in which coordinates are rounded that are not on a lattice.
 FINE = 16
 
 _NAMES = ("a+b−c−d", "a−b+c−d", "a−b−c+d")
@@ -67,7 +67,7 @@ def in_space(blocks: Blocks) -> Blocks:
     if reach * dimension * FINE >= 1 << 30:
         raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
     middles = (cells + (sides[:, None] - 1) / 2) @ frame(dimension)[:3].T
-    # Places are rounded to parts of a cell: `FINE` are the side of one.
+    # Coordinates are rounded to parts of a cell: `FINE` are the side of one.
     sizes = (sides * FINE).astype(np.int32)
     corners = np.rint(middles * FINE - (sizes[:, None] - FINE) / 2).astype(np.int32)
     unit = int(np.gcd.reduce(corners, axis=None, initial=int(sizes.min())))
@@ -77,9 +77,9 @@ def in_space(blocks: Blocks) -> Blocks:
     return replace(blocks, corners=corners // unit, sizes=sizes // unit, unit=side, coordinates=names, note=note)
 
 
-def one_at_each_place(blocks: Blocks) -> Blocks:
-    """Return the earliest of the blocks that a projection brings to one place, with a note of their number."""
+def one_at_each_point(blocks: Blocks) -> Blocks:
+    """Return the earliest of the blocks that are projected to one point, with a note of their number."""
     order = np.argsort(blocks.generations, kind="stable")
     first = order[np.sort(first_of_each(blocks.corners[order]))]
     covered = len(blocks) - len(first)
-    return blocks.take(first, f"{len(blocks):,} cells at {len(first):,} places" if covered else "")
+    return blocks.take(first, f"{len(blocks):,} cells at {len(first):,} points" if covered else "")

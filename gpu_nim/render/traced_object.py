@@ -35,7 +35,7 @@ from gpu_nim.render.geometry import (
     removed,
 )
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import one_at_each_place
+from gpu_nim.render.projection import one_at_each_point
 from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, SavedGrowth, Source, TreeSource, newborns, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
@@ -50,7 +50,7 @@ _PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every fra
 BY_GENERATION = (None, "rank", "generation")
 
 _LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
-_NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
+_NEVER = np.iinfo(np.uint16).max  # for the generation of a brick without cells
 #: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
 
@@ -70,7 +70,7 @@ class TracedObject(Blocks):
         legend: what the colours stand for.
         earlier: returns the object without the generations after one, as a growth whose newest cells glow
             (`gpu_nim.render.colourings.glow_by_age`); the blocks then have the generations of their earliest cells. Only of
-            objects that are made to be shown so.
+            objects that are made for that.
         removed: the cells that a cut removes, or None.
     """
 
@@ -116,7 +116,7 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
         source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
         look: its colours and generations.
         on_step: called for progress, as the source is grown.
-        growing: whether its earlier generations are to be shown, too (`TracedObject.until`).
+        growing: whether its earlier generations are to be drawn, too (`TracedObject.until`).
 
     Raises:
         UsageError: the source is unknown or flat, or has not what its colours need.
@@ -357,7 +357,7 @@ def _of_scene(
         births: the number of each generation.
         generations: those of the cells, by their numbers in the scene.
         coloured: returns the colours of cells by these numbers, and what they stand for, where a generation is the last.
-        keys: the keys of the cells in order of generation, of an object whose earlier generations are to be shown; else None.
+        keys: the keys of the cells in order of generation, of an object whose earlier generations are to be drawn; else None.
         facts: further arguments of `Blocks`.
     """
     count = counted(births)
@@ -412,17 +412,17 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
-        blocks = one_at_each_place(blocks)
+        blocks = one_at_each_point(blocks)
     low, high = blocks.bounds()
     packer = BrickPacker(*_box(low.tolist(), (high - 1).tolist()))
     keys = packer.add(blocks.corners)
     scene = packer.scene()
-    shown, births = look.colours_of(blocks), np.bincount(blocks.generations)
-    legend = legend_of(blocks, shown, look.colour)
+    base, births = look.colours_of(blocks), np.bincount(blocks.generations)
+    legend = legend_of(blocks, base, look.colour)
     order = np.argsort(scene.number_of(keys))
 
     def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
-        table = glow_by_age(shown, blocks.generations, last, look.drawn_theme) if growing else shown
+        table = glow_by_age(base, blocks.generations, last, look.drawn_theme) if growing else base
         return lambda numbers: table[order[numbers]], legend
 
     facts = {name: getattr(blocks, name) for name in ("name", "coordinates", "automaton", "note")}

@@ -79,7 +79,7 @@ ANGLES = "AZIM,ELEV"
 #: The views by name; any other is AZIM,ELEV.
 VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
 
-#: The view from a place inside (see `gpu_nim.render.framing`).
+#: The view from inside (see `gpu_nim.render.framing`).
 INSIDE = "inside"
 
 #: Exact coordinates, in cells: an eye can stand between two cells of an object of 2^60, which doubles would not hold.
@@ -87,10 +87,10 @@ Position = tuple[Fraction, Fraction, Fraction]
 
 
 def parse_position(name: str, text: str) -> Position:
-    """Return the place that a text names: three coordinates in cells, separated by commas.
+    """Return the position that a text names: three coordinates in cells, separated by commas.
 
     Args:
-        name: what the place is, for messages.
+        name: what it is called in messages.
         text: numbers as `gpu_nim.model.arguments.parse_rational` reads them.
 
     Raises:
@@ -239,15 +239,15 @@ def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
 class Camera:
     """A camera: the rows of `basis` are right, up and toward the eye, from the object.
 
-    `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle. `place` is the
-    exact place of the eye where doubles may not hold it.
+    `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle. `position` is the
+    exact position of the eye where doubles may not hold it.
     """
 
     eye: NDArray[np.float64]
     basis: NDArray[np.float64]
     scale: float
     parallel: bool
-    place: Position | None = None
+    position: Position | None = None
 
     def project(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the eye."""

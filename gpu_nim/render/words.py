@@ -169,8 +169,8 @@ def label_size(width: int, height: int) -> float:
     return max(size * unit(width, height), least)
 
 
-def placed(what: str, text: str, width: int, height: int, foot: float | None = None) -> TextLayout | None:
-    """Return words at their place on a picture, within its margins, or None where they would be illegibly small.
+def layout(what: str, text: str, width: int, height: int, foot: float | None = None) -> TextLayout | None:
+    """Return the layout of words on a picture, within its margins, or None where they would be illegibly small.
 
     Args:
         what: title, at the top, or caption or words, at the bottom.
@@ -186,11 +186,11 @@ def placed(what: str, text: str, width: int, height: int, foot: float | None = N
     return replace(found, top=found.top + (height - 40 * u if foot is None else foot) - found.bottom)
 
 
-def required(what: str, text: str, width: int, height: int) -> TextLayout:
-    """Return a title or a caption at its place on a picture; UsageError where it cannot be set or would be illegibly small."""
+def required_layout(what: str, text: str, width: int, height: int) -> TextLayout:
+    """Return the layout of a title or a caption; UsageError where it cannot be set or would be illegibly small."""
     if reason := obstacle(text):
         raise UsageError(f"{what} {reason}")
-    found = placed(what, text, width, height)
+    found = layout(what, text, width, height)
     if found is None:
         wide, high = width - 128 * unit(width, height), _KINDS[what][2] * height
         raise UsageError(

@@ -96,7 +96,7 @@ def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared
 def load_growth(path: Path) -> Growth:
     """Read the growth in a .zarr or .npz file; see `gpu_nim.storage.save_load.load`.
 
-    The cells of a .zarr are read when they are asked for, those of an .npz at once.
+    The cells of a .zarr are read on demand, those of an .npz at once.
     """
     with reading(path):
         arrays = open_arrays(path, _ARRAYS)

@@ -228,8 +228,8 @@ def _read_csv(path: Path, most: int | None) -> Columns:
         found = [row for row in islice(lines, most) if row]
     if any(len(row) != len(header) for row in found):
         raise CorruptFile("its rows are not as long as its header")
-    for place, name in enumerate(header):
-        if name in header[:place] or _is_number(name):
+    for index, name in enumerate(header):
+        if name in header[:index] or _is_number(name):
             raise CorruptFile(f"its first line must name its columns, each once, got {printable(name, 40)}")
     return _columns(header, found)
 

@@ -119,8 +119,8 @@ class Slabs:
             voxels[:] = 0
             for rows in self._between(low + first, low + first + len(voxels)):
                 layer = rows[:, -2] - (low + first)
-                places = tuple(rows[:, axis] - self.lower[axis] for axis in range(len(room)))
-                voxels[(layer, *places)] = rows[:, -1].astype(self.dtype) + 1
+                index = tuple(rows[:, axis] - self.lower[axis] for axis in range(len(room)))
+                voxels[(layer, *index)] = rows[:, -1].astype(self.dtype) + 1
             yield first, voxels
 
     def _between(self, first: int, stop: int) -> Iterator[NDArray[np.integer]]:

@@ -57,8 +57,8 @@ class Turntable(Motion):
         self._elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
         self._middle = (hull.min(axis=0) + hull.max(axis=0)) / 2
         whole = _revolved(hull - self._middle)
-        shown, margins = with_shadow(whole, self._view(0.0), self.look), self._drawn.annotations.margins
-        self._beside = fit(self._view(0.0), shown, self.look.aspect, margin=0.04, margins=margins)
+        hull, margins = with_shadow(whole, self._view(0.0), self.look), self._drawn.annotations.margins
+        self._beside = fit(self._view(0.0), hull, self.look.aspect, margin=0.04, margins=margins)
 
     def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
@@ -76,7 +76,7 @@ class Turntable(Motion):
 
 
 def _revolved(points: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return points that frame all places of points (N, 3) that turn about the vertical through (0, 0, 0)."""
+    """Return points that frame all positions of points (N, 3) that turn about the vertical through (0, 0, 0)."""
     rings = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     arms = np.linalg.norm(points[:, :2], axis=1)
     swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
@@ -101,7 +101,7 @@ def fixed_point(word: str) -> Position:
     ((Fraction(1, 1), Fraction(1, 1), Fraction(0, 1)), (Fraction(1, 1), Fraction(2, 3), Fraction(1, 3)))
     """
     a, b, c = (
-        Fraction(sum(_CORNERS[corner][axis] << len(word) - 1 - place for place, corner in enumerate(word)), 2 ** len(word) - 1)
+        Fraction(sum(_CORNERS[corner][axis] << len(word) - 1 - index for index, corner in enumerate(word)), 2 ** len(word) - 1)
         for axis in range(3)
     )
     return a, b, c
