@@ -72,7 +72,7 @@ def _print(found: "Guess") -> None:
     for formula in found.formulas:
         _print_formula(formula, formula.title, [("holds for", _equations(formula))])
     for formula in found.weak:
-        held = f"{_equations(formula)}, of {found.question.needed_for(formula):,} that are needed"
+        held = f"{_equations(formula)}, of {found.needed_for(formula):,} that are needed"
         _print_formula(formula, f"WEAK: {formula.title}", [("holds for", held)])
     if not (found.formulas or found.weak):
         click.echo("\nno formula found")

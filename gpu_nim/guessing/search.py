@@ -9,7 +9,7 @@ from typing import Any
 from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, find_equation, most_unknowns
 from gpu_nim.guessing.formula import LEAST, MAX_TERMS, Formula, needed_confirmations
 from gpu_nim.guessing.known import Match, find_known, known_sequences
-from gpu_nim.guessing.recurrences import MODULI, Recurrence, find_modular_recurrence, find_recurrence, max_order
+from gpu_nim.guessing.recurrences import MODULI, find_modular_recurrence, find_recurrence, max_order
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.arguments import IntLike, integer, integers, items
 from gpu_nim.model.errors import UsageError
@@ -23,39 +23,6 @@ BASES = range(2, 17)
 
 #: The fewest terms from which anything is guessed.
 FEWEST = 4
-
-
-@dataclass(frozen=True)
-class Question:
-    """The terms, and how a formula of them is searched.
-
-    Args:
-        terms: f(0), f(1), ...
-        bases: of k-regular sequences, the first with a formula alone.
-        confirm: how many terms must confirm a formula; None for as many as numbers are fitted, and 8 or more, as values vary.
-    """
-
-    terms: tuple[int, ...]
-    bases: Sequence[int] = BASES
-    confirm: int | None = None
-
-    @cached_property
-    def needed(self) -> int:
-        """How many terms must confirm any formula."""
-        return needed_confirmations(self.terms) if self.confirm is None else self.confirm
-
-    def needed_for(self, formula: Formula) -> int:
-        """How many terms must confirm this formula: also as many as were chosen to fit, so that half of the terms show it.
-
-        Functions of the digits in base b, such as their sum, have the period b in b^2 terms, and valuations in 2 b^2 but for one.
-        """
-        if self.confirm is not None:
-            return self.confirm
-        return max(needed_confirmations(getattr(formula, "terms", self.terms)), formula.chosen, 2 * formula.period**2)
-
-    def accepts(self, formula: Formula) -> bool:
-        """Whether enough terms confirm a formula."""
-        return formula.confirmed >= self.needed_for(formula)
 
 
 @dataclass
@@ -75,29 +42,41 @@ class Answer:
 
 @dataclass(frozen=True, repr=False)
 class Guess:
-    """What was found for some terms.  f(0) is the first term throughout.
+    """The search for formulas of some terms, and what was found.  f(0) is the first term throughout.
 
-    Attributes:
-        question: the terms, and how a formula of them was searched.
+    Args:
+        terms: f(0), f(1), ...
+        bases: of k-regular sequences, the first with a formula alone.
+        confirm: how many terms must confirm a formula; None for as many as numbers are fitted, and 8 or more, as values vary.
         answers: what each kind of formula gave, by the name of the kind.
         source: what has the terms.
         first: the index of the first term there.
     """
 
-    question: Question
-    answers: dict[str, Answer]
+    terms: tuple[int, ...]
+    bases: Sequence[int] = BASES
+    confirm: int | None = None
+    answers: dict[str, Answer] = field(default_factory=dict)
     source: str = "integers"
     first: int = 0
 
-    @property
-    def terms(self) -> tuple[int, ...]:
-        """The terms."""
-        return self.question.terms
-
-    @property
+    @cached_property
     def needed(self) -> int:
         """How many terms must confirm any formula; one that was fitted to more terms needs as many."""
-        return self.question.needed
+        return needed_confirmations(self.terms) if self.confirm is None else self.confirm
+
+    def needed_for(self, formula: Formula) -> int:
+        """How many terms must confirm this formula: also as many as were chosen to fit, so that half of the terms show it.
+
+        Functions of the digits in base b, such as their sum, have the period b in b^2 terms, and valuations in 2 b^2 but for one.
+        """
+        if self.confirm is not None:
+            return self.confirm
+        return max(needed_confirmations(getattr(formula, "terms", self.terms)), formula.chosen, 2 * formula.period**2)
+
+    def accepts(self, formula: Formula) -> bool:
+        """Whether enough terms confirm a formula."""
+        return formula.confirmed >= self.needed_for(formula)
 
     def __repr__(self) -> str:
         found = ", ".join(formula.title for formula in self.formulas) or "no formula"
@@ -155,74 +134,72 @@ class Kind:
     Args:
         name: its name.
         summary: what it is, in a line.
-        search: searches formulas of that kind; `found` are the formulas found before that half of the terms show.
+        search: searches formulas of that kind; the answers are those of the kinds before it.
     """
 
     name: str
     summary: str
-    search: Callable[[Question, list[Formula]], Answer]
+    search: Callable[[Guess], Answer]
 
 
 #: The kinds of formulas, in the order in which they are searched.
 KINDS = Registry[Kind]("kind of formula")
 
 
-def _kind(
-    name: str, summary: str
-) -> Callable[[Callable[[Question, list[Formula]], Answer]], Callable[[Question, list[Formula]], Answer]]:
+def _kind(name: str, summary: str) -> Callable[[Callable[[Guess], Answer]], Callable[[Guess], Answer]]:
     return KINDS.decorator(lambda function: Kind(name, summary, function))
 
 
 @_kind("recurrence", "linear recurrences, rational generating functions, polynomials, quasi-polynomials")
-def _recurrence(question: Question, found: list[Formula]) -> Answer:
-    terms, needed = question.terms, question.needed
+def _recurrence(guess: Guess) -> Answer:
+    terms, needed = guess.terms, guess.needed
     most = max_order(terms)
     formula = find_recurrence(terms)
     none = f"none of order up to {most}: order {most + 1} takes {2 * (most + 1) + needed:,} terms"
-    return _answer(question, none if formula is None else f"orders up to {most}", [formula])
+    return _answer(guess, none if formula is None else f"orders up to {most}", [formula])
 
 
 @_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
-def _modular(question: Question, found: list[Formula]) -> Answer:
-    if known := _implied(found):
+def _modular(guess: Guess) -> Answer:
+    if known := _implied(guess):
         return known
     formulas: list[Formula] = []
     without = []
     for prime in MODULI:
-        formula = find_modular_recurrence(question.terms, prime)
-        if formula is None or not question.accepts(formula):
+        formula = find_modular_recurrence(guess.terms, prime)
+        if formula is None or not guess.accepts(formula):
             without.append(str(prime))
         else:
             formulas.append(formula)
     none = f": none modulo {', '.join(without)}" if without else ""
-    return Answer(f"orders up to {max_order(question.terms)}{none}", formulas)
+    return Answer(f"orders up to {max_order(guess.terms)}{none}", formulas)
 
 
 @_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
-def _regular(question: Question, found: list[Formula]) -> Answer:
-    terms, bases = question.terms, question.bases
+def _regular(guess: Guess) -> Answer:
+    terms, bases = guess.terms, guess.bases
     searches = {base: find_regular(terms, base) for base in bases}
     formulas = [formula for formula, _ in searches.values() if formula is not None]
     # A sequence that is regular in two bases, of which no powers are equal, has a linear recurrence [Bell]: one base is enough.
-    formula = next(filter(question.accepts, formulas), min(formulas, key=lambda formula: formula.fitted, default=None))
+    formula = next(filter(guess.accepts, formulas), min(formulas, key=lambda formula: formula.fitted, default=None))
     if formula is not None:
-        return _answer(question, f"base {formula.base}", [formula])
+        return _answer(guess, f"base {formula.base}", [formula])
     _, first = searches[bases[0]]
-    enough = bases[0] ** first * (first + question.needed)
+    enough = bases[0] ** first * (first + guess.needed)
     others = f"; none in bases {bases[1]} to {bases[-1]}" if len(bases) > 1 else ""
     none = f"base {bases[0]}: rank {first} or more is proved; to find rank {first} takes up to {enough:,} terms{others}"
-    return _answer(question, none, [])
+    return _answer(guess, none, [])
 
 
-def _equations(kind: type[Equation], question: Question, found: list[Formula]) -> Answer:
-    if known := _implied(found):
+def _equations(kind: type[Equation], guess: Guess) -> Answer:
+    if known := _implied(guess):
         return known
-    most, least = most_unknowns(question.terms, question.needed), (kind.LEAST_ORDER + 1) * (kind.LEAST_DEGREE + 1)
+    most, least = most_unknowns(guess.terms, guess.needed), (kind.LEAST_ORDER + 1) * (kind.LEAST_DEGREE + 1)
     if most < least:
         return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
-    formula = find_equation(kind, question.terms, question.needed)
+    formula = find_equation(kind, guess.terms, guess.needed)
     tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
-    return _answer(question, tested if formula is not None else f"none with {tested}", [formula])
+    return _answer(guess, tested if formula is not None else f"none with {tested}", [formula])
 
 
 _kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")(partial(_equations, PRecurrence))
@@ -232,20 +209,22 @@ _kind("algebraic", "algebraic generating functions")(partial(_equations, Algebra
 @_kind(
     "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
 )
-def _known(question: Question, found: list[Formula]) -> Answer:
-    return _answer(question, f"{len(known_sequences())} sequences", find_known(question.terms))
+def _known(guess: Guess) -> Answer:
+    return _answer(guess, f"{len(known_sequences())} sequences", find_known(guess.terms))
 
 
-def _implied(found: list[Formula]) -> Answer | None:
-    """The answer where a linear recurrence, which implies as much, was found."""
-    return next((Answer(f"follows: {formula.title}") for formula in found if isinstance(formula, Recurrence)), None)
+def _implied(guess: Guess) -> Answer | None:
+    """The answer where a linear recurrence, which implies as much, was found that half of the terms show."""
+    answer = guess.answers.get("recurrence", Answer(""))
+    found = (each for each in (*answer.formulas, *answer.weak) if each.confirmed >= each.chosen)
+    return next((Answer(f"follows: {formula.title}") for formula in found), None)
 
 
-def _answer(question: Question, tested: str, formulas: Sequence[Formula | None]) -> Answer:
+def _answer(guess: Guess, tested: str, formulas: Sequence[Formula | None]) -> Answer:
     """The formulas found; those that too few terms confirm are weak."""
     answer = Answer(tested)
     for formula in filter(None, formulas):
-        (answer.formulas if question.accepts(formula) else answer.weak).append(formula)
+        (answer.formulas if guess.accepts(formula) else answer.weak).append(formula)
     return answer
 
 
@@ -261,9 +240,7 @@ def search(
     bases = BASES if base is None else (integer("base", base, 2, 36),)
     least = None if confirm is None else integer("confirm", confirm, LEAST)
     chosen = [*KINDS.values()] if kinds is None else [KINDS.find(name) for name in items("kinds", kinds, "kinds of formulas")]
-    question = Question(values, bases, least)
-    answers: dict[str, Answer] = {}
+    guess = Guess(values, bases, least)
     for kind in chosen:
-        found = [each for answer in answers.values() for each in (*answer.formulas, *answer.weak) if each.confirmed >= each.chosen]
-        answers[kind.name] = kind.search(question, found)
-    return Guess(question, answers)
+        guess.answers[kind.name] = kind.search(guess)
+    return guess
