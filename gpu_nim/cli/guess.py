@@ -8,10 +8,9 @@ import click
 from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE, COLUMN_NAME, KIND_NAMES
 from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
-from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS
+from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS, Formula
 
 if TYPE_CHECKING:
-    from gpu_nim.guessing.formula import Formula
     from gpu_nim.guessing.search import Guess
 
 _EXAMPLES = {
@@ -80,11 +79,11 @@ def _print(found: "Guess") -> None:
     print_table((f"  {kind}", answer.tested) for kind, answer in found.answers.items())
 
 
-def _print_formula(formula: "Formula", title: str, evidence: list[tuple[str, str]]) -> None:
+def _print_formula(formula: Formula, title: str, evidence: list[tuple[str, str]]) -> None:
     click.echo()
     say(title)
     print_table((f"  {name}", text) for name, text in (*formula.rows, *evidence, ("proved", formula.certainty)))
 
 
-def _equations(formula: "Formula") -> str:
+def _equations(formula: Formula) -> str:
     return f"{formula.confirmed:,} equations beyond the {formula.fitted:,} numbers chosen to fit"
