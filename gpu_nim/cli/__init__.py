@@ -12,9 +12,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import Helpful, color_option, coloured_by_environment, memory_option
@@ -24,9 +25,6 @@ from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.files import COMMAND
 from gpu_nim.model.work import MpiRank, Outcome, mpi_rank
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 #: The commands with their summaries by theme, for the first page of the help, which loads none of them.
 THEMES = {
@@ -117,10 +115,8 @@ class LazyGroup(Helpful, click.Group):
             with formatter.section(theme):
                 formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
         items = [CompletionItem(name, help=summary) for name, summary in COMMANDS.items() if name.startswith(incomplete)]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
@@ -130,8 +126,6 @@ class LazyGroup(Helpful, click.Group):
         words = sys.argv[1:] if args is None else args
         with ended(words) as outcome, terminations_raised():
             if _COMPLETE in os.environ:
-                from click.shell_completion import shell_complete
-
                 outcome.status = shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
             else:
                 with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:

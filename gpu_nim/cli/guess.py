@@ -1,7 +1,7 @@
 """`gpunim guess`: formulas that terms of a sequence obey, with what was tested, what confirms them and what is proved."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -9,9 +9,9 @@ from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE, COLUMN_NAME, KIND_NAME
 from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
 from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS, Formula
-
-if TYPE_CHECKING:
-    from gpu_nim.guessing.search import Guess
+from gpu_nim.guessing.search import Guess
+from gpu_nim.jobs.terms import guess as search
+from gpu_nim.storage.save_load import parse_terms
 
 _EXAMPLES = {
     "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
@@ -53,9 +53,6 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     chosen to fit, and what is proved: no number of terms proves the rest. Formulas of too few such equations are marked WEAK. In
     formulas, f(0) is the first term.
     """
-    from gpu_nim.jobs.terms import guess as search
-    from gpu_nim.storage.save_load import parse_terms
-
     name = sys.stdin.read() if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:
         parse_terms(name)  # several words are numbers
@@ -63,7 +60,7 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     emit_json(found.facts()) if as_json else _print(found)
 
 
-def _print(found: "Guess") -> None:
+def _print(found: Guess) -> None:
     last = found.first + len(found.terms) - 1
     say(f"{found.source}: {len(found.terms):,} terms, n = {found.first:,} to {last:,}")
     if found.first:

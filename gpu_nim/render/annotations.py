@@ -5,10 +5,10 @@ They are drawings that are laid over the finished pixels of a still, a frame or 
 
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
@@ -19,10 +19,6 @@ from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
 from gpu_nim.render.words import LEAST, TextLayout, label_size, layout, number, required_layout, text_width, unit
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
 
 _EDGE, _GAP = 64.0, 36.0  # units: from the picture's sides to words, and between the parts
 _WIDEST = 0.4  # of the picture's width or height: a legend
@@ -192,7 +188,7 @@ class Annotations:
         return drawing
 
     @cached_property
-    def _pixels(self) -> "Image":
+    def _pixels(self) -> Image.Image:
         return self.words.pixels()
 
     def changing(self, running: str = "", box: CoordinateBox | None = None, project: Projection | None = None) -> Drawing:
@@ -205,15 +201,13 @@ class Annotations:
             draw_axes(box, project, drawing, self.size)
         return drawing
 
-    def sheet(self) -> "Image":
+    def sheet(self) -> Image.Image:
         """Return a picture without an object, RGBA: the theme's background, or nothing where the look is transparent."""
-        from PIL import Image
-
         if self.look.transparent:
             return Image.new("RGBA", self.look.resolution, (0, 0, 0, 0))
         return Image.fromarray(quantise(background(self._theme, *self.look.resolution))).convert("RGBA")
 
-    def finished(self, sheet: "Image") -> "Image":
+    def finished(self, sheet: Image.Image) -> Image.Image:
         """Return a sheet with the words on it, without alpha unless the look is transparent."""
         lay_over(sheet, self._pixels)
         return sheet if self.look.transparent else sheet.convert("RGB")
@@ -233,7 +227,7 @@ class Annotations:
         gap = 0.3 * _GAP * self._unit
         return [(left - gap, top - gap, left + width + gap, top + height + gap) for left, top, width, height in boxes]
 
-    def annotate(self, picture: "Image", camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
+    def annotate(self, picture: Image.Image, camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
         """Lay the annotations over a picture of the look's size.
 
         Args:
@@ -249,10 +243,8 @@ class Annotations:
             drawn = None if self.box is None else box or self.box
             lay_over(picture, self.changing(running, drawn, on_picture(camera, *self.look.resolution)).pixels())
 
-    def _scrim(self, picture: "Image", running: str) -> None:
+    def _scrim(self, picture: Image.Image, running: str) -> None:
         """Lay a scrim under words where the picture has more of their colour than of the background's, as within an object."""
-        from PIL import Image
-
         text, back = (255 * np.array(colour) for colour in (self._theme.text, self._theme.bottom))
         for area in self._areas(running):
             left, top, right, bottom = (max(round(edge), 0) for edge in area)

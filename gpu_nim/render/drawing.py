@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
@@ -22,7 +23,6 @@ from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
-    from PIL.Image import Image
 
 Point = tuple[float, float]
 #: Left, top, right and bottom.
@@ -181,19 +181,16 @@ class Drawing:
         with atomic_write(path) as scratch:
             scratch.write_bytes(document)
 
-    def image(self, width: int, height: int) -> "Image":
+    def image(self, width: int, height: int) -> Image.Image:
         """Return the drawing as pixels, fitted into width by height, on its background or else on white."""
-        from PIL import Image
-
         found = self.pixels(min(width / self.width, height / self.height))
         image = Image.new("RGB", (width, height), bytes_of(self._background or (1.0, 1.0, 1.0)))
         image.paste(found, ((width - found.width) // 2, (height - found.height) // 2), found)
         return image
 
-    def pixels(self, scale: float = 1.0) -> "Image":
+    def pixels(self, scale: float = 1.0) -> Image.Image:
         """Return the drawing as pixels, so many a point, RGBA."""
         from matplotlib.text import Text
-        from PIL import Image
 
         backend: Any = import_module("matplotlib.backends.backend_agg")  # which has no types
         size = max(1, int(self.width * scale + 1e-6)), max(1, int(self.height * scale + 1e-6))
@@ -209,7 +206,7 @@ class Drawing:
         return Image.frombuffer("RGBA", size, renderer.buffer_rgba(), "raw", "RGBA", 0, 1)
 
 
-def lay_over(picture: "Image", over: "Image", at: tuple[int, int] = (0, 0)) -> None:
+def lay_over(picture: Image.Image, over: Image.Image, at: tuple[int, int] = (0, 0)) -> None:
     """Lay an RGBA picture over an RGB or RGBA one, its upper left corner at a pixel."""
     if picture.mode == "RGBA":
         picture.alpha_composite(over, at)

@@ -8,17 +8,15 @@ of even coordinate sum have none.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.rule import Rule
 from gpu_nim.render.views import Camera, support
-
-if TYPE_CHECKING:
-    from gpu_nim.model.rule import Rule
 
 #: The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside.
 SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
@@ -99,7 +97,7 @@ class Blocks:
     unit: int = 1
     population_until: Callable[[int], int] | None = None
     automaton: str = ""
-    rule: "Rule | None" = None
+    rule: Rule | None = None
     colouring: str = "rank"
 
     @property

@@ -4,10 +4,11 @@ import os
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageShow
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
@@ -31,12 +32,8 @@ from gpu_nim.render.traced_object import BY_GENERATION, TracedObject, traced_obj
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-
 #: A picture of a movie.
-Frame: TypeAlias = "Image"
+Frame: TypeAlias = Image.Image
 
 _PIXEL_BYTES = 28  # of a pixel that is drawn: its colours and its depth
 _OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its driver map, and for each core's thread, measured
@@ -58,7 +55,7 @@ class Picture:
     Picture(64x48, 16 cells, numpy)
     """
 
-    image: "Image"
+    image: Image.Image
     engine: str
     drawn: int
     population: int
@@ -78,8 +75,6 @@ class Picture:
         Raises:
             MissingDependency: there is no such program.
         """
-        from PIL import ImageShow
-
         if not ImageShow.show(self.image):
             raise MissingDependency("no program that shows pictures was found: save the picture to a file")
 
@@ -252,7 +247,7 @@ class Renderer:
         """What the last frame lacks, since it was interrupted, or ""."""
         return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
-    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = no_progress, partly: bool = False) -> "Image":
+    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = no_progress, partly: bool = False) -> Image.Image:
         """Return the annotated picture from a camera.
 
         Args:
@@ -267,10 +262,8 @@ class Renderer:
         self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)
         return image
 
-    def _over_background(self, pixels: NDArray[np.float32]) -> "Image":
+    def _over_background(self, pixels: NDArray[np.float32]) -> Image.Image:
         """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background."""
-        from PIL import Image
-
         width, height = self.look.resolution
         alpha = pixels[..., 3:]
         if self.look.transparent:

@@ -8,10 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
@@ -33,9 +34,6 @@ from gpu_nim.render.views import (
     parse_position,
 )
 from gpu_nim.render.words import JOINERS
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 PATHTRACED = "pathtraced"
 QUALITIES = ("draft", "final", PATHTRACED)
@@ -372,7 +370,7 @@ class LaidOutStyle(Style):
 
     @classmethod
     @abstractmethod
-    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> "Image":
+    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Image.Image:
         """Return the picture on its background and with its title.
 
         Args:

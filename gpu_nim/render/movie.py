@@ -19,6 +19,8 @@ from threading import Thread
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
+from PIL import Image
+from PIL.GifImagePlugin import getdata
 
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
@@ -32,8 +34,6 @@ from gpu_nim.storage.atomic import atomic_write, check_writable
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-    from PIL.Image import Image
 
 #: The endings of animated pictures.
 ANIMATIONS = (".gif", ".webp")
@@ -214,9 +214,7 @@ def write_animation(path: Path, frames: Sequence[Path], rate: int, made: Provena
         (_write_gif if path.suffix.lower() == ".gif" else _write_webp)(file, frames, rate, made)
 
 
-def _opened(frames: Sequence[Path]) -> "Iterator[Image]":
-    from PIL import Image
-
+def _opened(frames: Sequence[Path]) -> Iterator[Image.Image]:
     for frame in frames:
         with Image.open(frame) as image:
             yield image.convert("RGB")
@@ -229,9 +227,6 @@ def _duration(number: int, rate: int, unit: int) -> int:
 
 def _write_gif(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
     """Write a GIF with one palette and ordered dithering, so that what rests looks the same in all frames."""
-    from PIL.GifImagePlugin import getdata
-    from PIL.Image import Dither, fromarray
-
     colours, threshold = _colours(frames), np.array([[0]])
     for _ in range(3):
         threshold = np.block([[4 * threshold, 4 * threshold + 2], [4 * threshold + 3, 4 * threshold + 1]])
@@ -242,16 +237,14 @@ def _write_gif(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provena
             file.write(b"GIF89a" + pack("<HHBBB", width, height, 0xF7, 0, 0) + palette)
             file.write(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0" + gif_comment(made))
             dither = np.tile((threshold / 64 - 0.5) * _SPREAD, (height // 8 + 1, width // 8 + 1))[:height, :width, None]
-        dithered = fromarray(np.clip(np.asarray(image) + dither, 0, 255).astype(np.uint8))
-        indexed = dithered.quantize(palette=colours, dither=Dither.NONE)
+        dithered = Image.fromarray(np.clip(np.asarray(image) + dither, 0, 255).astype(np.uint8))
+        indexed = dithered.quantize(palette=colours, dither=Image.Dither.NONE)
         file.writelines(getdata(indexed, duration=10 * _duration(number, rate, 100)))
     file.write(b"\x3b")
 
 
-def _colours(frames: Sequence[Path]) -> "Image":
+def _colours(frames: Sequence[Path]) -> Image.Image:
     """A picture with a palette of the most important colours of some frames."""
-    from PIL import Image
-
     some = frames[:: len(frames) // _SAMPLED + 1]
     strip = Image.new("RGB", (_SAMPLE, _SAMPLE * len(some)))
     for number, image in enumerate(_opened(some)):

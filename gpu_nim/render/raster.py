@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.render.geometry import Quads
 from gpu_nim.render.themes import Theme
@@ -193,15 +194,11 @@ def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def enlarged(channel: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
     """Return a channel of a picture at that size, linearly interpolated."""
-    from PIL import Image
-
     return np.asarray(Image.fromarray(np.ascontiguousarray(channel)).resize((width, height), Image.Resampling.BILINEAR))
 
 
 def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:
     """Return the picture `scale` times smaller, as premultiplied sRGB and alpha, float32 in 0 to 1."""
-    from PIL import Image
-
     if scale > 1:
         height, width = pixels.shape[:2]
         pixels = np.asarray(Image.fromarray(pixels, "RGBa").resize((width // scale, height // scale), Image.Resampling.LANCZOS))

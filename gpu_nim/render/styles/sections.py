@@ -1,10 +1,11 @@
 """Sections: an object cut at evenly spaced heights, z = 0 among them, the sections side by side."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
@@ -12,9 +13,6 @@ from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import STYLES, LaidOutStyle, Look
 from gpu_nim.render.words import number, unit
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 _MOST = 12
 _FLAT = np.array([1, 1, 0])
@@ -31,10 +29,8 @@ class Sections(LaidOutStyle):
     draws_flat = False
 
     @classmethod
-    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> "Image":
+    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Image.Image:
         """Return the sections on one picture, as large as fits, each with its height."""
-        from PIL import Image
-
         u = unit(*look.resolution)
         annotations = Annotations(look, legend_of(blocks, base, look.colour) if look.legend else None)
         _, top, right, bottom = annotations.space
