@@ -269,8 +269,9 @@ class Renderer:
         if self.look.transparent:
             colour = np.clip(unmultiplied(pixels), 0, 1)
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        behind = background(self.look.drawn_theme, width, height) * self._style.background_weight(alpha)
-        return Image.fromarray(quantise(pixels[..., :3] + behind))
+        theme = self.look.drawn_theme
+        covered = 0 if self._style.luminous and not theme.light else alpha  # added light leaves all of the background
+        return Image.fromarray(quantise(pixels[..., :3] + background(theme, width, height) * (1 - covered)))
 
 
 def still_of(obj: Blocks, look: Look, engine: str) -> tuple[Renderer, Camera]:

@@ -356,14 +356,6 @@ class CameraStyle(Style):
             on_step: called for progress.
         """
 
-    def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
-        """Return the weight of the background at each pixel.
-
-        Args:
-            alpha: the object's alpha, float32 (height, width, 1).
-        """
-        return np.float32(1) if self.luminous and not self.theme.light else 1 - alpha
-
 
 class LaidOutStyle(Style):
     """A style that lays out a whole picture without a camera, so that there are no movies in it."""

@@ -8,15 +8,19 @@ them to join them.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from shutil import which
 from struct import pack
 from subprocess import DEVNULL, PIPE, run
 from threading import Thread
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 from PIL import Image
@@ -31,9 +35,6 @@ from gpu_nim.render.look import PATHTRACED
 from gpu_nim.render.metadata import LARGEST_WEBP, gif_comment, image_options, movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.storage.atomic import atomic_write, check_writable
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
 
 #: The endings of animated pictures.
 ANIMATIONS = (".gif", ".webp")
@@ -153,10 +154,6 @@ def _draw_frame(movie: Movie, number: int, file: Path) -> None:
 
 def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iterator[None]:
     """Draw each frame into its file, and yield when one is finished; `within` is called within a frame of this process."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed  # here, for the start-up time of other work
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
     if workers <= 1:
         renderer = motion_of(movie)
         for number, file in enumerate(files):
@@ -180,7 +177,7 @@ def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iter
             raise
 
 
-def _end_with(parent: "Connection") -> None:
+def _end_with(parent: Connection) -> None:
     """End this process when the other end of a pipe is closed, which is when the parent process ends for whatever reason."""
 
     def wait() -> None:
