@@ -209,15 +209,11 @@ def _bits(numbers: Iterable[int]) -> int:
 
 def _sum(parts: Iterable[tuple[Sequence[int], str, str]]) -> str:
     """A sum of things, each with a polynomial before it, the last one first."""
-    text = ""
+    named = []
     for coefficients, variable, name in [*parts][::-1]:
-        if not coefficients:
-            continue
-        sign = -1 if coefficients[-1] < 0 else 1
-        signed = [sign * each for each in coefficients]
-        if sum(map(bool, signed)) == 1:
-            part = combination([(signed[-1], " ".join(filter(None, (power(variable, len(signed) - 1), name))))])
-        else:
-            part = f"({polynomial(signed, variable)}) {name}".strip()
-        text += f"{'-' if sign < 0 else ''}{part}" if not text else f" {'-' if sign < 0 else '+'} {part}"
-    return text
+        if sum(map(bool, coefficients)) == 1:
+            named.append((coefficients[-1], " ".join(filter(None, (power(variable, len(coefficients) - 1), name)))))
+        elif coefficients:
+            sign = -1 if coefficients[-1] < 0 else 1
+            named.append((sign, f"({polynomial([sign * each for each in coefficients], variable)}) {name}".strip()))
+    return combination(named)
