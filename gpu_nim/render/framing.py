@@ -9,9 +9,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import legend_of
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.geometry import FINE, Blocks
 from gpu_nim.render.look import PATHTRACED, Look
-from gpu_nim.render.projection import FINE
 from gpu_nim.render.shading import ThreePointLighting, has_floor
 from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import (

@@ -19,11 +19,10 @@ from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.framing import aim, annotations, standpoint, view_of
-from gpu_nim.render.geometry import Blocks, generations_between
+from gpu_nim.render.geometry import Blocks, generations_between, one_at_each_point
 from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
-from gpu_nim.render.projection import one_at_each_point
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.styles import style_options

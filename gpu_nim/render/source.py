@@ -19,7 +19,7 @@ are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The p
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
-Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
+Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.geometry`).
 """
 
 from abc import ABC, abstractmethod
@@ -51,8 +51,7 @@ from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
 from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, scene_of_game
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
-from gpu_nim.render.projection import in_space
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, in_space, merged, merged_note
 from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load

@@ -32,10 +32,10 @@ from gpu_nim.render.geometry import (
     generations_note,
     merged,
     no_cells,
+    one_at_each_point,
     removed,
 )
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import one_at_each_point
 from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, SavedGrowth, Source, TreeSource, newborns, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
