@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
@@ -137,9 +136,9 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
         return _of_tree(found.name, found.tree, look)
     if look.colour in BY_GENERATION:
         if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:
-            return _saved(found, look, growing)
+            return _packed(found, look, growing, on_step)
         if isinstance(found, GrowthSource) and found.automaton.rule.dimension == 3:
-            return _grown(found, look, growing, on_step)
+            return _packed(found, look, growing, on_step)
     blocks = found.blocks(CELLS_LIMIT, look.colour, on_step)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
@@ -282,43 +281,31 @@ class PackedGrowth:
         return blocks * side + np.array(self._whole.corner), side, generations
 
 
-def _grown(found: GrowthSource, look: Look, growing: bool, on_step: OnStep) -> TracedObject:
-    name, last, rule = found.automaton.name, found.generation, found.automaton.rule
-    if not 0 <= last <= _LATEST:
-        raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
-    return _packed(found.name, name, newborns(found.growth(), on_step), rule.box(last), rule.symmetry, look, growing)
-
-
-def _saved(found: SavedGrowth, look: Look, growing: bool) -> TracedObject:
-    growth = found.growth
-    if growth.generations > _LATEST:
-        raise UsageError(f"a growth can be traced to generation {_LATEST}, got {growth.automaton} to {growth.generations}")
-    bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
-    box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
-    return _packed(found.name, growth.automaton, growth, box, growth.symmetry, look, growing)
-
-
-def _packed(
-    name: str,
-    automaton: str,
-    newborns: Iterable[Newborns],
-    box: tuple[Sequence[int], Sequence[int]],
-    symmetry: Symmetry,
-    look: Look,
-    growing: bool,
-) -> TracedObject:
+def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, on_step: OnStep) -> TracedObject:
     """Pack a growth in a box, from its least to its greatest cell: its bits, and the generation of each cell.
 
     Of a symmetric one that does not go on, the cells of the fundamental domain; else there are keys of all cells, for each
     generation's scene.
     """
+    box: tuple[Sequence[int], Sequence[int]]
+    if isinstance(found, SavedGrowth):
+        growth, automaton, symmetry = iter(found.growth), found.growth.automaton, found.growth.symmetry
+        if found.growth.generations > _LATEST:
+            raise UsageError(f"a growth can be traced to generation {_LATEST}, got {automaton} to {found.growth.generations}")
+        bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in found.growth if len(cells)])
+        box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
+    else:
+        automaton, last, rule = found.automaton.name, found.generation, found.automaton.rule
+        if not 0 <= last <= _LATEST:
+            raise UsageError(f"source {automaton}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
+        growth, box, symmetry = newborns(found.growth(), on_step), rule.box(last), rule.symmetry
     symmetry = Symmetry.NONE if growing else symmetry
     packer = BrickPacker(*_box(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}
     births = np.zeros(_LATEST + 1, np.int64)
     note, kept = "", 0
-    for generation, born in newborns:
+    for generation, born in growth:
         if len(born) and not first <= generation < stop:
             note = generations_note(first, stop)
         elif len(born):
@@ -326,7 +313,7 @@ def _packed(
             births[generation] = len(born)
             kept += len(keys[generation])
     if not keys:
-        raise no_cells(name, first, stop, generation)
+        raise no_cells(found.name, first, stop, generation)
     scene = packer.scene()
     births = births[: max(keys) + 1]
     generations = np.zeros(kept, np.uint16)
@@ -338,7 +325,7 @@ def _packed(
         return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
 
     coordinates = SPACE if min(box[0]) < 0 else PILES
-    facts = {"name": name, "coordinates": coordinates, "automaton": automaton, "note": note}
+    facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note}
     return _of_scene(scene, births, generations, coloured, np.concatenate(list(keys.values())) if growing else None, facts)
 
 
