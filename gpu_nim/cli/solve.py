@@ -79,7 +79,8 @@ def _scan(game: str, parameter: str, several: list[Any], options: dict[str, Any]
     with step_progress() as step:
         rows = scan(game, parameter=parameter, values=several, on_step=step, **options)
     if out is not None:
-        save_table(_scan_columns(rows), out)
+        columns = {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
+        save_table(columns, out)
     if as_json:
         emit_json({"game": game, "size": options["size"], "solutions": rows})
     else:
@@ -121,8 +122,3 @@ def _print_scan(rows: list[dict[str, Any]]) -> None:
     header = {parameter: parameter} | {key: name for key, name in _SCANNED.items() if key in known}
     cells = [["none" if row[key] is None and key.endswith("difference") else row[key] for key in header] for row in rows]
     print_table(cells, [*header.values()])
-
-
-def _scan_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The facts of a scan as the columns of a file; positions as in (1,2,3), None where there is none."""
-    return {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.drawing import DROP, RISE, Drawing, Point, beside
-from gpu_nim.render.geometry import Blocks, corners_between
+from gpu_nim.render.geometry import CORNERS, Blocks
 from gpu_nim.render.words import number, text_width
 
 #: Maps points (N, 3) to the drawing: to the right and downwards from its upper left corner, (N, 2).
@@ -71,7 +71,7 @@ class CoordinateBox:
 
     def corners(self) -> NDArray[np.floating]:
         """Return the eight corners, (8, 3), in the order of `geometry.CORNERS`."""
-        return self.points(corners_between(self.low, self.high + self.size))
+        return self.points(np.where(CORNERS, self.high + self.size, self.low).astype(np.float64))
 
 
 def box_of(blocks: Blocks) -> CoordinateBox:

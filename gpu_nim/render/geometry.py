@@ -212,11 +212,6 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
     return quads
 
 
-def corners_between(low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the corners of a box between two of them, (8, 3), in the order of `CORNERS`."""
-    return np.where(CORNERS, high, low).astype(np.float64)
-
-
 def corners_of(blocks: Blocks) -> NDArray[np.int64]:
     """Return the corners of each block, int64 (N, 8, 3), in the order of `CORNERS`."""
     return blocks.corners.astype(np.int64)[:, None] + CORNERS * blocks.sizes[:, None, None]

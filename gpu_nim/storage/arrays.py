@@ -171,10 +171,6 @@ def _mapped(file: BufferedReader, member: zipfile.ZipInfo) -> NDArray[Any]:
     return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape, "F" if transposed else "C"))
 
 
-#: How arrays are written in which a missing chunk is to be detected.
-EVERY_CHUNK: Any = {"write_empty_chunks": True}
-
-
 def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:
     """Make an array in place of the one of that name, if there is one.
 
@@ -186,7 +182,7 @@ def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> za
     """
     import zarr
 
-    layout = {"config": EVERY_CHUNK, "overwrite": True, **how}
+    layout: Any = {"config": {"write_empty_chunks": True}, "overwrite": True, **how}  # so that a missing chunk is detected
     return zarr.create_array(store, name=name or None, dimension_names=dimensions, zarr_format=3, **layout)
 
 
