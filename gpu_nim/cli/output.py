@@ -173,9 +173,6 @@ def step_progress(quiet: bool = False) -> Iterator[OnStep]:
 @contextmanager
 def growth_progress(generations: int, quiet: bool) -> Iterator[Callable[["Batch"], None]]:
     """Yield a function that takes each batch and updates the bar: births, cells a second, generation, time left."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda batch: None
-        return
     population, began = 0, time.perf_counter()
     with step_progress(quiet) as step:
 
