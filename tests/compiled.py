@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from gpu_nim.backends.numpy import NumpyBackend, exactly_one, games, nim, trace
+from gpu_nim.backends.numpy import NumpyBackend, games, trace
 
 _LOCK, _INSIDE = threading.Lock(), ExitStack()  # ranks on threads begin at the same time, and wait for each other
 _within = 0
@@ -23,9 +23,8 @@ def compiling() -> Iterator[None]:
     with _LOCK:
         if not _within:
             patch = _INSIDE.enter_context(pytest.MonkeyPatch.context())
-            patch.setattr(nim, "COMPILED_FROM", 0)
-            for module in (exactly_one, trace):
-                patch.setattr(module, "_COMPILED_FROM", 0)
+            for place in ("exactly_one.COMPILED_FROM", "nim.COMPILED_FROM", "trace._COMPILED_FROM"):
+                patch.setattr(f"gpu_nim.backends.numpy.{place}", 0)
             for least in ("_OUTCOMES_COMPILED_FROM", "_GRUNDY_COMPILED_FROM"):
                 patch.setattr(games, least, 0)
         _within += 1

@@ -25,7 +25,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import settings
 
-from gpu_nim.backends.availability import import_cupy
+from gpu_nim.backends.cuda.launcher import import_cupy
 from gpu_nim.model.errors import BackendError, MissingDependency
 from tests import lattices
 from tests.cuda_host import HostLauncher, compiler, default_flavour

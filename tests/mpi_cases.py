@@ -25,7 +25,8 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth import Run
 from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.model.errors import FileError, RankFailed
-from gpu_nim.model.work import Outcome, mpi_rank
+from gpu_nim.model.memory import mpi_rank
+from gpu_nim.model.work import Outcome
 from tests import strict_cupy as xp
 from tests.test_communicators import check_communicator
 
@@ -101,7 +102,7 @@ def a_failure_reaches_all_at_the_next_exchange(ranks: MpiCommunicator, folder: P
             except RankFailed:
                 outcome = Outcome(1)
             assert ranks.agree(outcome) == Outcome(1, f"the disk of rank {min(failing)} is full")
-            ranks._knows_failure = False
+            ranks._has_failed = False
 
 
 @case
@@ -110,7 +111,7 @@ def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> Non
     handler = signal.signal(signal.SIGTERM, lambda *_: came.append(1))
     try:
         if ranks.rank == 0:
-            with ranks._exchanging():
+            with ranks._signals_deferred():
                 signal.raise_signal(signal.SIGTERM)
                 assert not came
         allgather(ranks, 0)
@@ -193,7 +194,7 @@ def a_disk_that_is_full_on_one_rank(ranks: MpiCommunicator, folder: Path) -> Non
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             signal.signal(signal.SIGXFSZ, before)
         agreed = ranks.agree(outcome)
-        ranks._knows_failure = False
+        ranks._has_failed = False
         assert agreed.status == 1
         sentence = agreed.sentence
         assert sentence is not None
@@ -221,7 +222,7 @@ def main() -> None:
         except Exception:
             outcome = Outcome(1, f"rank {ranks.rank}: {traceback.format_exc()}")
         found[name] = ranks.agree(outcome).sentence
-        ranks._knows_failure = False
+        ranks._has_failed = False
     if ranks.rank == 0:
         Path(sys.argv[1], "found").write_text(json.dumps(found), encoding="utf-8")
 

@@ -243,7 +243,7 @@ def test_axes_are_the_objects_edges_and_nothing_is_before_them(source, view):
             points = np.tile(np.where(w, high, low).astype(float), (len(axis.values), 1))
             points[:, k] = np.array(axis.values) + 0.5
             found.append(np.array([projected(camera, point, size) for point in points]))
-        assert any(np.allclose(places, axis.places, atol=0.1) for places in found)
+        assert any(np.allclose(places, axis.positions, atol=0.1) for places in found)
 
 
 AXES = ("nim:15", "edge:31", "fcc:16", "cubic6:8", "nim:2^40", "chocolate:size=31", "square8:31", "hexagonal:15")

@@ -99,7 +99,7 @@ def test_a_copy_of_a_run_saves_beside_itself(tmp_path: Path) -> None:
     before = (first / "a.csv").read_bytes()
     shutil.copytree(first, copy)
     resumed = run("--resume", copy / "run", "--gen", 12)
-    assert resumed.stderr == f"gpunim: saves to {copy / 'a.csv'}, as was asked for when it began\n"
+    assert resumed.stderr == f"gpunim: saves to {copy / 'a.csv'}, as when it began\n"
     assert (first / "a.csv").read_bytes() == before != (copy / "a.csv").read_bytes()
     assert run("--resume", copy / "run", "--gen", 13, "--out", tmp_path / "a.csv", "--quiet").exit_code == 0
     outside = refused("--resume", copy / "run", "--gen", 15)
@@ -318,7 +318,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             arrays = dict(file)
         record = json.loads(str(arrays["record"])) | {"format": 99}
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
-    with pytest.raises(FileError, match="its format is 99, this version reads 6\\), and no other is intact"):
+    with pytest.raises(FileError, match="its format is 99, this version reads 7\\), and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
 
 

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpu_nim import __version__
-from gpu_nim.backends import availability
+from gpu_nim.backends import selection
 from gpu_nim.bench.harness import Contender, Work, compare
 from gpu_nim.cli import main
 from gpu_nim.cli.output import step_progress
@@ -29,10 +29,10 @@ from tests.helpers import ANSWERS, facts, gpunim, refused, run
 def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     """Have every growth end with an error."""
 
-    def write(*_: object) -> None:
+    def begin(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("gpu_nim.jobs.growth._write", write)
+    monkeypatch.setattr("gpu_nim.automata.growth_process.GrowthProcess.begin", begin)
 
 
 def test_version() -> None:
@@ -56,11 +56,11 @@ def test_a_contradiction_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_info(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(availability, "cuda_obstacle", lambda: "no driver here")
+    monkeypatch.setattr(selection, "cuda_obstacle", lambda: "no driver here")
     facts = json.loads(run("info", "--json").stdout)
     assert facts["version"] == __version__
     assert facts["backends"]["numpy"]["available"] is True
-    assert facts["backends"]["cuda"] == {"available": False, "reason": "no driver here", "driver": availability.driver_version()}
+    assert facts["backends"]["cuda"] == {"available": False, "reason": "no driver here", "driver": selection.driver_version()}
     monkeypatch.setenv("GPUNIM_MEMORY", "8GiB")
     output = run("info").output
     assert "unavailable: no driver here" in output
@@ -123,8 +123,8 @@ def has_driver(monkeypatch: pytest.MonkeyPatch, driver: Driver | None) -> None:
             raise OSError(f"{name}: cannot open shared object file")
         return driver
 
-    monkeypatch.setattr(availability, "ctypes", SimpleNamespace(CDLL=load, c_int=ctypes.c_int, byref=ctypes.byref))
-    availability.cuda_obstacle.cache_clear()
+    monkeypatch.setattr(selection, "ctypes", SimpleNamespace(CDLL=load, c_int=ctypes.c_int, byref=ctypes.byref))
+    selection.cuda_obstacle.cache_clear()
 
 
 # CuPy makes its folder when it is imported.
@@ -143,7 +143,7 @@ H200 = Driver(0, (9, 0))
         (None, None, "needs an NVIDIA driver, and libcuda.so.1 is not"),
         (Driver(0), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
         (Driver(100), None, "the driver finds none (CUDA_VISIBLE_DEVICES is '')"),
-        *((Driver(error), None, f"cannot use the NVIDIA driver: {fault}") for error, fault in availability._FAULTS.items()),
+        *((Driver(error), None, f"cannot use the NVIDIA driver: {fault}") for error, fault in selection._FAULTS.items()),
         (Driver(3), None, "cannot use the NVIDIA driver: it refuses with error 3 of CUDA"),
         (Driver(0, (7, 2), (9, 0)), None, "a GPU of compute capability 7.5 or newer, and this one has 7.2"),
         (Driver(0, (7, 5)), None, "needs CuPy, which is not installed: install the extra cuda13"),
@@ -167,7 +167,7 @@ def test_what_cuda_lacks(
     for module in [name for name in sys.modules if name.split(".")[0] == "cupy"]:
         monkeypatch.delitem(sys.modules, module)
     if cupy is None:
-        monkeypatch.setattr(availability, "find_spec", lambda _: None)
+        monkeypatch.setattr(selection, "find_spec", lambda _: None)
     else:
         (tmp_path / "cupy").mkdir()
         (tmp_path / "cupy" / "__init__.py").write_text(cupy)
@@ -177,7 +177,7 @@ def test_what_cuda_lacks(
     try:
         assert words in refused("grow", "--gen", "3", "--backend", "cuda")
     finally:
-        availability.cuda_obstacle.cache_clear()
+        selection.cuda_obstacle.cache_clear()
 
 
 @pytest.mark.parametrize(("driver", "said"), [(None, []), (Driver(0), []), (Driver(0, (6, 1)), ["has 6.1; NumPy does the work"])])
@@ -190,7 +190,7 @@ def test_auto_falls_back_to_numpy(
         for _ in range(2):
             assert json.loads(run("grow", "--gen", "3", "--json").stdout)["backend"] == "numpy"
     finally:
-        availability.cuda_obstacle.cache_clear()
+        selection.cuda_obstacle.cache_clear()
     assert [record.getMessage().rpartition("this one ")[2] for record in caplog.records] == said
 
 

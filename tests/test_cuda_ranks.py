@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 
 from gpu_nim.automata.catalogue import find
-from gpu_nim.backends import availability, selection
-from gpu_nim.backends.communicator import allgather, free_share
+from gpu_nim.backends import selection
+from gpu_nim.backends.communicator import allgather, free_per_rank
 from gpu_nim.backends.cuda import CudaBackend, brick_exchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
-from gpu_nim.backends.cuda.exactly_one import device_bytes
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.bricks import ENTRY, FIELD
-from gpu_nim.jobs.growth import grow, plan_growth
+from gpu_nim.jobs.growth import Planned, grow, plan_growth
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from tests.cuda_host import HostLauncher, compiler
@@ -67,20 +66,24 @@ def test_more_newborns_than_planned_are_refused_on_ranks(monkeypatch):
         births(FCC, 63, 2)
 
 
+def busiest(rule, last, ranks):
+    return DeviceBricks(rule, last, 0, ranks).busiest()
+
+
 def test_ranks_divide_the_memory():
     for ranks in (2, 4, 8):
-        assert DeviceBricks.of_busiest(EDGE, 2048, ranks).count < 1.1 * DeviceBricks.of_busiest(EDGE, 2048).count / ranks
-        assert device_bytes(EDGE, 2048, ranks) < device_bytes(EDGE, 2048, ranks // 2)
+        assert busiest(EDGE, 2048, ranks).count < 1.1 * DeviceBricks(EDGE, 2048).count / ranks
+        assert busiest(EDGE, 2048, ranks).device_bytes < busiest(EDGE, 2048, ranks // 2).device_bytes
     parts = [DeviceBricks(EDGE, 256, rank, 4) for rank in range(4)]
     assert sum(part.count for part in parts) == DeviceBricks(EDGE, 256).count
-    backend = CudaBackend(HostLauncher()).on_rank(SimpleNamespace(size=4, rank=0))
-    assert backend.engine(EDGE, 256).memory == device_bytes(EDGE, 256, 4)
+    backend = CudaBackend(HostLauncher()).on_rank(Planned(4))
+    assert backend.engine(EDGE, 256).memory == busiest(EDGE, 256, 4).device_bytes
     assert CudaBackend(HostLauncher()).engine(EDGE, 256, general=True).memory is None
 
 
 def test_ranks_that_share_a_device_share_its_memory():
     free = {"a": 900, "b": 500}
-    assert on_ranks(3, lambda ranks: free_share(ranks, "aba"[ranks.rank], free["aba"[ranks.rank]])) == [450, 500, 450]
+    assert on_ranks(3, lambda ranks: free_per_rank(ranks, "aba"[ranks.rank], free["aba"[ranks.rank]])) == [450, 500, 450]
 
 
 @pytest.mark.parametrize("automaton", ["edge", "nim"])
@@ -110,9 +113,9 @@ def test_a_checkpoint_resumes_on_the_other_backend_and_another_number_of_ranks(t
 
 def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     made = []
-    monkeypatch.setattr(availability, "cuda_obstacle", lambda number=0: None)
+    monkeypatch.setattr(selection, "cuda_obstacle", lambda number=0: None)
     monkeypatch.setattr("gpu_nim.backends.cuda.CupyLauncher", lambda number: made.append(number) or HostLauncher())
-    ranks: Any = SimpleNamespace(rank=1, size=2, on_this_machine=1, exchange=lambda parts: list(parts))
+    ranks: Any = SimpleNamespace(rank=1, size=2, local_rank=1, exchange=lambda parts: list(parts))
     assert select_on_rank("cuda", ranks).communicator is ranks
     assert made == [1]
     # A refusal comes before a GPU is chosen.
@@ -130,8 +133,8 @@ def test_the_plan_of_ranks_bounds_what_is_sent(monkeypatch):
     )
     backend = CudaBackend(HostLauncher())
     births(EDGE, last, 3)
-    bricks = DeviceBricks.of_busiest(EDGE, last, 3)
+    bricks = busiest(EDGE, last, 3)
     assert 0 < max(sizes) <= bricks.sent_bytes(bricks.planned)
-    assert plan_growth("edge", last, backend=backend, ranks=3).costs["memory"] == device_bytes(EDGE, last, 3)
+    assert plan_growth("edge", last, backend=backend, ranks=3).costs["memory"] == bricks.device_bytes
     nim = find("nim").rule
-    assert plan_growth("nim", last, backend=backend, ranks=3).costs["memory"] == device_bytes(nim, last, 3)
+    assert plan_growth("nim", last, backend=backend, ranks=3).costs["memory"] == busiest(nim, last, 3).device_bytes

@@ -114,8 +114,8 @@ def test_what_cannot_run_says_why(cupy: Any) -> None:
 @pytest.mark.usefixtures("cupy")
 def test_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_nim.backends.selection.select", lambda name: SimpleNamespace(device="a stand-in"))
-    monkeypatch.setattr("gpu_nim.backends.availability.cuda_obstacle", lambda number=0: None)
-    monkeypatch.setattr("gpu_nim.bench.harness.measured_rates", lambda xp: RATES)
+    monkeypatch.setattr("gpu_nim.backends.selection.cuda_obstacle", lambda number=0: None)
+    monkeypatch.setattr("gpu_nim.cli.bench.measured_rates", lambda xp: RATES)
     monkeypatch.setattr(device_works, "works", lambda *_: iter([work_of(Contender("peer", lambda: 7))]))
     facts = json.loads(CliRunner().invoke(main, ["bench", "device", "--json", "--runs", "2"]).stdout)
     assert list(facts["ceilings"]) == ["a stand-in"]

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.backends.cuda import CudaBackend
 from gpu_nim.backends.cuda import exactly_one as cuda_exactly_one
 from gpu_nim.backends.cuda import general as cuda_general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
@@ -15,10 +17,12 @@ from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
+from gpu_nim.backends.numpy.compact_bricks import CompactBricks
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
-from gpu_nim.backends.shared.bricks import CELLS, Bricks
+from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
 from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.digest import checksum
@@ -34,6 +38,7 @@ from tests.lattices import (
     ONE,
     POPULATIONS,
     RULE750,
+    SEED3,
     TRIANGULAR,
     generations_of,
     literal,
@@ -142,6 +147,13 @@ def test_the_lattices_of_the_literature(backend, rule, last):
     same_batches(*(engine.advance(last, cells=True, section=(0, 2)) for engine in engines))
 
 
+@pytest.mark.parametrize("offset", [(-1, -1, -1), (1, 1, 1), (-1, 1, 0), (0, -1, 1), (1, -1, -1)])
+def test_a_line_of_cells_crosses_bricks_at_their_corners(every_backend, offset):
+    last = 20 if every_backend.name == "numpy" else 10
+    engine = every_backend.engine(Rule(3, (offset,), ONE, SEED3), last).make()
+    assert engine.advance(last).births.tolist() == [1] * (last + 1)
+
+
 @both_engines
 @pytest.mark.parametrize(("to", "section"), [(2, None), (6, None), (4, (3, 0))])
 def test_generations_and_sections_are_checked(backend, slow, to, section):
@@ -154,18 +166,22 @@ def test_generations_and_sections_are_checked(backend, slow, to, section):
 @pytest.mark.parametrize(
     ("rule", "fast"),
     [
-        (FCC, {"numpy", "cuda"}),
-        (Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,)), {"numpy"}),
-        *((rule, set()) for rule in (RULE750, nim(3), Rule(1, ((1,),), ONE, ((0,),)), Rule(4, steps(4, 1), ONE, ((0,) * 4,)))),
+        (FCC, True),
+        *((rule, False) for rule in (RULE750, nim(3), Rule(1, ((1,),), ONE, ((0,),)), Rule(4, steps(4, 1), ONE, ((0,) * 4,)))),
+        (Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,)), False),
     ],
-    ids=["fcc", "far", "births", "touches", "one dimension", "four dimensions"],
+    ids=["fcc", "births", "touches", "one dimension", "four dimensions", "far"],
 )
 def test_the_fast_path_is_taken_where_it_applies(backend, rule, fast):
     kinds = [type(backend.engine(rule, 5, general=slow).make()).__name__ for slow in (False, True)]
-    fastest = "ExactlyOneEngine"
-    if type(backend) is not NumpyBackend and backend.name == "numpy" and rule is FCC:
-        fastest = "CompiledEngine"  # whose loops know no touches further than the neighbouring bricks
-    assert kinds == [fastest if backend.name in fast else "GeneralEngine", "GeneralEngine"]
+    fastest = "CompiledEngine" if type(backend) is not NumpyBackend and backend.name == "numpy" else "ExactlyOneEngine"
+    assert kinds == [fastest if fast else "GeneralEngine", "GeneralEngine"]
+
+
+def test_states_in_bricks_that_no_engine_takes_are_refused(backend):
+    far = Rule(3, ((0, 5, 0),), ONE, SEED3)
+    with pytest.raises(UsageError, match="cannot be resumed: start it again"):
+        backend.engine(far, 5, ExactlyOneEngine(Bricks(far, 5)).state())
 
 
 # Bricks
@@ -192,6 +208,43 @@ def test_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last):
 def test_bricks_fit_the_domain():
     # That of edge has 5/72 n^3 cells: a sixth of the cells of even sum with coordinates up to n and a sum up to 2 n.
     assert CELLS * Bricks(EDGE, 1024).count < 1.15 * 5 / 72 * 1024**3
+
+
+@many
+@given(rule=FAST.filter(supports), last=st.integers(0, 60), ranks=st.integers(1, 3))
+def test_compact_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last, ranks):
+    to = min(last, 9)
+    cells = rule.symmetry.representatives(GeneralEngine(rule, to).advance(to, cells=True).cells.astype(np.int64))
+    owners = 0
+    for rank in range(ranks):
+        bricks = Bricks(rule, last, rank, ranks)
+        compact = CompactBricks(bricks)
+        at, place = compact.split(cells)
+        assert (compact.cells(at, place) == cells).all()
+        own = bricks.owns(bricks.locate(cells) >> np.array(bricks.logs))
+        words = compact.owned.of(*at.T)
+        assert (words[np.arange(len(cells)), place >> 6] >> (place & 63).astype(np.uint64) & np.uint64(1) == own).all()
+        number = compact.columns[at[own, 0] + 1, at[own, 1] + 1] + at[own, 2]
+        assert ((number >= 0) & (number < compact.total)).all()
+        assert len(np.unique(number * len(compact.site) + place[own])) == own.sum()
+        owners += own
+    assert (owners == 1).all()
+
+
+def test_compact_bricks_fit_the_domain():
+    assert 256 * CompactBricks(Bricks(EDGE, 1024)).total < 1.1 * 5 / 72 * 1024**3
+
+
+@pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, TRIANGULAR, POPULATIONS["A147562"], POPULATIONS["A151793"]])
+def test_compiled_engines_take_no_more_memory_than_planned(rule):
+    pytest.importorskip("numba", reason="numba is not installed")
+    from gpu_nim.backends.numpy.compiled_engine import CompiledEngine
+
+    engine = CompiledEngine(Bricks(rule, 127))
+    engine.advance(127)
+    layout, scratch = engine._growth.layout, [array for thread in engine._scratches for array in thread]
+    arrays = engine._growth.table, layout.columns, layout.starts, layout.heights, *scratch, *engine._last, *engine._next
+    assert sum(array.nbytes for array in arrays) <= engine._compact.required_bytes - LOADED_BYTES
 
 
 # Published terms
@@ -266,13 +319,13 @@ def test_predicates_are_asked_in_64_bits():
 
 
 def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
-    needed = required_bytes(FCC, 1024)
+    needed = required_bytes(Bricks(FCC, 1024))
     assert needed < 2**28
-    monkeypatch.setattr(exactly_one, "host_memory", lambda: needed - 1)
+    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: needed - 1)
     with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {needed:,} bytes"):
-        ExactlyOneEngine(FCC, 1024)
+        GrowthProcess(FCC, 1024, NumpyBackend(threads=0)).begin()
     with pytest.raises(InsufficientMemoryError):
-        ExactlyOneEngine(FCC, 10**9)
+        GrowthProcess(FCC, 10**9, NumpyBackend(threads=0)).begin()
 
 
 # CUDA's engines
@@ -287,16 +340,16 @@ def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
 def test_kernels_compiled_for_one_rule(rule):
     """Those of any rule are what the other tests run."""
     launcher = HostLauncher(specialise=True)
-    engine, numpy = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 40), ExactlyOneEngine(rule, 40)
+    engine, numpy = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(rule, 40)), ExactlyOneEngine(Bricks(rule, 40))
     same_batches(*(each.advance(12, cells=True, section=(1, 1)) for each in (engine, numpy)))
-    restored = cuda_exactly_one.ExactlyOneEngine(launcher, rule, 40, engine.state())
+    restored = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(rule, 40), engine.state())
     same_batches(*(each.advance(15) for each in (restored, numpy)))
 
 
 def test_planned_sizes():
     # What the large growths of the catalogue are held to: they fit a card of 139 GiB.
-    assert cuda_exactly_one.device_bytes(EDGE, 8192) < 12e9
-    assert cuda_exactly_one.device_bytes(FCC, 16384) < 70e9
+    assert DeviceBricks(EDGE, 8192).device_bytes < 12e9
+    assert DeviceBricks(FCC, 16384).device_bytes < 70e9
 
 
 @pytest.mark.parametrize(
@@ -310,14 +363,20 @@ def test_planned_sizes():
 def test_a_growth_past_the_device_is_refused_before_it_starts(rule, last, words):
     launcher = HostLauncher()
     launcher.free_memory = lambda: 10**6
+    backend = CudaBackend(launcher)
+
+    def begin():
+        backend.engine(rule, last)  # what cannot be planned; a growth may take the general engine then
+        GrowthProcess(rule, last, backend).begin()
+
     with pytest.raises(InsufficientMemoryError, match=words):
-        cuda_exactly_one.ExactlyOneEngine(launcher, rule, last)
+        begin()
 
 
 def test_more_active_bricks_than_planned_are_refused(launcher, monkeypatch):
     monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 8)
-    engine = cuda_exactly_one.ExactlyOneEngine(launcher, FCC, 31)
-    assert engine.advance(13).births.tolist() == ExactlyOneEngine(FCC, 31).advance(13).births.tolist()
+    engine = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 31))
+    assert engine.advance(13).births.tolist() == ExactlyOneEngine(Bricks(FCC, 31)).advance(13).births.tolist()
     for to in (20, 31):
         with pytest.raises(InsufficientMemoryError, match="active bricks, 8 were planned for"):
             engine.advance(to)

@@ -1,4 +1,4 @@
-"""Laws that are guessed: known sequences are recognised, noise is not, and the guesses agree with formulas of the papers."""
+"""Formulas that are guessed: known sequences are recognised, noise is not, and the guesses agree with formulas of the papers."""
 
 import csv
 import math
@@ -23,8 +23,8 @@ from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.long_integers import flint
 from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
+from gpu_nim.guessing.formula import needed_confirmations
 from gpu_nim.guessing.known import find_known, known_sequences
-from gpu_nim.guessing.law import needed_confirmations
 from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
 from gpu_nim.guessing.recurrences import find_modular_recurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
@@ -40,12 +40,12 @@ def counted(family: str, piles: int, terms: int) -> list[int]:
 
 
 def only(found: Guess, kind: type) -> Any:
-    (law,) = (law for law in found.laws if isinstance(law, kind))
-    return law
+    (formula,) = (formula for formula in found.formulas if isinstance(formula, kind))
+    return formula
 
 
 def complete(found: Guess) -> list[str]:
-    return [law.title for law in found.laws if law.complete]
+    return [formula.title for formula in found.formulas if formula.complete]
 
 
 # Linear algebra
@@ -104,11 +104,11 @@ def test_a_random_recurrence_is_recovered(coefficients, data):
     terms = data.draw(st.lists(st.integers(-5, 5), min_size=len(coefficients), max_size=len(coefficients)))
     while len(terms) < 60:
         terms.append(sum(c * terms[i - len(coefficients)] for i, c in enumerate(coefficients)))
-    law = find_recurrence(terms[:40])
-    assert law is not None
-    assert law.order <= len(coefficients)
-    assert [law.term(n) for n in range(60)] == terms  # 40 terms are at least L + R, so that this is a theorem
-    numerator, denominator = (flint().fmpz_poly(list(part)) for part in law.generating_function)
+    formula = find_recurrence(terms[:40])
+    assert formula is not None
+    assert formula.order <= len(coefficients)
+    assert [formula.term(n) for n in range(60)] == terms  # 40 terms are at least L + R, so that this is a theorem
+    numerator, denominator = (flint().fmpz_poly(list(part)) for part in formula.generating_function)
     assert (denominator * flint().fmpz_poly(terms)).truncate(60) == numerator
 
 
@@ -122,11 +122,11 @@ def test_a_random_quasi_polynomial_is_recovered(polynomials, first):
         return [sum(c * n**i for i, c in enumerate(each[n % len(each)])) for n in range(start, 60)]
 
     terms = [*first, *values(polynomials, len(first))]
-    law = find_recurrence(terms)
-    period, _, start = law.quasi_polynomial
+    formula = find_recurrence(terms)
+    period, _, start = formula.quasi_polynomial
     assert period <= len(polynomials)
     assert start <= len(first)
-    assert values(law.polynomials, start) == terms[start:]
+    assert values(formula.polynomials, start) == terms[start:]
 
 
 def test_terms_beyond_those_that_fit_a_recurrence_are_compared():
@@ -140,9 +140,9 @@ def test_terms_beyond_those_that_fit_a_recurrence_are_compared():
 def test_what_is_said_of_a_recurrence_modulo_a_prime():
     """By the theorem of the module two of orders 3 and 37 that agree on 40 terms are equal; and all terms are compared."""
     terms = [n * n for n in range(700)]
-    law = find_modular_recurrence(terms[:40], 7)
-    assert law is not None
-    assert law.certainty == "no other sequence modulo 7 with a linear recurrence of order up to 37 has these terms"
+    formula = find_modular_recurrence(terms[:40], 7)
+    assert formula is not None
+    assert formula.certainty == "no other sequence modulo 7 with a linear recurrence of order up to 37 has these terms"
     terms[600] += 1
     terms[650] += 1
     assert find_modular_recurrence(terms[:600], 7) is not None
@@ -157,39 +157,44 @@ def test_what_is_said_of_a_recurrence_modulo_a_prime():
 def test_the_guessed_matrices_are_those_of_nim(family, product, extra, piles):
     """[NF] Theorems 29 and 30: the guess has the dimension of the digit matrices, and their values far beyond its terms."""
     terms = 1 << (2 * (piles // 2 + extra) + 5)
-    law = only(guess(counted(family, piles, terms), kinds=["regular"]), Regular)
+    formula = only(guess(counted(family, piles, terms), kinds=["regular"]), Regular)
     digits = product(piles)
-    assert law.rank == digits.dimension == piles // 2 + extra
-    assert law.rank <= law.largest_certain
-    assert law.term(10**18 + 12345) == digits.value(10**18 + 12345)
+    assert formula.rank == digits.dimension == piles // 2 + extra
+    assert formula.rank <= formula.largest_certain
+    assert formula.term(10**18 + 12345) == digits.value(10**18 + 12345)
 
 
 @pytest.mark.parametrize("piles", range(1, 7))
 def test_positions_by_their_largest_pile_are_regular_too(piles):
     """d_k has rank 2 floor((k - 1)/2) + 1, a_k rank 2 floor((k + 1)/2) from two piles on, and the values of the closed forms."""
     for family, rank in (("d", (piles - 1) // 2 * 2 + 1), ("a", (piles + 1) // 2 * 2 if piles > 1 else 1)):
-        law = only(guess(counted(family, piles, 2048), kinds=["regular"]), Regular)
-        assert law.rank == rank
-        assert law.rank <= law.largest_certain
-        assert law.term(10**6 + 123) == find_family(family, piles).value(10**6 + 123)
+        formula = only(guess(counted(family, piles, 2048), kinds=["regular"]), Regular)
+        assert formula.rank == rank
+        assert formula.rank <= formula.largest_certain
+        assert formula.term(10**6 + 123) == find_family(family, piles).value(10**6 + 123)
 
 
 def test_published_values_of_large_indices_follow_from_few_terms():
     assert only(guess(counted("D", 3, 64), kinds=["regular"]), Regular).term(10**18 + 12345) == 205891132094649
-    law = only(guess(counted("D", 4, 64), kinds=["regular"]), Regular)
-    assert law.term(10**18 + 12345) == 17224872324869148255709614969561582
+    formula = only(guess(counted("D", 4, 64), kinds=["regular"]), Regular)
+    assert formula.term(10**18 + 12345) == 17224872324869148255709614969561582
 
 
 @pytest.mark.parametrize(("number", "rank"), [("A147582", 2), ("A048883", 1), ("A237711", 2), ("A151779", 2), ("A130665", 2)])
 def test_published_terms_are_enough(number, rank):
-    law = only(guess(published(number), kinds=["regular"]), Regular)
-    assert law.rank == rank
+    formula = only(guess(published(number), kinds=["regular"]), Regular)
+    assert formula.rank == rank
 
 
 def test_ulam_warburton_births():
-    law = only(guess(published("A147582"), kinds=["regular"]), Regular)
-    assert law.rows[:4] == [("f(2n)", "f(n)"), ("f(4n+1)", "f(2n+1)"), ("f(4n+3)", "3 f(2n+1)"), ("initial", "f(0) = 1, f(1) = 4")]
-    assert law.facts["matrices"] == [[["1", "0"], ["0", "1"]], [["0", "1"], ["0", "3"]]]
+    formula = only(guess(published("A147582"), kinds=["regular"]), Regular)
+    assert formula.rows[:4] == [
+        ("f(2n)", "f(n)"),
+        ("f(4n+1)", "f(2n+1)"),
+        ("f(4n+3)", "3 f(2n+1)"),
+        ("initial", "f(0) = 1, f(1) = 4"),
+    ]
+    assert formula.facts["matrices"] == [[["1", "0"], ["0", "1"]], [["0", "1"], ["0", "3"]]]
 
 
 REPRESENTATIONS = st.tuples(st.sampled_from((2, 3)), st.integers(1, 3)).flatmap(
@@ -219,31 +224,31 @@ def test_a_random_representation_is_recovered(representation):
     base, matrices, row = representation
     rank = len(row)
     terms = values_of(base, matrices, row, 3 * base**6)
-    law = find_regular(terms[: base**6], base).law
-    assert law is not None
-    assert law.rank <= rank <= law.largest_certain  # so that it is equal by the theorem of the module
-    assert [law.term(n) for n in range(0, len(terms), 37)] == terms[::37]
+    formula = find_regular(terms[: base**6], base)[0]
+    assert formula is not None
+    assert formula.rank <= rank <= formula.largest_certain  # so that it is equal by the theorem of the module
+    assert [formula.term(n) for n in range(0, len(terms), 37)] == terms[::37]
 
 
 @pytest.mark.parametrize("rank", range(2, 8))
 def test_half_the_terms_of_the_bound_do_not_suffice(rank):
     """The sequence that is 1 at 2^(s-2) alone has rank s, and is 0 before: it agrees with 0, of rank 0, on 2^(s-2) terms."""
-    law = find_regular([int(n == 1 << rank - 2) for n in range(1 << 2 * rank)]).law
-    assert law.rank == rank
+    formula = find_regular([int(n == 1 << rank - 2) for n in range(1 << 2 * rank)])[0]
+    assert formula.rank == rank
 
 
 @pytest.mark.parametrize("ones", [{200}, {150, 255}, {3, 130}, set(range(128, 256))])
 def test_kernel_sequences_that_differ_beyond_the_terms_of_others(ones):
     """f(4n) has too few terms to tell f(n) from 0: what is found all the same gives every term."""
     terms = [int(n in ones) for n in range(256)]
-    found = find_regular(terms)
-    assert found.law is None or [found.law.term(n) for n in range(256)] == terms
+    found, _ = find_regular(terms)
+    assert found is None or [found.term(n) for n in range(256)] == terms
 
 
 def test_terms_that_do_not_suffice_prove_a_rank_and_no_more():
     terms = counted("a", 8, 150)
     found = guess(terms, kinds=["regular"])
-    assert not found.laws
+    assert not found.formulas
     assert found.answers["regular"].tested.startswith("base 2: rank 8 or more is proved; to find rank 8 takes up to 4,096 terms")
 
 
@@ -256,8 +261,8 @@ def test_equations_with_polynomial_coefficients():
     assert only(found, PRecurrence).rows == [("recurrence", "(n + 2) f(n+1) - (4 n + 2) f(n) = 0")]
     assert only(found, AlgebraicEquation).rows == [("sum f(n) x^n = F", "x F^2 - F + 1 = 0")]
     apery = [sum(comb(n, k) ** 2 * comb(n + k, k) ** 2 for k in range(n + 1)) for n in range(50)]
-    law = only(guess(apery, kinds=["holonomic", "algebraic"]), PRecurrence)
-    assert (law.order, law.degree) == (2, 3)
+    formula = only(guess(apery, kinds=["holonomic", "algebraic"]), PRecurrence)
+    assert (formula.order, formula.degree) == (2, 3)
 
 
 def partitions_of(most: int) -> list[int]:
@@ -301,7 +306,7 @@ def test_sparse_terms_confirm_nothing():
 )
 def test_known_sequences_are_found(terms, formulas):
     found = guess(terms, kinds=["known"])
-    assert [dict(law.rows)["formula"] for law in (*found.laws, *found.weak)] == formulas
+    assert [dict(formula.rows)["formula"] for formula in (*found.formulas, *found.weak)] == formulas
 
 
 def test_constants_that_are_fitted_take_terms_of_their_own():
@@ -315,8 +320,8 @@ def test_constants_that_are_fitted_take_terms_of_their_own():
 
 
 def test_a_sequence_of_long_work_is_compared_with_the_terms_that_are_kept():
-    (law,) = guess(SIX_DIRECTIONS, kinds=["known"]).laws
-    assert (law.title, law.confirmed) == ("known: chocolate6", len(SIX_DIRECTIONS))
+    (formula,) = guess(SIX_DIRECTIONS, kinds=["known"]).formulas
+    assert (formula.title, formula.confirmed) == ("known: chocolate6", len(SIX_DIRECTIONS))
 
 
 @pytest.mark.nightly
@@ -331,7 +336,7 @@ def test_every_known_sequence_finds_itself_by_its_first_terms():
 
 def test_primes_obey_nothing_but_that_they_are_odd():
     found = guess(PRIMES)
-    assert [law.title for law in found.laws] == ["linear recurrence of order 2 modulo 2"]
+    assert [formula.title for formula in found.formulas] == ["linear recurrence of order 2 modulo 2"]
     assert not found.weak
 
 
@@ -341,14 +346,14 @@ def test_primes_obey_nothing_but_that_they_are_odd():
 def test_noise_obeys_nothing(values, length):
     choose = random.Random(f"{values} {length}")
     found = guess([choose.randrange(values) for _ in range(length)])
-    assert not found.laws
+    assert not found.formulas
 
 
 @pytest.mark.nightly
 def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
     """Its births have rank 48 or more in base 2, if they are 2-regular at all."""
     found = guess(EDGE, kinds=["recurrence", "regular", "holonomic", "algebraic"])
-    assert not found.laws
+    assert not found.formulas
 
 
 def digit_sum(base: int, n: int) -> int:
@@ -373,8 +378,8 @@ SLOPES = {f"multiples of the root of {d}": lambda n, d=d: isqrt(d * n * n) for d
 def test_what_is_found_holds_for_later_terms(name, terms):
     """Steps obey equations that say nothing at each; digit sums have periods up to b^2; (Q F - P)^2 = 0 where Q F = P for half."""
     values = [(STEPS | DIGITS | SLOPES)[name](n) for n in range(4 * terms)]
-    for law in guess(values[:terms], kinds=["recurrence", "regular", "holonomic", "algebraic"]).laws:
-        assert law.holds_for(values), law.title
+    for formula in guess(values[:terms], kinds=["recurrence", "regular", "holonomic", "algebraic"]).formulas:
+        assert formula.holds_for(values), formula.title
 
 
 def digits(n: int, base: int) -> list[int]:
@@ -392,23 +397,27 @@ FUNCTIONS: dict[str, Any] = {name: getattr(math, name) for name in ("comb", "fac
 }
 
 
-def false_laws(case: int) -> list[str]:
-    """The laws told of the first third of a sequence that later terms break."""
+def false_formulas(case: int) -> list[str]:
+    """The formulas told of the first third of a sequence that later terms break."""
     choose = random.Random(case)
     a, b, size = choose.randint(2, 12), choose.randint(1, 9), choose.randint(24, 160)
     formula = FORMULAS[case % len(FORMULAS)]
     values = [eval(formula, FUNCTIONS | {"n": n, "a": a, "b": b}) for n in range(3 * size)]
     found = guess(values[:size], kinds=[kind for kind in KINDS if kind != "known"])
     where = f"case {case}: {formula}, a = {a}, b = {b}, {size} terms"
-    return [f"{where}: {law.title}" for law in found.laws if not law.holds_for(values)]
+    return [f"{where}: {formula.title}" for formula in found.formulas if not formula.holds_for(values)]
 
 
 def test_later_terms_obey_the_laws_that_are_told_of_few(capsys):
     """With GPUNIM_CASES so many sequences."""
     cases = int(os.environ.get("GPUNIM_CASES", "40"))
-    broken = [law for law in map(false_laws, range(cases)) if law]
+    broken = [formula for formula in map(false_formulas, range(cases)) if formula]
     with capsys.disabled():
-        print(*(law for laws in broken for law in laws), f"false laws of {len(broken)} of {cases} sequences", sep="\n")
+        print(
+            *(formula for formulas in broken for formula in formulas),
+            f"false formulas of {len(broken)} of {cases} sequences",
+            sep="\n",
+        )
     assert len(broken) <= cases // 100
 
 

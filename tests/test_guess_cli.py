@@ -22,7 +22,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def titles(*words: object) -> list[str]:
-    return [law["title"] for law in facts("guess", *words)["laws"]]
+    return [formula["title"] for formula in facts("guess", *words)["formulas"]]
 
 
 def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:

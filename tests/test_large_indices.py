@@ -13,7 +13,7 @@ import pytest
 
 from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.communicator import ALONE, Communicator
-from gpu_nim.backends.cuda import general
+from gpu_nim.backends.cuda import CudaBackend, general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting, DeviceRows
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
@@ -59,10 +59,10 @@ def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, ba
     host = NumpyBackend().engine(rule, last).make()
     expected = [host.advance(last // 2, cells=True), host.advance(last, cells=True)]
     based(monkeypatch, base)
-    engine = ExactlyOneEngine(VastLauncher(), rule, last)
+    engine = CudaBackend(VastLauncher()).engine(rule, last).make()
     assert base < engine._capacity < 2**32
     first = engine.advance(last // 2, cells=True)
-    resumed = ExactlyOneEngine(VastLauncher(), rule, last, engine.state())
+    resumed = CudaBackend(VastLauncher()).engine(rule, last, engine.state()).make()
     for batch, wanted in zip((first, resumed.advance(last, cells=True)), expected, strict=True):
         assert batch.births.tolist() == wanted.births.tolist()
         assert batch.checksums.tolist() == wanted.checksums.tolist()
@@ -72,7 +72,7 @@ def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, ba
 def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     based(monkeypatch, 2**32 - 2)
     with pytest.raises(InsufficientMemoryError, match="more than the 4,294,967,294 that can be numbered"):
-        ExactlyOneEngine(VastLauncher(), find("fcc").rule, 18)
+        CudaBackend(VastLauncher()).engine(find("fcc").rule, 18)
 
 
 FIRST = 2**27
@@ -99,7 +99,7 @@ def test_places_far_on_in_a_list_of_bricks(monkeypatch: pytest.MonkeyPatch, rank
 
     def grown(communicator: Communicator) -> list[Batch]:
         launcher = VastLauncher()
-        engine = ExactlyOneEngine(launcher, rule, last, None, communicator)
+        engine = CudaBackend(launcher, communicator).engine(rule, last).make()
         lay = engine._lay
         engine._lay = lambda grid, generation: (lists_begin_far_on(engine, launcher), lay(grid, generation=generation))
         engine._restore(state)

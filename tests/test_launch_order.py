@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from gpu_nim.backends.cuda import exactly_one, general, nim
+from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher
 from gpu_nim.backends.interface import Engine
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine as NumpyExactlyOne
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.rule import Rule
 from tests import strict_cupy
 from tests.cuda_host import HostLauncher, compiler
@@ -41,7 +43,7 @@ class TestExactlyOne:
     def test_a_batch_is_graphs_and_a_rest_and_then_one_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(exactly_one, "_RECORDED", 4)
         launcher = watched(monkeypatch, exactly_one)
-        engine = exactly_one.ExactlyOneEngine(launcher, FCC, 20)
+        engine = exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 20))
         graph = [GROW] * 4 + [TICK]
         for to, expected in (
             (10, ["exactly_one_lay", *graph, *graph, GROW, GROW, TICK, "wait"]),
@@ -57,10 +59,10 @@ class TestExactlyOne:
             assert sum(count for (name, _), count in calls.items() if name in WAITS) == 2
 
     def test_how_generations_are_recorded_does_not_show(self, monkeypatch: pytest.MonkeyPatch, launcher: Launcher) -> None:
-        expected = NumpyExactlyOne(FCC, 20).advance(20, section=(2, 1))
+        expected = NumpyExactlyOne(Bricks(FCC, 20)).advance(20, section=(2, 1))
         for recorded in (1, 4, 64):
             monkeypatch.setattr(exactly_one, "_RECORDED", recorded)
-            engine = exactly_one.ExactlyOneEngine(launcher, FCC, 20)
+            engine = exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 20))
             # A graph is recorded for a section, and another for none.
             batches = [engine.advance(5, section=(2, 1)), engine.advance(11), engine.advance(20, section=(2, 1))]
             for name in ("births", "checksums"):
@@ -72,7 +74,7 @@ class TestExactlyOne:
     @pytest.mark.parametrize("sections", [((2, 0), (2, 1), (2, 2)), ((0, 1), (1, 1), (0, 1))], ids=["levels", "axes"])
     def test_each_section_has_its_own_graph(self, monkeypatch: pytest.MonkeyPatch, sections: tuple[tuple[int, int], ...]) -> None:
         monkeypatch.setattr(exactly_one, "_RECORDED", 2)
-        engines = exactly_one.ExactlyOneEngine(HostLauncher(), EDGE, 18), NumpyExactlyOne(EDGE, 18)
+        engines = exactly_one.ExactlyOneEngine(HostLauncher(), DeviceBricks(EDGE, 18)), NumpyExactlyOne(Bricks(EDGE, 18))
         for to, section in zip((5, 11, 17), sections, strict=True):
             found, expected = (engine.advance(to, section=section).section.tolist() for engine in engines)
             assert found == expected
@@ -120,15 +122,15 @@ class TestGeneral:
 @pytest.mark.parametrize(
     ("start", "source"),
     [
-        (nim.NimEngine, "nim.cu"),
-        (partial(exactly_one.ExactlyOneEngine, rule=FCC), "exactly_one.cu"),
-        (partial(general.GeneralEngine, rule=RULE750), "general.cu"),
+        (partial(nim.NimEngine, last=9), "nim.cu"),
+        (partial(exactly_one.ExactlyOneEngine, bricks=DeviceBricks(FCC, 9)), "exactly_one.cu"),
+        (partial(general.GeneralEngine, rule=RULE750, last=9), "general.cu"),
     ],
     ids=["nim", "exactly one", "general"],
 )
 def test_a_growth_compiles_one_module(start: Callable[..., Engine], source: str) -> None:
     launcher = HostLauncher()
-    first = start(launcher, last=9)
+    first = start(launcher)
     first.advance(4, cells=True)
-    start(launcher, last=9, state=first.state()).advance(9, section=(0, 1))
+    start(launcher, state=first.state()).advance(9, section=(0, 1))
     assert [module for module, _ in launcher.modules] == [source]

@@ -128,18 +128,18 @@ def powers_of_two():
 
 
 @pytest.mark.parametrize(
-    ("name", "law"),  # P(m + 1) = k P(m) - c is P(m + 2) = (k + 1) P(m + 1) - k P(m)
+    ("name", "formula"),  # P(m + 1) = k P(m) - c is P(m + 2) = (k + 1) P(m + 1) - k P(m)
     [
         *((name, "f(n+2) = 5 f(n+1) - 4 f(n)") for name in ("nim", "ulam-warburton", "ulam-warburton-3", "rule750")),
         ("cubic6", "f(n+2) = 7 f(n+1) - 6 f(n)"),
         ("cubic8", "f(n+2) = 9 f(n+1) - 8 f(n)"),
         ("square8", "f(n+4) = 6 f(n+3) - 9 f(n+2) + 4 f(n+1)"),  # from m = 1: 5 P(m + 1) - 4 P(m) - 8, the differences of it
-        ("hexagonal", "no law found"),
+        ("hexagonal", "no formula found"),
     ],
 )
-def test_guess_finds_the_laws_of_the_published_table(name, law):
+def test_guess_finds_the_formulas_of_the_published_table(name, formula):
     populations = [row["population"] for row in powers_of_two() if row["automaton"] == name]
-    assert law in CliRunner().invoke(main, ["guess", "--kind", "recurrence", *populations]).output
+    assert formula in CliRunner().invoke(main, ["guess", "--kind", "recurrence", *populations]).output
 
 
 @pytest.mark.parametrize("last", [6, pytest.param(8, marks=pytest.mark.nightly)])

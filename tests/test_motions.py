@@ -16,7 +16,7 @@ from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion, Pullback, grown_caption, growth_stops
-from gpu_nim.render.motions.motion import pause, places
+from gpu_nim.render.motions.motion import pause, schedule
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
 from tests.render_files import frame
@@ -27,7 +27,7 @@ LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
 @given(st.integers(1, 12), st.integers(1, 300), st.data())
 def test_each_frame_has_one_place_and_each_pause_its_length(stops, frames, data):
     hold = data.draw(st.integers(0, frames // stops))
-    found = places(stops, frames, hold)
+    found = schedule(stops, frames, hold)
     assert len(found) == frames
     assert found == sorted(found)
     assert all(0 <= stop < stops and 0 <= way < 1 for stop, way in found)
@@ -47,7 +47,7 @@ def test_each_frame_has_one_place_and_each_pause_its_length(stops, frames, data)
 
 def test_a_pause_is_a_third_of_the_movie():
     assert pause(9, 8, None) == 0
-    assert places(3, 9, 1)[8] == (2, Fraction(0))
+    assert schedule(3, 9, 1)[8] == (2, Fraction(0))
 
 
 grown = cache(blocks_of)
@@ -72,7 +72,7 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
     seen = [path.frame(number) for number in range(frames)]
     assert [generation for generation, _ in seen] == sorted(generation for generation, _ in seen)
     assert (seen[0][0], seen[-1][0]) == (0, stops[-1])
-    held = [path.frame(number) for number in range(frames) if not path.places[number][1]]
+    held = [path.frame(number) for number in range(frames) if not path.schedule[number][1]]
     assert {generation for generation, _ in held} == set(stops) or not hold
     heights = []
     for generation, camera in seen:

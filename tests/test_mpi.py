@@ -16,7 +16,7 @@ import pytest
 from gpu_nim import grow, load
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth import plan_growth
-from gpu_nim.jobs.mpi import _GRACES
+from gpu_nim.jobs.mpi import _KILL_DELAYS
 from tests.helpers import gpunim, run, wait_for
 from tests.mpi_cases import CASES
 from tests.open_mpi import OPEN_MPI
@@ -158,7 +158,7 @@ def test_ranks_have_the_digest_of_docs_growth() -> None:
 @pytest.fixture
 def patient_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Open MPI kill ranks 5 seconds after a signal instead of one, which is too soon for their last words on a busy machine."""
-    for name in _GRACES:
+    for name in _KILL_DELAYS:
         monkeypatch.setenv(name, "5")
 
 

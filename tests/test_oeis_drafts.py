@@ -18,8 +18,7 @@ from gpu_nim import Growth, grow, solve
 from gpu_nim.automata.catalogue import find as find_automaton
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS, entries, find, resolve
-from gpu_nim.oeis.draft import DRAFTS, SOURCES, Claim, Draft, data_lines, data_terms
-from gpu_nim.oeis.submissions import CORRECTIONS, Change, submissions
+from gpu_nim.oeis.submissions import CORRECTIONS, DRAFTS, SOURCES, Change, Claim, Draft, data_lines, data_terms, submissions
 from tests.helpers import facts, printed, refused, run
 from tests.lattices import terms_of
 

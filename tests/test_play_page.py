@@ -51,7 +51,7 @@ def test_a_page_of_nim_is_small_with_piles_of_any_size(piles):
     data = data_in(made.document)
     assert (data["kind"], data["last"]) == ("nim", "255")
     assert data["game"]["start"] == [str(pile) for pile in piles]
-    assert data["game"]["law"]["summary"] == "Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0"
+    assert data["game"]["theorem"]["summary"] == "Bouton, 1901: the P-positions of Nim are the positions with nim-sum 0"
 
 
 def test_a_page_holds_the_positions_of_the_game_up_to_a_size():
@@ -63,7 +63,7 @@ def test_a_page_holds_the_positions_of_the_game_up_to_a_size():
     assert [0, 0, 64] in data["hull"]
     assert [0, 22, 64] in data["hull"]  # (0, 21, 63)
     assert game_data("wythoff")["hull"][-1] == [32, 32, 1]
-    assert game_data("text")["game"]["law"] is None
+    assert game_data("text")["game"]["theorem"] is None
     assert data["title"] == "chocolate, 3y ≤ x + z"
     assert "where 3y ≤ x + z forces them" in data["game"]["rule"]
 

@@ -11,9 +11,9 @@ from gpu_nim.automata.user_defined import define
 from gpu_nim.counting.families import ByTotal
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.colourings import base_colours
+from gpu_nim.render.geometry import FINE, frame, in_space, one_at_each_point
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import FINE, frame, in_space, one_at_each_place
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
@@ -93,12 +93,12 @@ def test_generations_are_chosen_before_cells_at_one_place_are_drawn_as_one():
     last = prepare("nim-4:15", Look(generations=(15, 16)))
     cells = blocks_of("nim-4:15")
     assert len(whole) == len(set(places(cells))) < len(cells) == whole.population
-    assert f"{len(cells):,} cells at {len(whole):,} places" in whole.note
+    assert f"{len(cells):,} cells at {len(whole):,} points" in whole.note
     assert len(last) == 6**4
     earliest = {}
     for place, n in zip(map(tuple, cells.corners.tolist()), cells.generations.tolist(), strict=True):
         earliest[place] = min(n, earliest.get(place, n))
-    for first in (whole, one_at_each_place(cells.take(np.arange(len(cells))[::-1]))):
+    for first in (whole, one_at_each_point(cells.take(np.arange(len(cells))[::-1]))):
         assert earliest == dict(zip(map(tuple, first.corners.tolist()), first.generations.tolist(), strict=True))
 
 

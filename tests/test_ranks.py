@@ -58,7 +58,7 @@ def assert_same_growth(results, expected):
 @given(rule=FAST, ranks=RANKS, last=st.integers(0, 7), more=st.integers(0, 40), value=st.integers(-2, 2))
 def test_any_number_of_ranks_grows_the_same(backend, rule, ranks, last, more, value):
     # What is planned for moves the borders under the growth.
-    expected = ExactlyOneEngine(rule, last).advance(last, cells=True, section=(0, value))
+    expected = ExactlyOneEngine(Bricks(rule, last)).advance(last, cells=True, section=(0, value))
     assert_same_growth(grown(rule, last + more, ranks, last, backend=backend, cells=True, section=(0, value)), expected)
 
 
@@ -66,7 +66,7 @@ def test_any_number_of_ranks_grows_the_same(backend, rule, ranks, last, more, va
 @given(rule=FAST, before=RANKS, after=RANKS, stop=st.integers(0, 4), more=st.integers(1, 3), planned=st.integers(0, 4))
 @example(rule=DIAGONAL, before=1, after=1, stop=0, more=1, planned=0)
 def test_another_number_of_ranks_resumes(backend, rule, before, after, stop, more, planned):
-    whole = ExactlyOneEngine(rule, stop + more).advance(stop + more, cells=True, section=(0, 0))
+    whole = ExactlyOneEngine(Bricks(rule, stop + more)).advance(stop + more, cells=True, section=(0, 0))
     done = int(whole.births[: stop + 1].sum())
     for begins, ends in [(backend, backend), *([] if type(backend) is NumpyBackend else [(backend, NUMPY), (NUMPY, backend)])]:
         parts = [part for _, part in grown(rule, stop + planned, before, stop, backend=begins)]
@@ -99,10 +99,10 @@ def test_what_ranks_receive_is_what_they_need():
 
 
 def test_ranks_of_a_host_share_what_is_free(monkeypatch):
-    monkeypatch.setattr("gpu_nim.backends.numpy.exactly_one.host_memory", lambda: 3 * required_bytes(EDGE, 128, 2) // 2)
-    assert on_ranks(1, lambda ranks: NUMPY.on_rank(ranks).engine(EDGE, 64).make().generation) == [-1]
+    monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: 3 * required_bytes(Bricks(EDGE, 128, 0, 2).busiest()) // 2)
+    assert on_ranks(1, lambda ranks: GrowthProcess(EDGE, 64, NUMPY.on_rank(ranks)).begin().generation) == [-1]
     with pytest.raises(InsufficientMemoryError, match="growth to generation 128 needs"):
-        on_ranks(2, lambda ranks: NUMPY.on_rank(ranks).engine(EDGE, 128).make())
+        on_ranks(2, lambda ranks: GrowthProcess(EDGE, 128, NUMPY.on_rank(ranks)).begin())
 
 
 @given(ranks=st.integers(1, 9), layers=st.integers(1, 3000), reach=st.integers(1, 5))
@@ -142,7 +142,7 @@ def test_ranks_of_different_backends_share_a_growth(every_backend, rule):
         engine = here.engine(rule, 40).make()
         return engine.advance(30, cells=True, section=(0, 2)), engine.state()
 
-    assert_same_growth(on_ranks(3, work), ExactlyOneEngine(rule, 30).advance(30, cells=True, section=(0, 2)))
+    assert_same_growth(on_ranks(3, work), ExactlyOneEngine(Bricks(rule, 30)).advance(30, cells=True, section=(0, 2)))
 
 
 @pytest.mark.parametrize("rule", [RULE750, Rule(3, ((0, 5, 0),), ONE, ((0,) * 3,))], ids=["births", "far"])

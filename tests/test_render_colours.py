@@ -13,7 +13,7 @@ from gpu_nim.render.geometry import coarsen
 from gpu_nim.render.image import prepare
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
-from gpu_nim.render.themes import THEMES, TOLD_APART, distinct_colours, to_oklab
+from gpu_nim.render.themes import DISTINCT, THEMES, distinct_colours, to_oklab
 from gpu_nim.storage.save_load import save
 
 DARK = THEMES["dark"]
@@ -30,7 +30,7 @@ def test_colours_of_many_things_can_be_told_apart(theme):
     for count in (1, 7, 8, 12, 26, 50):
         colours = [theme.bottom, theme.top, theme.categories[0], *distinct_colours(theme, count)]
         assert len(colours) == 3 + count
-        assert closest(colours[1:]) >= TOLD_APART * 0.999
+        assert closest(colours[1:]) >= DISTINCT * 0.999
 
 
 def test_oklab_is_as_published():
@@ -47,7 +47,7 @@ def test_no_two_branches_share_a_colour(name):
     colours = base_colours(blocks, "branch", DARK)
     pairs = np.unique(np.column_stack([blocks.values["branch"], colours]), axis=0)
     assert len(pairs) == len(np.unique(blocks.values["branch"])) == len(np.unique(colours, axis=0))
-    assert len(pairs) == 1 or closest(pairs[:, 1:]) >= TOLD_APART * 0.999
+    assert len(pairs) == 1 or closest(pairs[:, 1:]) >= DISTINCT * 0.999
 
 
 def test_a_file_of_outcomes_alone_has_no_colours_of_grundy_values(tmp_path):

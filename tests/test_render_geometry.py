@@ -84,7 +84,7 @@ def test_a_basis_is_right_handed_and_orthonormal(toward, parallel):
 @pytest.mark.parametrize("name", ["three-quarter", "isometric", "axis", "diagonal", "gasket", "120,-40"])
 def test_a_fitted_object_fills_the_picture_but_for_the_margin(name, aspect):
     points = blocks_of("nim:15").hull()
-    camera = fit(find_view(name, np.array(p_positions(16))), points, aspect, margin=0.06)
+    camera = fit(find_view(name)(np.array(p_positions(16))), points, aspect, margin=0.06)
     seen = camera.project(points)
     assert (seen[:, 2] > 0).all()
     reach = np.array([np.abs(seen[:, 0]).max() / aspect, np.abs(seen[:, 1]).max()])
@@ -303,7 +303,7 @@ def test_a_block_shades_what_is_behind_it_and_nothing_else():
 def test_an_object_in_shadow_is_darker_than_one_in_the_light():
     blocks = blocks_of("nim:15")
     theme = THEMES["dark"]
-    camera = fit(find_view("three-quarter", blocks.corners), blocks.hull(), 16 / 9)
+    camera = fit(find_view("three-quarter")(blocks.corners), blocks.hull(), 16 / 9)
     white = np.ones((len(blocks), 3), np.float32)
     every = Shader(blocks, white, theme, fine=True).quads(camera)
     alone = Shader(blocks.take(np.arange(1)), white[:1], theme, fine=True).quads(camera)

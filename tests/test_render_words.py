@@ -66,7 +66,7 @@ def assert_words_within(image, theme="dark"):
 @example(parts=["W" * 100], size=(300, 200), what="caption")
 def test_words_are_whole_and_within_the_margins_or_refused(parts, size, what):
     said = " ".join(parts)
-    found = words.placed(what, said, *size)
+    found = words.layout(what, said, *size)
     if found is None:
         # One line of letters little larger than the least is too long or too high.
         assert words.text_width(said, 7.5) > size[0] - 128 * words.unit(*size) or 0.3 * size[1] < 13 or "\u0302" in said
@@ -163,7 +163,7 @@ def test_a_title_is_above_the_object_at_every_size(style):
             if picture is None:
                 continue
             ink = assert_words_within(picture.image)
-            block = words.required("title", title, *size)
+            block = words.required_layout("title", title, *size)
             assert ink[: int(block.bottom)].any()
             if style == "cubes":
                 # Between the title and the object is a gap: the object keeps clear of the words.

@@ -13,7 +13,7 @@ import pytest
 
 from gpu_nim.cli import main
 from gpu_nim.games.inequality import chocolate
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.catalogue import OeisEntry
 from gpu_nim.papers import (
     Entry,
     ItemResult,

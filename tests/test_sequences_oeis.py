@@ -8,8 +8,7 @@ from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import FileError
 from gpu_nim.oeis.b_files import compare
-from gpu_nim.oeis.catalogue import entries, find, resolve
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.catalogue import OeisEntry, entries, find, resolve
 from tests.lattices import published
 
 OEIS = Path(__file__).parent / "oeis"

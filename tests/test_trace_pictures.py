@@ -335,7 +335,7 @@ def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeyp
 
 def test_an_eye_keeps_the_fraction_of_its_cell():
     at = Camera(np.array([7.25, -0.5, 3.0]), np.eye(3), 1.0, False)
-    far = replace(at, place=(2**59 + Fraction(1, 4), Fraction(-1, 2), Fraction(3)))
+    far = replace(at, position=(2**59 + Fraction(1, 4), Fraction(-1, 2), Fraction(3)))
     for camera, cell in ((at, [7, -1, 3]), (far, [2**59, -1, 3])):
         assert [part.ravel().tolist() for part in trace.eye_of(camera)] == [cell, [0.25, 0.5, 0.0]]
 

@@ -54,7 +54,7 @@ MORE = (
     Family.maximum,
     Family.minimum,
     DigitProduct.step,
-    DigitProduct.row,
+    DigitProduct.step_row,
     DigitProduct.value,
     inequality.InequalityGame.greatest_below,
 )

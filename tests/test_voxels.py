@@ -62,7 +62,7 @@ def test_each_birth_is_read(tmp_path: Path, side: int, name: str, generations: i
     # The box of fcc begins at -20, between two slabs of 16; reads of 50 cells end anywhere; the last block is not full.
     monkeypatch.setattr(voxels, "SIDE", side)
     monkeypatch.setattr(voxels, "_AT_ONCE", 50)
-    monkeypatch.setattr("gpu_nim.storage.vtk_files._BLOCK", 1000)
+    monkeypatch.setattr("gpu_nim.storage.voxels._BLOCK", 1000)
     growth = grown(name, generations)
     save(growth, tmp_path / "a.vti")
     assert of_vti(tmp_path / "a.vti") == {(*cell, 0)[:3]: generation for cell, generation in births_of(growth).items()}

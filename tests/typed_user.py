@@ -35,8 +35,11 @@ def counts() -> None:
     assert_type(counting.find_family("D", 3).value(5), int)
     assert_type(oeis.find("A237711").term(3), int)
     found = assert_type(gpu_nim.guess([1, 6, 7, 36, 13, 42, 43, 216], kinds=["known"]), guessing.Guess)
-    assert assert_type(found.laws[0], guessing.Law).title == "known: A237711"
-    assert gpu_nim.guess("A237711", kinds=["known"]).laws[0].title == gpu_nim.guess("D", piles=4, kinds=["known"]).laws[0].title
+    assert assert_type(found.formulas[0], guessing.Formula).title == "known: A237711"
+    assert (
+        gpu_nim.guess("A237711", kinds=["known"]).formulas[0].title
+        == gpu_nim.guess("D", piles=4, kinds=["known"]).formulas[0].title
+    )
 
 
 def growths(folder: Path) -> None:

@@ -136,7 +136,7 @@ def _families() -> Iterator[Described]:
 
 def _oeis() -> Iterator[Described]:
     from gpu_nim.oeis.catalogue import entries
-    from gpu_nim.oeis.draft import DRAFTS
+    from gpu_nim.oeis.submissions import DRAFTS
 
     for entry in entries().values():
         family = entry.family
@@ -222,7 +222,7 @@ KINDS: dict[str, Callable[[], Iterable[Described]]] = {
     "family": _families,
     "oeis": _oeis,
     "reduction": _simple(_registry("counting.reductions", "REDUCTIONS"), "gpunim count D --piles 4 --range 0:4096 --reduce {}"),
-    "law": _simple(_registry("guessing", "KINDS"), "gpunim guess D --piles 4 --kind {}"),
+    "formula": _simple(_registry("guessing", "KINDS"), "gpunim guess D --piles 4 --kind {}"),
     "figure": _simple(_registry("render.figures", "FIGURES"), "gpunim render figure:{0} -o {0}.svg"),
     "style": _simple(_registry("render.styles", "STYLES"), "gpunim render nim:63 --style {} -o nim.png"),
     "theme": _themes,

@@ -37,7 +37,7 @@ class GrowthEntry:
     """An OEIS entry that a column of an automaton's growth gives: a(n + shift) belongs to generation n.
 
     Attributes:
-        number: the A-number, or the name of the draft where the OEIS has no entry (see `gpu_nim.oeis.draft`).
+        number: the A-number, or the name of the draft where the OEIS has no entry (see `gpu_nim.oeis.submissions`).
         column: the column that its terms come from (see `gpu_nim.automata.columns`).
         shift: the index of generation 0.
         offset: the first index of the entry; terms before generation 0 are 0.

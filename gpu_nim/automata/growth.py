@@ -15,7 +15,7 @@ from gpu_nim.automata.columns import Value, dtype_of
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.trees import certificate, tree_of
 from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
-from gpu_nim.model.arrays import cell_dtype, read_only
+from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.digest import digest
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.notebook_repr import Plottable, dataset, html_table
@@ -43,7 +43,7 @@ class Table(dict[str, NDArray[Any]]):
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
-        super().__init__({name: _array(name, values) for name, values in columns.items()})
+        super().__init__({name: _array(name, dtype_of(name), values) for name, values in columns.items()})
 
     def __missing__(self, name: object) -> NDArray[Any]:
         raise unknown("column", name, self)
@@ -101,8 +101,7 @@ class Table(dict[str, NDArray[Any]]):
             yield generation, *values
 
 
-def _array(name: str, values: Sequence[Value]) -> NDArray[Any]:
-    dtype = dtype_of(name)
+def _array(name: str, dtype: Any, values: Sequence[Value]) -> NDArray[Any]:
     if dtype is np.int64 and not all(isinstance(value, int | np.integer) for value in values):
         raise TypeError(f"column {name!r} holds other numbers than integers: its dtype is another")  # NumPy would truncate them
     exceeds = dtype is np.int64 and max(values, default=0) >= 1 << 63  # type: ignore[type-var, operator]
@@ -178,7 +177,7 @@ class Growth(Plottable):
 
     def _protect(self) -> None:
         """Make the arrays read-only by which growths are equal; NumPy pickles them without that."""
-        self.births, self.checksums = read_only(self.births), read_only(self.checksums)
+        self.births.flags.writeable = self.checksums.flags.writeable = False
 
     def __repr__(self) -> str:
         return f"<Growth of {self.automaton} to generation {self.generations}, {self.population} cells>"

@@ -25,6 +25,7 @@ from gpu_nim.backends.shared.engines import Keys
 from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import GpunimError, InsufficientMemoryError, UsageError
+from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
@@ -169,18 +170,22 @@ class GrowthProcess:
             began = time.perf_counter()
             pause = (engine.generation // self._every + 1) * self._every
             to = min(engine.generation + stride, self.generations, pause)
-            tests = not self._cells and self._tests_more(engine.generation)
+            # Whether each cell of the next generation is checked against the theorem, though no cells are wanted.
+            tests = not self._cells and self.verifies and self.automaton.cell_test is not None
+            tests = tests and self.tested == engine.generation < _TESTED
             if tests:
                 to = min(to, _TESTED)
             wanted = self._cells or tests
-            # Of several ranks each has some cells of a generation, which are told apart from those of others by their number alone.
+            # Of several ranks each has some cells of a generation, and only a batch of one generation says of which they are.
             alone = engine.generation + 1 if several and wanted else to
             own = batch = engine.advance(alone, cells=wanted, section=self.recorder.section)
             if own.cells is not None:
                 batch = replace(own, cells=None if tests else gather_cells(self.ranks, own.cells))
             if self.ranks.rank == 0 or not self.recorder.needs_cells:
                 self.recorder.add(batch)
-            elapsed = self._agreed(time.perf_counter() - began)
+            elapsed = time.perf_counter() - began
+            if several:  # the mean, by which all ranks choose batches alike
+                elapsed = int(self.ranks.sum(np.array([int(elapsed * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
             self._seconds += elapsed
             self._births.append(batch.births)
             self._checksums.append(batch.checksums)
@@ -203,7 +208,7 @@ class GrowthProcess:
                 return backend.engine(rule, last, self.resumed.state)
         try:
             choice = backend.engine(rule, last, general=self._general)
-            fits = choice.memory is None or choice.memory <= backend.free_memory()
+            fits = choice.memory is None or choice.memory <= choice.free
         except InsufficientMemoryError as error:
             if not self._touched_fit:
                 raise InsufficientMemoryError(f"{error}{self._way_on}") from error
@@ -223,10 +228,13 @@ class GrowthProcess:
         """Make the engine, with the memory that it needs, if there is none yet, and return it."""
         if self._engine is not None:
             return self._engine
-        began, make = time.perf_counter(), self.choice.make
+        began, choice = time.perf_counter(), self.choice
         try:
+            if choice.memory is not None:
+                device = f" on {self._backend.device}" if self._backend.name == "cuda" else ""
+                require_memory(choice.memory, choice.free, f"a growth to generation {self.generations}{device}")
             with _damage_refused() if self.resumed else nullcontext():
-                self._engine = make()
+                self._engine = choice.make()
         except InsufficientMemoryError as error:
             raise InsufficientMemoryError(f"{error}{self._way_on}") from error
         del self.choice  # which has the state
@@ -238,10 +246,6 @@ class GrowthProcess:
     def end(self) -> None:
         """Free the memory of the engine: it grows no further, and has no snapshots."""
         self._engine = None
-
-    def _agreed(self, seconds: float) -> float:
-        """The mean over all ranks, by which they choose batches alike."""
-        return int(self.ranks.sum(np.array([int(seconds * 1e9)], np.uint64))[0]) / 1e9 / self.ranks.size
 
     def _restore(self, snapshot: Snapshot) -> None:
         begun = snapshot.automaton
@@ -298,10 +302,6 @@ class GrowthProcess:
             lattice=self.automaton.lattice,
             table=Table({} if self.ranks.rank else self.recorder.values(births)),  # rank 0 has all cells
         )
-
-    def _tests_more(self, generation: int) -> bool:
-        """Whether each cell of the next generation is checked against the theorem."""
-        return self.verifies and self.automaton.cell_test is not None and self.tested == generation < _TESTED
 
     def _check(self, batch: Batch) -> None:
         formula, test = self.automaton.births_formula, self.automaton.cell_test

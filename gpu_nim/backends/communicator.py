@@ -1,4 +1,4 @@
-"""What the ranks of one growth say to each other.
+"""The communicator of the ranks of one growth: what they exchange, as MPI's alltoall, sum and allgather.
 
 A growth on several ranks is cut into slabs, each of which one rank owns. Every rank makes an engine for the same rule and the same
 last generation, `NumpyBackend(communicator).engine(...).make()`, and calls the same methods of it in the same order with
@@ -82,7 +82,7 @@ def allgather(communicator: Communicator, value: T) -> list[T]:
     return [pickle.loads(part.tobytes()) for part in communicator.exchange([buffer] * communicator.size)]
 
 
-def free_share(communicator: Communicator, memory: str, free: int) -> int:
+def free_per_rank(communicator: Communicator, memory: str, free: int) -> int:
     """Return the bytes that this rank may use: ranks that have a memory in common have equal shares of what is free.
 
     All ranks call this together, before any of them takes memory.
@@ -92,13 +92,13 @@ def free_share(communicator: Communicator, memory: str, free: int) -> int:
         memory: what tells the memory of this rank, of a device or of a host, from others.
         free: its free bytes.
 
-    >>> free_share(ALONE, "this host", 900)
+    >>> free_per_rank(ALONE, "this host", 900)
     900
     """
     if communicator.size == 1:
         return free
-    shares = [theirs for name, theirs in allgather(communicator, (memory, free)) if name == memory]
-    return min(shares) // len(shares)
+    those = [theirs for name, theirs in allgather(communicator, (memory, free)) if name == memory]
+    return min(those) // len(those)
 
 
 def gather_cells(communicator: Communicator, cells: NDArray[np.integer]) -> NDArray[np.integer]:

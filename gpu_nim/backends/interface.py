@@ -105,14 +105,16 @@ class EngineChoice(NamedTuple):
     """The engine of a growth, which is not yet made.
 
     Attributes:
-        make: makes it; InsufficientMemoryError where it does not fit.
-        memory: the bytes that it is planned to take of `Backend.free_memory`; None if that is not known in advance, since it takes
-            memory as the growth goes on.
+        make: makes it, unless it takes more memory than there is.
+        memory: the bytes that it is planned to take; None if that is not known in advance, since it takes memory as the growth
+            goes on.
+        free: the bytes that are free for it.
         lacks_numba: whether numba's compiled loops would grow it faster, were it installed.
     """
 
     make: Callable[[], Engine]
     memory: int | None
+    free: int
     lacks_numba: bool = False
 
 

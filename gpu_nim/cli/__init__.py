@@ -8,12 +8,14 @@ import os
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import Helpful, color_option, coloured_by_environment, memory_option
@@ -22,10 +24,8 @@ from gpu_nim.cli.output import report
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.files import COMMAND
-from gpu_nim.model.work import Outcome, mpi_rank
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from gpu_nim.model.memory import MpiRank, mpi_rank
+from gpu_nim.model.work import Outcome
 
 #: The commands with their summaries by theme, for the first page of the help, which loads none of them.
 THEMES = {
@@ -36,7 +36,7 @@ THEMES = {
     "Counts": {
         "count": "Count P-positions of Nim: at an index, over a range, reduced.",
         "oeis": "Draft entries of the OEIS, corrections and b-files.",
-        "guess": "Guess recurrences and other laws of a sequence from its terms.",
+        "guess": "Guess recurrences and other formulas of a sequence.",
     },
     "Games": {
         "nim": "Explain a position of Nim.",
@@ -67,6 +67,7 @@ COMMANDS = {name: summary for commands in THEMES.values() for name, summary in c
 #: The command that divides its work among ranks.
 _ON_RANKS = "grow"
 
+_GRACE = 10  # seconds by which rank 0 may be later on a busy machine
 _COMPLETE = "_GPUNIM_COMPLETE"  # set by click's scripts for shells
 
 
@@ -115,10 +116,8 @@ class LazyGroup(Helpful, click.Group):
             with formatter.section(theme):
                 formatter.write_dl([(name.ljust(width), summary) for name, summary in commands.items()])
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
         items = [CompletionItem(name, help=summary) for name, summary in COMMANDS.items() if name.startswith(incomplete)]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
@@ -128,8 +127,6 @@ class LazyGroup(Helpful, click.Group):
         words = sys.argv[1:] if args is None else args
         with ended(words) as outcome, terminations_raised():
             if _COMPLETE in os.environ:
-                from click.shell_completion import shell_complete
-
                 outcome.status = shell_complete(self, {}, "gpunim", _COMPLETE, os.environ[_COMPLETE])
             else:
                 with self.make_context("gpunim", list(words), color=coloured_by_environment()) as context:
@@ -157,9 +154,38 @@ def ended(words: Sequence[str]) -> Iterator[Outcome]:
     if here is None:
         report(outcome)
     else:
-        from gpu_nim.cli.ranks import end_as_rank
+        outcome.status = _end_as_rank(here, outcome)
 
-        outcome.status = end_as_rank(here, outcome)
+
+def _end_as_rank(here: MpiRank, outcome: Outcome) -> int:
+    """Return the exit status of a command on one of several ranks: of rank 0 that of all, else 0, so that mpirun ends none of them.
+
+    Args:
+        here: which of them.
+        outcome: how the command ended on this one.
+    """
+    from gpu_nim.jobs.mpi import joined
+
+    communicator = joined()
+    if communicator is not None:
+        for number in (signal.SIGINT, *SIGNALS):
+            signal.signal(number, signal.SIG_IGN)  # this rank ends already
+        outcome = communicator.agree(outcome)
+    elif here.rank and outcome.status:
+        # Rank 0 fails likewise and says why, and Open MPI then ends this one. If it does not fail, it waits for this one.
+        time.sleep(_GRACE)
+        if outcome.status != UsageError.exit_status:  # it has the same arguments
+            sys.stderr = sys.__stderr__
+            report(outcome)
+        return outcome.status
+    if here.rank == 0:
+        report(outcome)
+    status = 0 if here.rank else outcome.status
+    if communicator is not None and communicator.lost:  # MPI would wait for all at its end
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    return status
 
 
 @contextmanager

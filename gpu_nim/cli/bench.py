@@ -2,16 +2,14 @@
 
 from dataclasses import asdict
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from gpu_nim.bench.harness import DEVICE_TIMEOUT, HEADER, TIMEOUT, Row, compare, measured_rates
 from gpu_nim.cli.command import Choice, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, step_progress
 from gpu_nim.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from gpu_nim.bench.harness import Row
 
 # Each but `device` has the name of its module.
 _BENCHMARKS = {
@@ -38,10 +36,8 @@ _EXAMPLES = {
 @json_option
 def bench(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     """Measure gpunim against its peers: warm runs in turn, medians, ratios, and the bandwidth of memory as the ceiling."""
-    from gpu_nim.backends.availability import cuda_obstacle
-    from gpu_nim.backends.selection import select
+    from gpu_nim.backends.selection import cuda_obstacle, select
     from gpu_nim.bench import device_works
-    from gpu_nim.bench.harness import DEVICE_TIMEOUT, HEADER, TIMEOUT, compare, measured_rates
 
     on_device = what == "device"
     cuda = select("cuda") if on_device or cuda_obstacle() is None else None

@@ -6,14 +6,12 @@ The library checks the names, with a message that suggests similar ones.
 from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from gpu_nim.model.registry import one_of
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 Described = Iterable[tuple[str, str]]
 
@@ -32,9 +30,9 @@ class Named(click.ParamType):  # type: ignore[type-arg]  # generic only in new r
     def __init__(self, name: str, described: Callable[[], Described], *, or_file: bool = False) -> None:
         self.name, self.described, self._or_file = name, described, or_file
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return what `incomplete` may be the beginning of."""
-        return _beginning(self.described(), incomplete) or (_files() if self._or_file else [])
+        return _beginning(self.described(), incomplete) or ([CompletionItem("", type="file")] if self._or_file else [])
 
 
 class SeveralNames(Named):
@@ -44,30 +42,10 @@ class SeveralNames(Named):
         """Return the names."""
         return tuple(" ".join(name.split()) for name in value.split(","))
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return what the last name may be."""
         head, comma, begun = incomplete.rpartition(",")
         return _beginning(self.described(), begun, head + comma)
-
-
-class Source(click.ParamType):  # type: ignore[type-arg]
-    """The source of a picture: AUTOMATON:GENERATION, GAME:PARAMETER=VALUE,..., a file, or figure:NAME.
-
-    Args:
-        figures: whether it may be a figure.
-    """
-
-    name = "source"
-
-    def __init__(self, figures: bool = False) -> None:
-        self._figures = figures
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-        """Return what `incomplete` may be the beginning of."""
-        named = [*games(), *automata()]
-        if self._figures and incomplete.startswith("fig"):
-            named += [(f"figure:{name}", about) for name, about in _summaries("render.figures", "FIGURES")]
-        return _beginning(named, incomplete) or _files()
 
 
 def named_option(flag: str, names: Iterable[str], about: str = "{}.", **extra: Any) -> Callable[[F], F]:
@@ -87,17 +65,9 @@ def named_option(flag: str, names: Iterable[str], about: str = "{}.", **extra: A
     return click.option(flag, help=about.format(one_of(words)), shell_complete=offered, **extra)
 
 
-def _beginning(described: Described, begun: str, before: str = "") -> "list[CompletionItem]":
+def _beginning(described: Described, begun: str, before: str = "") -> list[CompletionItem]:
     """The names that begin so, after what stands before."""
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(before + name, help=about) for name, about in described if name.startswith(begun)]
-
-
-def _files() -> "list[CompletionItem]":
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem("", type="file")]
 
 
 def _summaries(module: str, name: str = "CATALOGUE") -> Described:
@@ -122,6 +92,11 @@ def sequences() -> Described:
     from gpu_nim.oeis.catalogue import entries
 
     return [*families(), *((number, entry.summary) for number, entry in entries().items())]
+
+
+def figures() -> Described:
+    """Return the figures, as sources of pictures."""
+    return [(f"figure:{name}", about) for name, about in _summaries("render.figures", "FIGURES")]
 
 
 def oeis_names() -> Described:
@@ -154,5 +129,5 @@ REDUCTION_NAMES = SeveralNames("names", partial(_summaries, "counting.reductions
 KIND_NAMES = SeveralNames("names", partial(_summaries, "guessing.search", "KINDS"))
 PAPER_NAME = Named("paper", papers)
 STATEMENT_NAME = Named("statement", statements, or_file=True)
-SOURCE = Source()
-SOURCE_OR_FIGURE = Source(figures=True)
+SOURCE = Named("source", lambda: [*games(), *automata()], or_file=True)
+SOURCE_OR_FIGURE = Named("source", lambda: [*SOURCE.described(), *figures()], or_file=True)

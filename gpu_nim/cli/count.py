@@ -20,7 +20,6 @@ from gpu_nim.storage.tables import endings, forms, printed
 if TYPE_CHECKING:
     from gpu_nim.jobs.count import CountJob
     from gpu_nim.model.arrays import U64
-    from gpu_nim.model.work import OnStep
 
 
 def _listings() -> dict[str, list[tuple[str, str]]]:
@@ -82,7 +81,7 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
             emit_json(planned.summary()) if form == "json" else say(str(planned))
         elif job.is_index:
             if job.is_long and not quiet:
-                _note(str(job.plan()))
+                say(str(job.plan()), err=True)
             with step_progress(quiet) as step:
                 value = job.value(step)
             _print_value(job, value, form)
@@ -92,30 +91,25 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
 
 def _count_range(job: "CountJob", form: str, quiet: bool) -> None:
     is_printed = job.reduce is None and job.out is None
-    notes = _no_notes if quiet else _note
     with job.open(), step_progress(quiet or (is_printed and job.method == "formula")) as step:
-        if job.is_long:
-            notes(str(job.plan()))
+        if job.is_long and not quiet:
+            say(str(job.plan()), err=True)
         if job.reduce is not None:
             results = job.reductions(step)
         elif job.out is not None:
             job.write(step)
         else:
-            _print_values(job, form, step)
-    if job.method == "enumerate":
-        notes(f"every value of {job.entry.family} up to n = {job.indices.stop - job.entry.shift - 1} agrees with the formula")
+            parts = job.parts(step)
+            for text in _aligned(job, parts) if form == "table" else printed(form, job.facts, parts):
+                sys.stdout.write(text)
+                sys.stdout.flush()
+    if job.method == "enumerate" and not quiet:
+        last = job.indices.stop - job.entry.shift - 1
+        say(f"every value of {job.entry.family} up to n = {last} agrees with the formula", err=True)
     if job.reduce is not None:
         _print_reductions(job, results, form)
     elif job.out is not None and form == "json":
         emit_json({**job.facts, "out": str(job.out)})
-
-
-def _note(text: str) -> None:
-    say(text, err=True)
-
-
-def _no_notes(text: str) -> None:
-    """Print nothing."""
 
 
 def _print_value(job: "CountJob", value: int, form: str) -> None:
@@ -125,13 +119,6 @@ def _print_value(job: "CountJob", value: int, form: str) -> None:
         click.echo(digits(value))
     else:
         click.echo("".join(printed(form, job.facts, [(job.indices.start, [digits(value)])])), nl=False)
-
-
-def _print_values(job: "CountJob", form: str, step: "OnStep") -> None:
-    parts = job.parts(step)
-    for text in _aligned(job, parts) if form == "table" else printed(form, job.facts, parts):
-        sys.stdout.write(text)
-        sys.stdout.flush()
 
 
 def _aligned(job: "CountJob", parts: "Iterable[tuple[int, U64]]") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What `gpunim play` shows and reads: for Nim with piles of any size, and for any other game."""
+"""What `gpunim play` prints and reads: for Nim with piles of any size, and for any other game."""
 
 import re
 from typing import Any
@@ -31,10 +31,13 @@ class Dialogue:
         """The numbers of the position."""
         return spaced(self._here) or "no heap"
 
-    def shown(self, teaching: bool) -> str:
+    def description(self, teaching: bool) -> str:
         """The position, for a learner with who wins."""
-        told = self._outcome() if teaching else ""
-        return f"Position: {self.position()}{told}"
+        if not teaching:
+            return f"Position: {self.position()}"
+        lost = self._analysis.is_p(self._here)
+        outcome = "a P-position: no move of yours wins against perfect play" if lost else "an N-position: you can win"
+        return f"Position: {self.position()}, {outcome}"
 
     def is_over(self) -> bool:
         """Whether there is no move."""
@@ -92,11 +95,6 @@ class Dialogue:
             return f"{what}: a P-position, so that whatever you do I can win."
         return f"{what}: no move wins, and I make the game as long as I can."
 
-    def _outcome(self) -> str:
-        if self._analysis.is_p(self._here):
-            return ", a P-position: no move of yours wins against perfect play"
-        return ", an N-position: you can win"
-
 
 class NimDialogue(Dialogue):
     """Nim with piles of any size, by Bouton's theorem.
@@ -110,7 +108,7 @@ class NimDialogue(Dialogue):
     def __init__(self, piles: list[int]) -> None:
         self._here = as_position(piles)
 
-    def shown(self, teaching: bool) -> str:
+    def description(self, teaching: bool) -> str:
         """The piles, for a learner with their binary columns."""
         return columns(self._here) if teaching else f"Piles: {self.position()}"
 

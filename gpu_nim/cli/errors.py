@@ -11,15 +11,16 @@ import click
 from gpu_nim.cli.output import say
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of
-from gpu_nim.model.work import mpi_rank
+from gpu_nim.model.memory import mpi_rank
 
-#: The signals that end a command, and what is said of them.
+#: The signals that end a command, and their messages.
 SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
 _SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
+_SHORTAGES = "failed to map segment", "can't start new thread"  # of the loader of libraries, and at the start of a thread
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 
 
@@ -53,15 +54,21 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None
             if isinstance(error, MissingDependency):
                 restart(error)
             return error.exit_status, _one_line(str(error))
-    if _is_shortage(error):
-        return 2, _one_line(f"there is not enough memory for this ({message_of(error) or 'none left'}): --memory sets the limit")
-    sentence = _of_the_machine(error)
-    if sentence is None:
-        if os.environ.get(_DEBUG):
-            if mpi_rank() is None:
-                raise error
-            traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome
-        sentence = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
+        case _ if isinstance(error, MemoryError) or any(each in str(error) for each in _SHORTAGES):
+            shortage = f"there is not enough memory for this ({message_of(error) or 'none left'}): --memory sets the limit"
+            return 2, _one_line(shortage)
+        case ModuleNotFoundError() if not (error.name or __name__).startswith("gpu_nim"):
+            sentence = f"this needs the package {error.name}, which is not installed: reinstall the environment"
+        case OSError():  # mostly of stdout, since the files of gpunim raise FileError
+            sentence = f"cannot read or write {error.filename or 'the output'}: {error.strerror or error}"
+        case ValueError() if "integer string conversion" in str(error):
+            sentence = f"the output has an integer of more than {LONGEST_DIGITS:,} digits"
+        case _:
+            if os.environ.get(_DEBUG):
+                if mpi_rank() is None:
+                    raise error
+                traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome
+            sentence = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
     return 1, _one_line(sentence)
 
 
@@ -78,23 +85,6 @@ def restart(error: MissingDependency) -> None:
     sys.stdout.flush()
     extras = ",".join([*filter(None, tried), error.extra])
     os.execve(script, [script, *sys.argv[1:]], {**os.environ, _MISSING: extras})
-
-
-def _is_shortage(error: BaseException) -> bool:
-    """Whether memory ran out, as Python, the loader of libraries and the start of a thread report it."""
-    words = str(error)
-    return isinstance(error, MemoryError) or any(each in words for each in ("failed to map segment", "can't start new thread"))
-
-
-def _of_the_machine(error: BaseException) -> str | None:
-    """The message for an error that the machine causes, such as a full disk; None for a defect of gpunim."""
-    if isinstance(error, ModuleNotFoundError) and not (error.name or __name__).startswith("gpu_nim"):
-        return f"this needs the package {error.name}, which is not installed: reinstall the environment"
-    if isinstance(error, OSError):  # mostly of stdout, since the files of gpunim raise FileError
-        return f"cannot read or write {error.filename or 'the output'}: {error.strerror or error}"
-    if isinstance(error, ValueError) and "integer string conversion" in str(error):
-        return f"the output has an integer of more than {LONGEST_DIGITS:,} digits"
-    return None
 
 
 def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,12 +12,11 @@ from gpu_nim.cli.games import game_argument, parameter_options
 from gpu_nim.cli.output import emit_json, point, print_table, say, step_progress
 from gpu_nim.games.catalogue import check_parameters, find, read_game
 from gpu_nim.games.entries import integer_type
+from gpu_nim.games.evolution import GameEvolution, game_evolution
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph, kind_table
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import one_of
-
-if TYPE_CHECKING:
-    from gpu_nim.games.evolution import GameEvolution
+from gpu_nim.storage.save_load import check_graph, save_graph
 
 #: Rows and their header.
 _Table = tuple[Sequence[tuple[object, ...]], Sequence[str]]
@@ -61,8 +60,6 @@ def evolution(
     if game is not None and generations is not None:
         raise UsageError("--gen is for Nim only; use --size")
     if out is not None:
-        from gpu_nim.storage.save_load import check_graph
-
         check_graph(out)
     if game is None:
         facts, tables = _nim(_piles(texts), 6 if generations is None else generations, out)
@@ -86,8 +83,6 @@ def _piles(texts: dict[str, str]) -> int:
 
 def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
     """The facts of Nim's graph, and the table of its kinds."""
-    from gpu_nim.storage.save_load import save_graph
-
     with step_progress() as step:
         if out is not None:
             save_graph(evolution_graph(piles, generations, on_step=step), out, step)
@@ -101,9 +96,6 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
 
 def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path | None) -> tuple[dict[str, Any], list[_Table]]:
     """The facts of a game's graph, and the tables of its generations and of its steps."""
-    from gpu_nim.games.evolution import game_evolution
-    from gpu_nim.storage.save_load import save_graph
-
     name, values = read_game(game, texts)
     found = game_evolution(name, size, misere=misere, **values)
     if out is not None:
@@ -117,7 +109,7 @@ def _game(game: str, texts: dict[str, str], size: int, misere: bool, out: Path |
     return found.summary(), [(lines, header), ([("step = generation", _step_is_generation(found))], ())]
 
 
-def _step_is_generation(found: "GameEvolution") -> str:
+def _step_is_generation(found: GameEvolution) -> str:
     mismatch, count = found.first_step_mismatch(), len(found.positions)
     if mismatch is None:
         return "yes, for the only P-position" if count == 1 else f"yes, for all {count:,} P-positions"

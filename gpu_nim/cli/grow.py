@@ -21,9 +21,9 @@ from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
 from gpu_nim.jobs.growth import grow as grow_automaton
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError
+from gpu_nim.model.memory import mpi_rank
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.rule import Cell
-from gpu_nim.model.work import mpi_rank
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 _SHOWN = 5  # last generations in the summary
@@ -110,7 +110,7 @@ def grow(
 
     With `mpirun -n RANKS` before it, ranks divide the growth among themselves.
     """
-    columns = _columns(columns, section)
+    columns = columns if section is None else (*(columns or DEFAULT_COLUMNS), f"section {section.strip()}")
     options["automaton"] = automaton_of(
         **{name: options.pop(name) for name in ("automaton", "offsets", "births", "seeds", "octant")}
     )
@@ -175,10 +175,13 @@ def _say_notes(run: Run, quiet: bool) -> None:
 
 def _print(growth: Growth, run: Run, as_json: bool, quiet: bool) -> int:
     """Print the growth, and return the exit status: 1 where it contradicts its theorem."""
-    growing, asked = run.growing, run.outputs.columns is not None
+    growing, described = run.growing, run.outputs.columns is not None
     if as_json:
-        emit_json(growth.summary() | ({"columns": _plain_columns(growth)} if asked else {}))
-    elif not quiet and asked and (run.form is None or run.form.cells):
+        from gpu_nim.storage.tables import entries
+
+        columns = {name: entries(values) for name, values in growth.table.lists().items()}
+        emit_json(growth.summary() | ({"columns": columns} if described else {}))
+    elif not quiet and described and (run.form is None or run.form.cells):
         print_table(([_shown(value) for value in row] for row in growth.table.rows()), growth.table.header)
     elif not quiet:
         _print_summary(growth, growing.verdict, run.outputs.out)
@@ -186,16 +189,6 @@ def _print(growth: Growth, run: Run, as_json: bool, quiet: bool) -> int:
         say(f"gpunim: generation {growing.mismatch} of {growth.automaton} contradicts {growing.automaton.source}", err=True)
         return 1
     return 0
-
-
-def _columns(names: tuple[str, ...] | None, section: str | None) -> tuple[str, ...] | None:
-    return names if section is None else (*(names or DEFAULT_COLUMNS), f"section {section.strip()}")
-
-
-def _plain_columns(growth: Growth) -> dict[str, list[int | float | None]]:
-    from gpu_nim.storage.tables import entries
-
-    return {name: entries(values) for name, values in growth.table.lists().items()}
 
 
 def _shown(value: Value) -> int | str | None:

@@ -1,18 +1,17 @@
-"""`gpunim guess`: laws that terms of a sequence obey, with what was tested, what confirms them and what is proved."""
+"""`gpunim guess`: formulas that terms of a sequence obey, with what was tested, what confirms them and what is proved."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gpu_nim.cli.catalogues import AUTOMATON_OR_SEQUENCE, COLUMN_NAME, KIND_NAMES
 from gpu_nim.cli.command import AMOUNT, Command, integer, json_option
 from gpu_nim.cli.output import emit_json, print_table, say
-from gpu_nim.guessing.law import COUNTED, GROWN, MAX_TERMS
-
-if TYPE_CHECKING:
-    from gpu_nim.guessing.law import Law
-    from gpu_nim.guessing.search import Guess
+from gpu_nim.guessing.formula import COUNTED, GROWN, MAX_TERMS, Formula
+from gpu_nim.guessing.search import Guess
+from gpu_nim.jobs.terms import guess as search
+from gpu_nim.storage.save_load import parse_terms
 
 _EXAMPLES = {
     "gpunim guess 0,1,1,2,3,5,8,13,21,34,55,89": "Guess from numbers.",
@@ -39,24 +38,21 @@ _EXAMPLES = {
     type=integer(1, MAX_TERMS),
     help=f"How many terms to use.  [default: all of a file, {COUNTED} of a formula, {GROWN} of an automaton]",
 )
-@click.option("--base", type=integer(2, 36), help="Base of k-regular sequences.  [default: 2 to 16, the first with a law]")
-@click.option("--confirm", type=integer(2), help="How many terms must confirm a law.  [default: as many as fit it, 8 or more]")
-@click.option("--kind", "kinds", type=KIND_NAMES, metavar="NAME,...", help="Test only these kinds of laws, listed below.")
+@click.option("--base", type=integer(2, 36), help="Base of k-regular sequences.  [default: 2 to 16, the first with a formula]")
+@click.option("--confirm", type=integer(2), help="How many terms must confirm a formula.  [default: as many as fit it, 8 or more]")
+@click.option("--kind", "kinds", type=KIND_NAMES, metavar="NAME,...", help="Test only these kinds of formulas, listed below.")
 @json_option
 def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Guess laws of a sequence: recurrences, digit matrices, generating functions, known sequences.
+    """Guess formulas of a sequence: recurrences, digit matrices, generating functions, known sequences.
 
     SOURCE is a family with --piles, an OEIS entry, an automaton, a file, numbers separated by commas or space, or - to read these
     from stdin. Numbers that begin with a negative one come after --. Fractions p/q are multiplied by their least common
     denominator.
 
-    A law that is printed holds for all terms, exactly. With it are printed how many equations hold beyond the numbers that were
-    chosen to fit, and what is proved: no number of terms proves the rest. Laws of too few such equations are marked WEAK. In
+    A formula that is printed holds for all terms, exactly. With it are printed how many equations hold beyond the numbers that were
+    chosen to fit, and what is proved: no number of terms proves the rest. Formulas of too few such equations are marked WEAK. In
     formulas, f(0) is the first term.
     """
-    from gpu_nim.jobs.terms import guess as search
-    from gpu_nim.storage.save_load import parse_terms
-
     name = sys.stdin.read() if source == ("-",) else " ".join(source)
     if source == ("-",) or len(source) > 1:
         parse_terms(name)  # several words are numbers
@@ -64,27 +60,27 @@ def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     emit_json(found.facts()) if as_json else _print(found)
 
 
-def _print(found: "Guess") -> None:
+def _print(found: Guess) -> None:
     last = found.first + len(found.terms) - 1
     say(f"{found.source}: {len(found.terms):,} terms, n = {found.first:,} to {last:,}")
     if found.first:
         say(f"in formulas f(0) is the term at n = {found.first:,}")
-    for law in found.laws:
-        _print_law(law, law.title, [("holds for", _equations(law))])
-    for law in found.weak:
-        held = f"{_equations(law)}, of {found.question.needed_for(law):,} that are needed"
-        _print_law(law, f"WEAK: {law.title}", [("holds for", held)])
-    if not (found.laws or found.weak):
-        click.echo("\nno law found")
+    for formula in found.formulas:
+        _print_formula(formula, formula.title, [("holds for", _equations(formula))])
+    for formula in found.weak:
+        held = f"{_equations(formula)}, of {found.needed_for(formula):,} that are needed"
+        _print_formula(formula, f"WEAK: {formula.title}", [("holds for", held)])
+    if not (found.formulas or found.weak):
+        click.echo("\nno formula found")
     click.echo("\ntested")
     print_table((f"  {kind}", answer.tested) for kind, answer in found.answers.items())
 
 
-def _print_law(law: "Law", title: str, evidence: list[tuple[str, str]]) -> None:
+def _print_formula(formula: Formula, title: str, evidence: list[tuple[str, str]]) -> None:
     click.echo()
     say(title)
-    print_table((f"  {name}", text) for name, text in (*law.rows, *evidence, ("proved", law.certainty)))
+    print_table((f"  {name}", text) for name, text in (*formula.rows, *evidence, ("proved", formula.certainty)))
 
 
-def _equations(law: "Law") -> str:
-    return f"{law.confirmed:,} equations beyond the {law.fitted:,} numbers chosen to fit"
+def _equations(formula: Formula) -> str:
+    return f"{formula.confirmed:,} equations beyond the {formula.fitted:,} numbers chosen to fit"

@@ -15,10 +15,12 @@ from gpu_nim._version import __version__
 from gpu_nim.cli.command import FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table
 
-#: Those without which gpunim does not run, and then those of extras.
-_NEEDED = ("numpy", "click", "filelock", "matplotlib", "pillow", "python-flint", "rich", "zarr")
-_OPTIONAL = ("cupy-cuda13x", "cupy-cuda12x", "numba", "pyvista", "vtk", "imageio-ffmpeg", "distributed", "dask-cuda", "mpi4py")
-_OF_DATA = ("pandas", "xarray", "networkx", "trimesh")
+#: Those without which gpunim does not run, then those of extras, and those that its results are read with.
+_PACKAGES = (
+    *("numpy", "click", "filelock", "matplotlib", "pillow", "python-flint", "rich", "zarr"),
+    *("cupy-cuda13x", "cupy-cuda12x", "numba", "pyvista", "vtk", "imageio-ffmpeg", "distributed", "dask-cuda", "mpi4py"),
+    *("pandas", "xarray", "networkx", "trimesh"),
+)
 
 _EXAMPLES = {
     "gpunim info": "Print versions and devices.",
@@ -73,7 +75,7 @@ def _facts() -> dict[str, Any]:
         "platform": platform.platform(),
         "cores": os.cpu_count(),
         "variables": sorted(name for name in os.environ if name.startswith(_VARIABLES)),
-        "packages": {name: _installed(name) for name in (*_NEEDED, *_OPTIONAL, *_OF_DATA)},
+        "packages": {name: _installed(name) for name in _PACKAGES},
         "backends": {"numpy": _numpy(), "cuda": _cuda()},
     }
 
@@ -120,7 +122,7 @@ def _numpy() -> dict[str, Any]:
 
 
 def _cuda() -> dict[str, Any]:
-    from gpu_nim.backends.availability import cuda_obstacle, driver_version
+    from gpu_nim.backends.selection import cuda_obstacle, driver_version
 
     obstacle = cuda_obstacle()
     if obstacle is not None:

@@ -1,15 +1,12 @@
 """`gpunim nim`: one position of Nim explained."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from gpu_nim.cli.command import PILE, Command
 from gpu_nim.cli.output import emit_json
-
-if TYPE_CHECKING:
-    from gpu_nim.games.nim.positions import Position, Relative
-    from gpu_nim.games.nim.walk import Leg
+from gpu_nim.games.nim import positions
+from gpu_nim.games.nim.positions import Position, Relative, binary_columns
+from gpu_nim.games.nim.walk import Leg, cell_of, summary, walk
 
 _SHOWN = 64  # legs of a walk that are printed; --json has all of them
 
@@ -29,24 +26,20 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
 
     Any number of piles, written 13, 1_000_000, 1e6, 2^20 or 2^64+5.
     """
-    from gpu_nim.games.nim import positions as nim_position
-    from gpu_nim.games.nim.walk import cell_of, summary, walk
-
-    position = nim_position.as_position(piles)
-    is_p = nim_position.is_p_position(position)
+    position = positions.as_position(piles)
     if as_json:
         emit_json(summary(position))
         return
     click.echo(columns(position))
     click.echo()
-    if not is_p:
+    if not positions.is_p_position(position):
         click.echo("An N-position: the player who moves next wins.")
         click.echo(winning_moves(position))
         return
     click.echo("A P-position: the player who moved last wins.")
-    click.echo(f"generation {nim_position.generation(position)}")
-    _print_relatives("parent", nim_position.parents(position), "take 1 from", "ending in", "0")
-    _print_relatives("child", nim_position.children(position), "add 1 to", "ending in", "1")
+    click.echo(f"generation {positions.generation(position)}")
+    _print_relatives("parent", positions.parents(position), "take 1 from", "ending in", "0")
+    _print_relatives("child", positions.children(position), "add 1 to", "ending in", "1")
     if len(position) != 3:
         return
     if (count := (sum(position) // 2).bit_count()) > _SHOWN:
@@ -56,30 +49,26 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
         click.echo(_walk_text(walk(position)))
 
 
-def columns(position: "Position") -> str:
+def columns(position: Position) -> str:
     """The piles and their nim-sum in binary columns."""
-    from gpu_nim.games.nim.positions import binary_columns, nim_sum
-
     rows, total = binary_columns(position)
     names = [*map(str, position), "nim-sum"]
     width = max(map(len, names))
     lines = [f"{name:>{width}} = {''.join(map(str, row))}" for name, row in zip(names, [*rows, total], strict=True)]
     rule = " " * (width + 3) + "-" * len(total)
-    return "\n".join([*lines[:-1], rule, f"{lines[-1]} = {nim_sum(position)}"])
+    return "\n".join([*lines[:-1], rule, f"{lines[-1]} = {positions.nim_sum(position)}"])
 
 
-def winning_moves(position: "Position") -> str:
+def winning_moves(position: Position) -> str:
     """The winning moves of an N-position, one a line."""
-    from gpu_nim.games.nim.positions import binary_columns, winning_moves
-
-    moves = winning_moves(position)
+    moves = positions.winning_moves(position)
     column = 1 << (len(digits := binary_columns(position)[1]) - 1 - digits.index(1))
     head = f"{len(moves)} winning move{'s' * (len(moves) > 1)}, a pile for each 1 in the leftmost odd column ({column}):"
     lines = [f"  take {move.take} from pile {move.pile + 1}, leaving {spaced(move.leaves)}" for move in moves]
     return "\n".join([head, *lines])
 
 
-def _print_relatives(name: str, relatives: "list[Relative]", verb: str, ending: str, digit: str) -> None:
+def _print_relatives(name: str, relatives: list[Relative], verb: str, ending: str, digit: str) -> None:
     plural = {"parent": "parents", "child": "children"}[name]
     click.echo(f"{len(relatives) or 'no'} {name if len(relatives) == 1 else plural}{':' * bool(relatives)}")
     for relative in relatives:
@@ -88,7 +77,7 @@ def _print_relatives(name: str, relatives: "list[Relative]", verb: str, ending: 
         click.echo(f"  {spaced(relative.position)}: {verb} piles {i} and {j}, both {ends}")
 
 
-def _walk_text(legs: "list[Leg]") -> str:
+def _walk_text(legs: list[Leg]) -> str:
     if not legs:
         return "cell (0,0) of the Ulam-Warburton automaton, where every walk begins"
     head = "cell ({},{}) of the Ulam-Warburton automaton, by the walk".format(*legs[-1].to)
@@ -100,6 +89,6 @@ def _walk_text(legs: "list[Leg]") -> str:
     return "\n".join([head, *steps])
 
 
-def spaced(position: "Position") -> str:
+def spaced(position: Position) -> str:
     """The piles separated by blanks, as they are typed."""
     return " ".join(map(str, position))

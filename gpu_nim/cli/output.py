@@ -13,7 +13,7 @@ import click
 from click.globals import resolve_color_default
 
 from gpu_nim.model.arguments import escaped
-from gpu_nim.model.work import OnStep, Outcome, no_progress
+from gpu_nim.model.work import OnStep, Outcome
 
 if TYPE_CHECKING:
     from gpu_nim.backends.interface import Batch
@@ -147,7 +147,7 @@ def step_progress(quiet: bool = False) -> Iterator[OnStep]:
     The bar is on stderr, and is erased at the end of the block. There is none with `quiet`.
     """
     if quiet or not sys.stderr.isatty():
-        yield no_progress
+        yield lambda what, done, total: None
         return
     # Imported only where a bar is shown: Rich takes a tenth of a second.
     from rich.console import Console
@@ -173,9 +173,6 @@ def step_progress(quiet: bool = False) -> Iterator[OnStep]:
 @contextmanager
 def growth_progress(generations: int, quiet: bool) -> Iterator[Callable[["Batch"], None]]:
     """Yield a function that takes each batch and updates the bar: births, cells a second, generation, time left."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda batch: None
-        return
     population, began = 0, time.perf_counter()
     with step_progress(quiet) as step:
 

@@ -126,7 +126,7 @@ def _position(words: tuple[str, ...], misere: bool, texts: dict[str, str]) -> tu
 
 def _your_move(dialogue: Dialogue, teaching: bool) -> None:
     click.echo()
-    click.echo(dialogue.shown(teaching))
+    click.echo(dialogue.description(teaching))
     while True:
         move = _ask(dialogue)
         better = dialogue.missed(move) if teaching else None

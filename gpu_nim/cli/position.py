@@ -49,30 +49,23 @@ def position(game: str, numbers: tuple[int, ...], misere: bool, as_json: bool, *
 def _rows(explained: Explanation) -> list[tuple[str, str]]:
     whose = "who moved last" if explained.is_p else "who moves next"
     parameters = ", ".join(f"{name} = {value}" for name, value in explained.parameters.items())
+    game = " ".join(filter(None, [explained.game, f"({parameters})" * bool(parameters), "in misere play" * explained.misere]))
+    check = f", gpunim verify {explained.statement}" if explained.statement else ""
+    longest, below, parents = explained.longest_optimal_play, explained.positions_below, explained.parents
     rows = [
-        (
-            "game",
-            " ".join(filter(None, [explained.game, f"({parameters})" * bool(parameters), "in misere play" * explained.misere])),
-        ),
+        ("game", game),
         ("position", point(explained.position)),
         ("outcome", f"{explained.outcome}: the player {whose} wins"),
+        ("Grundy value", explained.grundy),
+        ("generation", explained.generation),
+        ("longest optimal play", None if longest is None else _moves(longest)),
+        ("longest play", None if longest is None else _moves(explained.longest_play or 0)),
+        ("step of the standard algorithm", explained.step),
+        ("parents", None if parents is None else " ".join(map(point, parents)) or "none"),
+        ("by", f"{explained.theorem}{check}" if explained.theorem else None),
+        ("positions below it, all solved", None if below is None else f"{below:,}"),
     ]
-    if explained.grundy is not None:
-        rows.append(("Grundy value", str(explained.grundy)))
-    if explained.generation is not None:
-        rows.append(("generation", str(explained.generation)))
-    if explained.longest_optimal_play is not None:
-        rows.append(("longest optimal play", _moves(explained.longest_optimal_play)))
-        rows.append(("longest play", _moves(explained.longest_play or 0)))
-        rows.append(("step of the standard algorithm", str(explained.step)))
-    if explained.parents is not None:
-        rows.append(("parents", " ".join(map(point, explained.parents)) or "none"))
-    if explained.theorem:
-        check = f", gpunim verify {explained.statement}" if explained.statement else ""
-        rows.append(("by", f"{explained.theorem}{check}"))
-    if explained.positions_below is not None:
-        rows.append(("positions below it, all solved", f"{explained.positions_below:,}"))
-    return rows
+    return [(name, str(value)) for name, value in rows if value is not None]
 
 
 def _print_moves(explained: Explanation) -> None:
@@ -81,16 +74,16 @@ def _print_moves(explained: Explanation) -> None:
         click.echo("There is no move.")
         return
     winning = explained.winning
-    shown = winning or explained.moves
+    listed = winning or explained.moves
     what = "winning " if winning else ""
-    head = f"{len(shown):,} {what}move{'s' * (len(shown) > 1)}"
+    head = f"{len(listed):,} {what}move{'s' * (len(listed) > 1)}"
     click.echo(f"{head}, of {len(explained.moves):,}:" if winning else f"{head}, none of which wins:")
-    rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in shown[:_SHOWN]]
+    rows = [(option.move, point(option.leaves), option.outcome, option.grundy) for option in listed[:_SHOWN]]
     header = ("move", "leaves", "outcome", "Grundy value")
-    without = all(option.grundy is None for option in shown)  # misere play has no Grundy values
+    without = all(option.grundy is None for option in listed)  # misere play has no Grundy values
     print_table([row[:3] for row in rows] if without else rows, header[:3] if without else header)
-    if len(shown) > _SHOWN:
-        click.echo(f"and {len(shown) - _SHOWN:,} more, which --json prints")
+    if len(listed) > _SHOWN:
+        click.echo(f"and {len(listed) - _SHOWN:,} more, which --json prints")
 
 
 def _moves(count: int) -> str:

@@ -1,16 +1,15 @@
 """`gpunim reproduce`: every statement, table, figure and sequence of the sources, beside what gpunim computes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from gpu_nim.cli.catalogues import PAPER_NAME
 from gpu_nim.cli.command import AMOUNT, FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table, say, step_progress
-
-if TYPE_CHECKING:
-    from gpu_nim.papers import ItemResult, Paper
+from gpu_nim.papers import ItemResult, Paper, Verdict, find_papers
+from gpu_nim.papers.views import in_words, report, summary
+from gpu_nim.papers.views import reproduce as run
 
 _REACH = 20  # all checks take some ten seconds
 
@@ -37,10 +36,6 @@ def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | No
     A verdict is "agreement"; "erratum" where the paper prints a wrong value; "answered" for a question left to the reader; or
     "disagreement". The exit status is 1 if there is a disagreement.
     """
-    from gpu_nim.papers import Verdict, find_papers
-    from gpu_nim.papers.views import report, summary
-    from gpu_nim.papers.views import reproduce as run
-
     papers = find_papers(paper)
     if show_list:
         return _list(papers, as_json)
@@ -64,7 +59,7 @@ def reproduce(paper: tuple[str, ...], show_list: bool, upto: int, out: Path | No
     return 1 if counts[Verdict.DISAGREEMENT] else 0
 
 
-def _list(papers: "dict[str, Paper]", as_json: bool) -> int:
+def _list(papers: dict[str, Paper], as_json: bool) -> int:
     items = [(name, item) for name, paper in papers.items() for item in paper.items]
     if as_json:
         rows = [{"paper": name, "number": item.number, "kind": item.kind, "command": item.shown_by} for name, item in items]
@@ -74,11 +69,8 @@ def _list(papers: "dict[str, Paper]", as_json: bool) -> int:
     return 0
 
 
-def _print(papers: "dict[str, Paper]", results: "list[ItemResult]") -> None:
+def _print(papers: dict[str, Paper], results: list[ItemResult]) -> None:
     """Print all items with their verdicts, then what is wrong, in words."""
-    from gpu_nim.papers import Verdict
-    from gpu_nim.papers.views import in_words
-
     rows = [(f"[{papers[each.paper].label}]", each.item.number, each.verdict, each.item.shown_by) for each in results]
     print_table(rows, ("paper", "number", "verdict", "command"))
     for each in results:

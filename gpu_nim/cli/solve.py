@@ -1,6 +1,5 @@
 """`gpunim solve`: P-positions and Grundy values of games, and how they compare with Nim."""
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from gpu_nim.cli.command import FILE, SIZE, Choice, Command, json_option
 from gpu_nim.cli.games import game_argument, parameter_options, taken
 from gpu_nim.cli.output import emit_json, point, print_table, step_progress
 from gpu_nim.games.catalogue import CATALOGUE, read_scan
-from gpu_nim.games.entries import GameEntry
 from gpu_nim.games.solve import scan
 from gpu_nim.games.solve import solve as solve_up_to
 from gpu_nim.model.registry import one_of
@@ -20,8 +18,8 @@ from gpu_nim.storage.tables import endings
 _TABLES = one_of(endings(columns=True))
 
 
-@lru_cache(maxsize=1)
-def _catalogue_options(games: tuple[GameEntry, ...]) -> list[click.Parameter]:
+def _catalogue_options() -> list[click.Parameter]:
+    games = CATALOGUE.values()
     usual = max((game.default_size for game in games), key=[game.default_size for game in games].count)
     sizes = [str(usual), *(f"{game.default_size} for {game.name}" for game in games if game.default_size != usual)]
     size = f"The largest value of the coordinates that have no bound of their own.  [default: {'; '.join(sizes)}]"
@@ -50,7 +48,7 @@ _EXAMPLES = {
 }
 
 
-@click.command(cls=Command, examples=_EXAMPLES, options=lambda: _catalogue_options(tuple(CATALOGUE.values())))
+@click.command(cls=Command, examples=_EXAMPLES, options=_catalogue_options)
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to solve; auto uses a GPU if there is one.")
 @click.option(
     "-o", "--out", type=FILE, help=f"Save to .zarr or .npz, or to {_TABLES}, a position a row; the table of a scan to {_TABLES}."
@@ -81,7 +79,8 @@ def _scan(game: str, parameter: str, several: list[Any], options: dict[str, Any]
     with step_progress() as step:
         rows = scan(game, parameter=parameter, values=several, on_step=step, **options)
     if out is not None:
-        save_table(_scan_columns(rows), out)
+        columns = {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
+        save_table(columns, out)
     if as_json:
         emit_json({"game": game, "size": options["size"], "solutions": rows})
     else:
@@ -123,8 +122,3 @@ def _print_scan(rows: list[dict[str, Any]]) -> None:
     header = {parameter: parameter} | {key: name for key, name in _SCANNED.items() if key in known}
     cells = [["none" if row[key] is None and key.endswith("difference") else row[key] for key in header] for row in rows]
     print_table(cells, [*header.values()])
-
-
-def _scan_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The facts of a scan as the columns of a file; positions as in (1,2,3), None where there is none."""
-    return {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}

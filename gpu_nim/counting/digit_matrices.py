@@ -109,7 +109,7 @@ class DigitProduct:
         """s(0) = (1, 0, ..., 0), which is also the row of the empty string of digits."""
         return (1, *([0] * (self.dimension - 1)))
 
-    def state(self, n: int, on_step: OnStep = no_progress) -> DigitVector:
+    def state(self, n: int) -> DigitVector:
         """(f(n), f(n-1), ..., f(n-dimension+1)), with f = 0 at negative indices.
 
         >>> DigitProduct((1, 6, 1)).state(3)
@@ -117,35 +117,28 @@ class DigitProduct:
         """
         state = self.first_state
         for bit in range(n.bit_length() - 1, -1, -1):
-            on_step("high digit", n.bit_length() - 1 - bit, n.bit_length())
             state = self.step(state, n >> bit & 1)
         return state
 
-    def row(self, low: int, bits: int, on_step: OnStep = no_progress) -> DigitVector:
-        """The row v with f(high 2^bits + low) = v . s(high), for 0 <= low < 2^bits.
-
-        Its entry c is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
-
-        >>> DigitProduct((1, 6, 1)).row(0, 1)
-        (1, 1)
-        """
-        row = self.first_state
-        for bit in range(bits):
-            on_step("low digit", bit, bits)
-            row = self.step_row(row, low >> bit & 1)
-        return row
-
     def value(self, n: int, on_step: OnStep = no_progress) -> int:
-        """f(n). The high and low halves of the digits are multiplied separately, so that the integers stay half as long.
+        """f(n) = v . s(high), n = high 2^bits + low: half of the digits each, so that integers stay half as long.
+
+        Entry c of v is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
 
         >>> DigitProduct((1, 6, 1)).value(10**18 + 12345)
         17224872324869148255709614969561582
         """
-        if self.dimension <= _NARROW and n.bit_length() > _MANY_DIGITS:
+        length, bits = n.bit_length(), n.bit_length() // 2
+        if self.dimension <= _NARROW and length > _MANY_DIGITS:
             return int(self._long_product(n, on_step)[0][0])
-        bits = n.bit_length() // 2
-        high, low = n >> bits, n & ((1 << bits) - 1)
-        return sum(x * y for x, y in zip(self.row(low, bits, on_step), self.state(high, on_step), strict=True))
+        row = state = self.first_state
+        for bit in range(bits):
+            on_step("low digit", bit, bits)
+            row = self.step_row(row, n >> bit & 1)
+        for bit in range(length - 1, bits - 1, -1):
+            on_step("high digit", length - 1 - bit, length - bits)
+            state = self.step(state, n >> bit & 1)
+        return sum(x * y for x, y in zip(row, state, strict=True))
 
     def _long_product(self, n: int, on_step: OnStep) -> list[list[Long]]:
         """The product of the matrices of all digits, by halves, so that long integers are multiplied rarely."""

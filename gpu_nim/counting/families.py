@@ -38,7 +38,7 @@ def find_family(name: str, piles: IntLike) -> Family:
 
 
 def _drafted(what: str) -> dict[int, str]:
-    """The names of the drafts of entries that the OEIS lacks (`gpu_nim.oeis.draft`), by the number of piles."""
+    """The names of the drafts of entries that the OEIS lacks (`gpu_nim.oeis.submissions`), by the number of piles."""
     return {piles: f"nim-{piles}-{what}" for piles in range(6, 9)}
 
 

@@ -233,7 +233,7 @@ class DigitFamily(Family):
 
     def value_memory(self, n: int) -> int:
         """Return the bytes that the value at n takes while it is computed and printed: a state has such numbers."""
-        return super().value_memory(n) * max(1, self.product.dimension // _ENTRIES)
+        return super().value_memory(n) * max(1, self.product_of(self.piles).dimension // _ENTRIES)
 
     def _sum_through(self, last: int) -> int:
         return self.product.sums.value(last)

@@ -1,7 +1,7 @@
-"""Guessing laws of a sequence from its terms: recurrences, k-regular sequences, generating functions, known sequences.
+"""Guessing formulas of a sequence from its terms: recurrences, k-regular sequences, generating functions, known sequences.
 
 >>> from gpu_nim import guess
->>> [law.title for law in guess([3 ** n.bit_count() for n in range(64)], kinds=["regular", "known"]).laws]
+>>> [formula.title for formula in guess([3 ** n.bit_count() for n in range(64)], kinds=["regular", "known"]).formulas]
 ['2-regular of rank 1', 'known: A048883']
 """
 

@@ -13,7 +13,7 @@ from math import gcd
 from typing import Any, ClassVar, TypeVar
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.law import LEAST, Law, combination, polynomial, power, shifted
+from gpu_nim.guessing.formula import LEAST, Formula, combination, polynomial, power, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_UNKNOWNS = 48
@@ -23,7 +23,7 @@ E = TypeVar("E", bound="Equation")
 
 
 @dataclass(frozen=True)
-class Equation(Law):
+class Equation(Formula):
     """An equation with polynomial coefficients that holds for all of some terms.
 
     Args:
@@ -45,11 +45,6 @@ class Equation(Law):
     def columns(cls, terms: Sequence[int], order: int, degree: int) -> list[list[int]]:
         """What each coefficient is multiplied with, p_0 first, in the equation of each n."""
 
-    @classmethod
-    def least_unknowns(cls) -> int:
-        """The number of coefficients of the simplest equation."""
-        return (cls.LEAST_ORDER + 1) * (cls.LEAST_DEGREE + 1)
-
     @property
     def order(self) -> int:
         """The index r of the last polynomial."""
@@ -67,7 +62,7 @@ class Equation(Law):
         polynomials = [[str(each) for each in coefficients] for coefficients in self.polynomials]
         return {
             "title": self.kind.format(order=self.order, degree=self.degree),
-            "rows": [self.formula],
+            "rows": [self.equation],
             "facts": {"order": self.order, "degree": self.degree, "polynomials": polynomials},
             "fitted": fitted,
             "confirmed": sum(map(any, equations)) - fitted,
@@ -82,7 +77,7 @@ class Equation(Law):
 
     @property
     @abstractmethod
-    def formula(self) -> tuple[str, str]:
+    def equation(self) -> tuple[str, str]:
         """The equation, and its name."""
 
     @property
@@ -113,7 +108,7 @@ class PRecurrence(Equation):
         return [[n**j * terms[n + i] for n in range(len(terms) - order)] for i in range(order + 1) for j in range(degree + 1)]
 
     @property
-    def formula(self) -> tuple[str, str]:
+    def equation(self) -> tuple[str, str]:
         """The recurrence."""
         return "recurrence", f"{_sum((p, 'n', shifted(i)) for i, p in enumerate(self.polynomials))} = 0"
 
@@ -148,7 +143,7 @@ class AlgebraicEquation(Equation):
         return columns
 
     @property
-    def formula(self) -> tuple[str, str]:
+    def equation(self) -> tuple[str, str]:
         """The equation."""
         return "sum f(n) x^n = F", f"{_sum((p, 'x', power('F', i)) for i, p in enumerate(self.polynomials))} = 0"
 
@@ -172,13 +167,13 @@ def find_equation(kind: type[E], terms: Sequence[int], confirm: int) -> E | None
     for order, degree in sorted(smaller, key=lambda pair: ((pair[0] + 1) * (pair[1] + 1), pair)):
         found = _solved(kind, terms, order, degree)
         if found is not None:
-            law = kind(found, tuple(terms))
+            formula = kind(found, tuple(terms))
             shorter = sum(map(_bits, found)) < _bits(terms)  # what takes more digits than the terms says nothing of them
-            if not (shorter and law.confirmed >= confirm and law.determined):
+            if not (shorter and formula.confirmed >= confirm and formula.determined):
                 return None
             # Half of the terms must show it: (Q F - P)^2 = 0 holds for twice the terms of which P/Q has half.
-            half = max(len(terms) // 2, law.fitted + order + LEAST)
-            return law if _solved(kind, terms[:half], order, degree) == found else None
+            half = max(len(terms) // 2, formula.fitted + order + LEAST)
+            return formula if _solved(kind, terms[:half], order, degree) == found else None
     return None
 
 
@@ -214,15 +209,11 @@ def _bits(numbers: Iterable[int]) -> int:
 
 def _sum(parts: Iterable[tuple[Sequence[int], str, str]]) -> str:
     """A sum of things, each with a polynomial before it, the last one first."""
-    text = ""
+    named = []
     for coefficients, variable, name in [*parts][::-1]:
-        if not coefficients:
-            continue
-        sign = -1 if coefficients[-1] < 0 else 1
-        signed = [sign * each for each in coefficients]
-        if sum(map(bool, signed)) == 1:
-            part = combination([(signed[-1], " ".join(filter(None, (power(variable, len(signed) - 1), name))))])
-        else:
-            part = f"({polynomial(signed, variable)}) {name}".strip()
-        text += f"{'-' if sign < 0 else ''}{part}" if not text else f" {'-' if sign < 0 else '+'} {part}"
-    return text
+        if sum(map(bool, coefficients)) == 1:
+            named.append((coefficients[-1], " ".join(filter(None, (power(variable, len(coefficients) - 1), name)))))
+        elif coefficients:
+            sign = -1 if coefficients[-1] < 0 else 1
+            named.append((sign, f"({polynomial([sign * each for each in coefficients], variable)}) {name}".strip()))
+    return combination(named)

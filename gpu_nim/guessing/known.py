@@ -17,10 +17,9 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.guessing.law import Law, combination, shifted
+from gpu_nim.guessing.formula import Formula, combination, shifted
 from gpu_nim.model.work import OnStep
-from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.catalogue import OeisEntry, entries, resolve
 
 _MAX_PILES = 12
 _HEAD = 24  # terms by which a sequence is first compared
@@ -100,7 +99,7 @@ _FEWEST = 4  # terms that must agree, beyond constants
 
 
 @dataclass(frozen=True)
-class Match(Law):
+class Match(Formula):
     """A known sequence g that terms agree with.
 
     Args:
@@ -197,7 +196,7 @@ def _match(relation: _Relation, changed: Sequence[int], lost: int, known: Known)
 
 
 def _line(free: int, constants: int, f: Sequence[int], g: Sequence[int]) -> tuple[Fraction, Fraction] | None:
-    """C and d with f = c g + d at every place; None where there are none, c is 0, or too few places confirm them."""
+    """C and d with f = c g + d at every index; None where there are none, c is 0, or too few terms confirm them."""
     if len(f) < _FEWEST + constants:
         return None
     origin = (f[0], g[0]) if free == 2 else (0, 0)

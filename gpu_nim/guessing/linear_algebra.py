@@ -1,18 +1,18 @@
 """Exact linear algebra over the rationals and modulo primes, by FLINT.
 
-Whether columns are independent is decided modulo a prime of 61 bits or more: what is independent there is independent over the
-rationals, since a minor that is not 0 modulo p is not 0. A dependence is then solved exactly over the rationals, on every row:
-a prime that divides a minor by accident costs time and never gives a wrong result.
+Whether columns are independent is decided modulo a prime of 61 bits: what is independent there is independent over the rationals,
+since a minor that is not 0 modulo p is not 0. A dependence is then solved exactly over the rationals, on every row: a prime that
+divides a minor by accident costs time and never gives a wrong result.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
 from gpu_nim.counting.long_integers import flint
 
-_FIRST_PRIME = (1 << 61) - 1
+_PRIME = (1 << 61) - 1
 
 
 def first_dependence(columns: Sequence[Sequence[int]]) -> tuple[Fraction, ...] | None:
@@ -29,14 +29,14 @@ def first_dependence(columns: Sequence[Sequence[int]]) -> tuple[Fraction, ...] |
     >>> first_dependence([[1, 2, 3], [1, 1, 2]]) is None
     True
     """
-    for prime in _primes():
+    for prime in (_PRIME, None):  # over the rationals where the prime divides a minor by accident
         index = _first_dependent(columns, prime)
         if index == len(columns):
             return None
         solved, scale, rank = _matrix(columns[: index + 1]).rref()
         if rank == index:
             return tuple(Fraction(int(solved[row, index]), int(scale)) for row in range(index))
-    raise AssertionError("a minor that is not 0 has finitely many prime divisors")
+    raise AssertionError("the rank over the rationals is that of the columns before the first dependent one")
 
 
 def first_dependence_modulo(columns: Sequence[Sequence[int]], prime: int) -> tuple[int, ...] | None:
@@ -61,15 +61,6 @@ def common_denominator(numbers: Sequence[Fraction]) -> int:
     return lcm(*(number.denominator for number in numbers))
 
 
-def _primes() -> Iterator[int]:
-    candidate = _FIRST_PRIME
-    while True:
-        yield candidate
-        candidate += 2
-        while not flint().fmpz(candidate).is_prime():
-            candidate += 2
-
-
 def _matrix(columns: Sequence[Sequence[int]], prime: int | None = None) -> Any:
     """The matrix of columns, over the integers or modulo a prime."""
     rows, size = len(columns[0]), len(columns)
@@ -77,7 +68,7 @@ def _matrix(columns: Sequence[Sequence[int]], prime: int | None = None) -> Any:
     return flint().fmpz_mat(rows, size, flat) if prime is None else flint().nmod_mat(rows, size, [x % prime for x in flat], prime)
 
 
-def _first_dependent(columns: Sequence[Sequence[int]], prime: int) -> int:
-    """The index of the first column that is a combination of those before it modulo a prime; their number where none is."""
-    reduced, rank = _matrix(columns, prime).rref()
+def _first_dependent(columns: Sequence[Sequence[int]], prime: int | None) -> int:
+    """The index of the first column that is a combination of those before it, as for `_matrix`; their number where none is."""
+    reduced, *_, rank = _matrix(columns, prime).rref()
     return next((i for i in range(len(columns)) if i >= rank or int(reduced[i, i]) == 0), len(columns))

@@ -15,7 +15,7 @@ from math import lcm
 from typing import Any
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.law import LEAST, Law, combination, polynomial, shifted
+from gpu_nim.guessing.formula import LEAST, Formula, combination, polynomial, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence, first_dependence_modulo
 
 MAX_ORDER = 256
@@ -24,21 +24,18 @@ _MAX_PERIOD = 12  # of a quasi-polynomial that is written out
 _SHOWN = 12  # coefficients up to which a formula is written out
 
 
-class _LeastRecurrence(Law):
+class _LeastRecurrence(Formula):
     """What a recurrence of least order has over the rationals and modulo a prime.
 
     Attributes:
         coefficients: those of f(n), ..., f(n + L - 1) in f(n + L).
         terms: the terms that obey it.
+        modulo: the modulus in words; nothing over the rationals.
     """
 
     coefficients: tuple[Any, ...]
     terms: tuple[int, ...]
-
-    @property
-    def modulo(self) -> str:
-        """The modulus in words; nothing over the rationals."""
-        return ""
+    modulo = ""
 
     @property
     def order(self) -> int:
@@ -202,8 +199,8 @@ def find_recurrence(terms: Sequence[int]) -> Recurrence | None:
     if order < 0:
         return None
     coefficients = first_dependence(_hankel(terms, order))
-    law = None if coefficients is None else Recurrence(coefficients, tuple(terms))
-    return law if law is not None and law.holds_for(terms) else None
+    formula = None if coefficients is None else Recurrence(coefficients, tuple(terms))
+    return formula if formula is not None and formula.holds_for(terms) else None
 
 
 def _hankel(terms: Sequence[int], order: int) -> list[list[int]]:
@@ -228,7 +225,7 @@ class ModularRecurrence(_LeastRecurrence):
     terms: tuple[int, ...]
 
     @property
-    def modulo(self) -> str:
+    def modulo(self) -> str:  # type: ignore[override]
         """The modulus in words."""
         return f" modulo {self.prime}"
 
@@ -259,8 +256,8 @@ def find_modular_recurrence(terms: Sequence[int], prime: int) -> ModularRecurren
         return None
     residues = [term % prime for term in terms]
     coefficients = first_dependence_modulo(_hankel(residues, order), prime)
-    law = None if coefficients is None else ModularRecurrence(prime, coefficients, tuple(residues))
-    return law if law is not None and law.holds_for(residues) else None
+    formula = None if coefficients is None else ModularRecurrence(prime, coefficients, tuple(residues))
+    return formula if formula is not None and formula.holds_for(residues) else None
 
 
 def _rational(number: Fraction) -> Any:

@@ -28,7 +28,7 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from gpu_nim.counting.long_integers import flint
-from gpu_nim.guessing.law import LEAST, Law, combination, shifted
+from gpu_nim.guessing.formula import LEAST, Formula, combination, shifted
 from gpu_nim.guessing.linear_algebra import common_denominator, first_dependence
 
 MAX_RANK = 48
@@ -58,7 +58,7 @@ class KernelSequence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Regular(Law):
+class Regular(Formula):
     """A linear representation that gives all of some terms.
 
     Args:
@@ -67,7 +67,7 @@ class Regular(Law):
         relations: the coefficients, in the first sequences of the basis, of each other kernel sequence that is needed.
         terms: the terms that it gives.
 
-    >>> ones = find_regular([bin(n).count("1") for n in range(100)]).law
+    >>> ones = find_regular([bin(n).count("1") for n in range(100)])[0]
     >>> dict(ones.rows)["f(2n)"], dict(ones.rows)["f(4n+3)"], ones.term(2**100 - 1)
     ('f(n)', '2 f(2n+1) - f(n)', 100)
     """
@@ -84,11 +84,11 @@ class Regular(Law):
 
     def described(self) -> dict[str, Any]:
         """The relations of the kernel, initial values and matrices; f(n) is the first entry of M_d1 ... M_dl times the initial
-        vector, d1 the lowest digit of n. The relation with the fewest equations beyond its coefficients confirms the law.
+        vector, d1 the lowest digit of n. The relation with the fewest equations beyond its coefficients confirms the formula.
         """
         return {
             "title": f"{self.base}-regular of rank {self.rank}",
-            "rows": self._formulas() if len(self.relations) <= _SHOWN else [],
+            "rows": self._equations() if len(self.relations) <= _SHOWN else [],
             "facts": {
                 "base": self.base,
                 "rank": self.rank,
@@ -102,7 +102,7 @@ class Regular(Law):
             "certainty": self._certainty(),
         }
 
-    def _formulas(self) -> list[tuple[str, str]]:
+    def _equations(self) -> list[tuple[str, str]]:
         rows = []
         for kernel, coefficients in self.relations.items():
             named = [(each, self._name(other)) for each, other in zip(coefficients, self.basis, strict=False)]
@@ -173,27 +173,16 @@ class Regular(Law):
         return coefficients + (Fraction(0),) * (self.rank - len(coefficients))
 
 
-@dataclass(frozen=True)
-class RegularSearch:
-    """The result of a search for a linear representation.
+def find_regular(terms: Sequence[int], base: int = 2) -> tuple[Regular | None, int]:
+    """Return the linear representation of least rank that gives all terms, or None, and a proved lower bound on the rank.
 
-    Attributes:
-        law: the representation; None where the terms have none or do not suffice to tell.
-        rank: a proved lower bound on the rank.
-    """
-
-    law: Regular | None
-    rank: int
-
-
-def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
-    """Find the linear representation of least rank that gives all terms, where the terms suffice.
+    It is None where the terms have none or do not suffice to tell.
 
     Args:
         terms: integers.
         base: k.
 
-    >>> find_regular([3 ** bin(n).count("1") for n in range(40)]).law.title
+    >>> find_regular([3 ** bin(n).count("1") for n in range(40)])[0].title
     '2-regular of rank 1'
     """
     basis: list[KernelSequence] = []
@@ -203,7 +192,7 @@ def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
     while waiting:
         _, kernel = heappop(waiting)
         if len(basis) > MAX_RANK:
-            return RegularSearch(None, len(basis))
+            return None, len(basis)
         sequence = kernel.of(terms, base)
         found = _dependence(entries, sequence)
         if found is None:
@@ -212,10 +201,10 @@ def find_regular(terms: Sequence[int], base: int = 2) -> RegularSearch:
             for longer in kernel.longer(base):
                 heappush(waiting, (-len(longer.of(terms, base)), longer))
         elif len(found) < len(basis) or len(sequence) < len(basis) + LEAST:
-            return RegularSearch(None, len(basis))  # the basis itself is dependent on so few terms
+            return None, len(basis)  # the basis itself is dependent on so few terms
         else:
             relations[kernel] = found
-    return RegularSearch(Regular(base, tuple(basis), relations, tuple(terms)), len(basis))
+    return Regular(base, tuple(basis), relations, tuple(terms)), len(basis)
 
 
 def _dependence(basis: Sequence[Sequence[int]], sequence: Sequence[int]) -> tuple[Fraction, ...] | None:

@@ -1,22 +1,22 @@
-"""Guess laws of a sequence from its terms, and say what was tested, what confirms it and what is proved."""
+"""Guess formulas of a sequence from its terms, and say what was tested, what confirms it and what is proved."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from gpu_nim.guessing.equations import AlgebraicEquation, Equation, PRecurrence, find_equation, most_unknowns
+from gpu_nim.guessing.formula import LEAST, MAX_TERMS, Formula, needed_confirmations
 from gpu_nim.guessing.known import Match, find_known, known_sequences
-from gpu_nim.guessing.law import LEAST, MAX_TERMS, Law, needed_confirmations
-from gpu_nim.guessing.recurrences import MODULI, Recurrence, find_modular_recurrence, find_recurrence, max_order
+from gpu_nim.guessing.recurrences import MODULI, find_modular_recurrence, find_recurrence, max_order
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.model.arguments import IntLike, integer, integers, items
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import Registry
 
-_SIMPLER = 4  # times fewer numbers, with which a law takes the place of another
+_SIMPLER = 4  # times fewer numbers, with which a formula takes the place of another
 
 #: The bases of k-regular sequences, where no other is wanted.
 BASES = range(2, 17)
@@ -25,108 +25,87 @@ BASES = range(2, 17)
 FEWEST = 4
 
 
-@dataclass(frozen=True)
-class Question:
-    """The terms, and how a law of them is searched.
+@dataclass
+class Answer:
+    """What one kind of formula gave.
+
+    Attributes:
+        tested: what was tested, in a sentence.
+        formulas: the formulas that all terms obey and enough terms confirm.
+        weak: formulas that all terms obey, confirmed by too few.
+    """
+
+    tested: str
+    formulas: list[Formula] = field(default_factory=list)
+    weak: list[Formula] = field(default_factory=list)
+
+
+@dataclass(frozen=True, repr=False)
+class Guess:
+    """The search for formulas of some terms, and what was found.  f(0) is the first term throughout.
 
     Args:
         terms: f(0), f(1), ...
-        bases: of k-regular sequences, the first with a law alone.
-        confirm: how many terms must confirm a law; None for as many as numbers are fitted, and 8 or more, as values vary.
+        bases: of k-regular sequences, the first with a formula alone.
+        confirm: how many terms must confirm a formula; None for as many as numbers are fitted, and 8 or more, as values vary.
+        answers: what each kind of formula gave, by the name of the kind.
+        source: what has the terms.
+        first: the index of the first term there.
     """
 
     terms: tuple[int, ...]
     bases: Sequence[int] = BASES
     confirm: int | None = None
+    answers: dict[str, Answer] = field(default_factory=dict)
+    source: str = "integers"
+    first: int = 0
 
     @cached_property
     def needed(self) -> int:
-        """How many terms must confirm any law."""
+        """How many terms must confirm any formula; one that was fitted to more terms needs as many."""
         return needed_confirmations(self.terms) if self.confirm is None else self.confirm
 
-    def needed_for(self, law: Law) -> int:
-        """How many terms must confirm this law: also as many as were chosen to fit, so that half of the terms show it.
+    def needed_for(self, formula: Formula) -> int:
+        """How many terms must confirm this formula: also as many as were chosen to fit, so that half of the terms show it.
 
         Functions of the digits in base b, such as their sum, have the period b in b^2 terms, and valuations in 2 b^2 but for one.
         """
         if self.confirm is not None:
             return self.confirm
-        return max(needed_confirmations(getattr(law, "terms", self.terms)), law.chosen, 2 * law.period**2)
+        return max(needed_confirmations(getattr(formula, "terms", self.terms)), formula.chosen, 2 * formula.period**2)
 
-    def accepts(self, law: Law) -> bool:
-        """Whether enough terms confirm a law."""
-        return law.confirmed >= self.needed_for(law)
-
-
-@dataclass
-class Answer:
-    """What one kind of law gave.
-
-    Attributes:
-        tested: what was tested, in a sentence.
-        laws: the laws that all terms obey and enough terms confirm.
-        weak: laws that all terms obey, confirmed by too few.
-    """
-
-    tested: str
-    laws: list[Law] = field(default_factory=list)
-    weak: list[Law] = field(default_factory=list)
-
-
-@dataclass(frozen=True, repr=False)
-class Guess:
-    """What was found for some terms.  f(0) is the first term throughout.
-
-    Attributes:
-        question: the terms, and how a law of them was searched.
-        answers: what each kind of law gave, by the name of the kind.
-        source: what has the terms.
-        first: the index of the first term there.
-    """
-
-    question: Question
-    answers: dict[str, Answer]
-    source: str = "integers"
-    first: int = 0
-
-    @property
-    def terms(self) -> tuple[int, ...]:
-        """The terms."""
-        return self.question.terms
-
-    @property
-    def needed(self) -> int:
-        """How many terms must confirm any law; one that was fitted to more terms needs as many."""
-        return self.question.needed
+    def accepts(self, formula: Formula) -> bool:
+        """Whether enough terms confirm a formula."""
+        return formula.confirmed >= self.needed_for(formula)
 
     def __repr__(self) -> str:
-        found = ", ".join(law.title for law in self.laws) or "no law"
+        found = ", ".join(formula.title for formula in self.formulas) or "no formula"
         return f"<Guess from {len(self.terms)} terms: {found}>"
 
     def _repr_html_(self) -> str:
         rows = [("terms", f"{len(self.terms):,}", "")]
-        for name, laws in (("law", self.laws), ("weak law", self.weak)):
-            for law in laws:
-                evidence = ("confirmed by", f"{law.confirmed:,} equations"), ("proved", law.certainty)
-                rows += [(name, law.title, ""), *(("", *row) for row in (*law.rows, *evidence))]
+        for name, formulas in (("formula", self.formulas), ("weak formula", self.weak)):
+            for formula in formulas:
+                evidence = ("confirmed by", f"{formula.confirmed:,} equations"), ("proved", formula.certainty)
+                rows += [(name, formula.title, ""), *(("", *row) for row in (*formula.rows, *evidence))]
         return html_table([*rows, *((f"tested: {kind}", answer.tested, "") for kind, answer in self.answers.items())])
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        """The laws that all terms obey and enough terms confirm, where none, also of few confirmations, fits far fewer numbers."""
-        laws = (law for answer in self.answers.values() for law in answer.laws)
-        return tuple(law for law in laws if law.fitted <= _SIMPLER * max(self._simplest, FEWEST))
+    def formulas(self) -> tuple[Formula, ...]:
+        """The formulas that all terms obey and enough confirm, unless one, also of few confirmations, fits far fewer numbers."""
+        found = (each for answer in self.answers.values() for each in answer.formulas)
+        return tuple(each for each in found if each.fitted <= _SIMPLER * max(self._simplest, FEWEST))
 
     @property
     def _simplest(self) -> float:
-        """The fewest numbers that are fitted by a law of all terms."""
-        found = (law for answer in self.answers.values() for law in (*answer.laws, *answer.weak))
-        return min((law.fitted for law in found if law.complete and not isinstance(law, Match)), default=math.inf)
+        """The fewest numbers that are fitted by a formula of all terms."""
+        found = (each for answer in self.answers.values() for each in (*answer.formulas, *answer.weak))
+        return min((each.fitted for each in found if each.complete and not isinstance(each, Match)), default=math.inf)
 
     @property
-    def weak(self) -> tuple[Law, ...]:
-        """The laws that all terms obey, confirmed by too few terms."""
-        return tuple(law for answer in self.answers.values() for law in answer.weak)
+    def weak(self) -> tuple[Formula, ...]:
+        """The formulas that all terms obey, confirmed by too few terms."""
+        return tuple(formula for answer in self.answers.values() for formula in answer.weak)
 
     def facts(self) -> dict[str, Any]:
         """Return all of it in the types of JSON, long integers and fractions as text."""
@@ -135,126 +114,124 @@ class Guess:
             "first": self.first,
             "terms": len(self.terms),
             "needed": self.needed,
-            "laws": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.laws if law in self.laws],
-            "weak": [_law_facts(kind, law) for kind, answer in self.answers.items() for law in answer.weak],
+            "formulas": [
+                _facts(kind, each) for kind, answer in self.answers.items() for each in answer.formulas if each in self.formulas
+            ],
+            "weak": [_facts(kind, each) for kind, answer in self.answers.items() for each in answer.weak],
             "tested": {kind: answer.tested for kind, answer in self.answers.items()},
         }
 
 
-def _law_facts(kind: str, law: Law) -> dict[str, Any]:
-    common = {"kind": kind, "title": law.title, "formulas": dict(law.rows), "fitted": law.fitted, "confirmed": law.confirmed}
-    return {**common, "certainty": law.certainty, **law.facts}
+def _facts(kind: str, formula: Formula) -> dict[str, Any]:
+    common = {"kind": kind, "title": formula.title, "equations": dict(formula.rows), "fitted": formula.fitted}
+    return {**common, "confirmed": formula.confirmed, "certainty": formula.certainty, **formula.facts}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of law: an entry of `KINDS`.
+    """A kind of formula: an entry of `KINDS`.
 
     Args:
         name: its name.
         summary: what it is, in a line.
-        search: searches laws of that kind; `found` are the laws found before that half of the terms show.
+        search: searches formulas of that kind; the answers are those of the kinds before it.
     """
 
     name: str
     summary: str
-    search: Callable[[Question, list[Law]], Answer]
+    search: Callable[[Guess], Answer]
 
 
-#: The kinds of laws, in the order in which they are searched.
-KINDS = Registry[Kind]("kind of law")
+#: The kinds of formulas, in the order in which they are searched.
+KINDS = Registry[Kind]("kind of formula")
 
 
-def _kind(name: str, summary: str) -> Callable[[Callable[[Question, list[Law]], Answer]], Callable[[Question, list[Law]], Answer]]:
+def _kind(name: str, summary: str) -> Callable[[Callable[[Guess], Answer]], Callable[[Guess], Answer]]:
     return KINDS.decorator(lambda function: Kind(name, summary, function))
 
 
 @_kind("recurrence", "linear recurrences, rational generating functions, polynomials, quasi-polynomials")
-def _recurrence(question: Question, found: list[Law]) -> Answer:
-    terms, needed = question.terms, question.needed
+def _recurrence(guess: Guess) -> Answer:
+    terms, needed = guess.terms, guess.needed
     most = max_order(terms)
-    law = find_recurrence(terms)
+    formula = find_recurrence(terms)
     none = f"none of order up to {most}: order {most + 1} takes {2 * (most + 1) + needed:,} terms"
-    return _answer(question, none if law is None else f"orders up to {most}", [law])
+    return _answer(guess, none if formula is None else f"orders up to {most}", [formula])
 
 
 @_kind("modular", f"linear recurrences modulo {', '.join(map(str, MODULI))}")
-def _modular(question: Question, found: list[Law]) -> Answer:
-    if known := _implied(found):
+def _modular(guess: Guess) -> Answer:
+    if known := _implied(guess):
         return known
-    laws: list[Law] = []
+    formulas: list[Formula] = []
     without = []
     for prime in MODULI:
-        law = find_modular_recurrence(question.terms, prime)
-        if law is None or not question.accepts(law):
+        formula = find_modular_recurrence(guess.terms, prime)
+        if formula is None or not guess.accepts(formula):
             without.append(str(prime))
         else:
-            laws.append(law)
+            formulas.append(formula)
     none = f": none modulo {', '.join(without)}" if without else ""
-    return Answer(f"orders up to {max_order(question.terms)}{none}", laws)
+    return Answer(f"orders up to {max_order(guess.terms)}{none}", formulas)
 
 
 @_kind("regular", "k-regular sequences: products of one matrix for each digit of n")
-def _regular(question: Question, found: list[Law]) -> Answer:
-    terms, bases = question.terms, question.bases
+def _regular(guess: Guess) -> Answer:
+    terms, bases = guess.terms, guess.bases
     searches = {base: find_regular(terms, base) for base in bases}
-    laws = [search.law for search in searches.values() if search.law is not None]
+    formulas = [formula for formula, _ in searches.values() if formula is not None]
     # A sequence that is regular in two bases, of which no powers are equal, has a linear recurrence [Bell]: one base is enough.
-    law = next(filter(question.accepts, laws), min(laws, key=lambda law: law.fitted, default=None))
-    if law is not None:
-        return _answer(question, f"base {law.base}", [law])
-    first = searches[bases[0]].rank
-    enough = bases[0] ** first * (first + question.needed)
+    formula = next(filter(guess.accepts, formulas), min(formulas, key=lambda formula: formula.fitted, default=None))
+    if formula is not None:
+        return _answer(guess, f"base {formula.base}", [formula])
+    _, first = searches[bases[0]]
+    enough = bases[0] ** first * (first + guess.needed)
     others = f"; none in bases {bases[1]} to {bases[-1]}" if len(bases) > 1 else ""
     none = f"base {bases[0]}: rank {first} or more is proved; to find rank {first} takes up to {enough:,} terms{others}"
-    return _answer(question, none, [])
+    return _answer(guess, none, [])
 
 
-@_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")
-def _holonomic(question: Question, found: list[Law]) -> Answer:
-    return _equations(PRecurrence, question, found)
+def _equations(kind: type[Equation], guess: Guess) -> Answer:
+    if known := _implied(guess):
+        return known
+    most, least = most_unknowns(guess.terms, guess.needed), (kind.LEAST_ORDER + 1) * (kind.LEAST_DEGREE + 1)
+    if most < least:
+        return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
+    formula = find_equation(kind, guess.terms, guess.needed)
+    tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
+    return _answer(guess, tested if formula is not None else f"none with {tested}", [formula])
 
 
-@_kind("algebraic", "algebraic generating functions")
-def _algebraic(question: Question, found: list[Law]) -> Answer:
-    return _equations(AlgebraicEquation, question, found)
+_kind("holonomic", "P-recursive sequences: recurrences with polynomials in n as coefficients")(partial(_equations, PRecurrence))
+_kind("algebraic", "algebraic generating functions")(partial(_equations, AlgebraicEquation))
 
 
 @_kind(
     "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
 )
-def _known(question: Question, found: list[Law]) -> Answer:
-    return _answer(question, f"{len(known_sequences())} sequences", find_known(question.terms))
+def _known(guess: Guess) -> Answer:
+    return _answer(guess, f"{len(known_sequences())} sequences", find_known(guess.terms))
 
 
-def _equations(kind: type[Equation], question: Question, found: list[Law]) -> Answer:
-    if known := _implied(found):
-        return known
-    most, least = most_unknowns(question.terms, question.needed), kind.least_unknowns()
-    if most < least:
-        return Answer(f"too few terms: the simplest equation has {least} coefficients, and {most} can be found")
-    law = find_equation(kind, question.terms, question.needed)
-    tested = f"(order + 1) (degree + 1) up to {most}, order up to {kind.MOST_ORDER}"
-    return _answer(question, tested if law is not None else f"none with {tested}", [law])
+def _implied(guess: Guess) -> Answer | None:
+    """The answer where a linear recurrence, which implies as much, was found that half of the terms show."""
+    answer = guess.answers.get("recurrence", Answer(""))
+    found = (each for each in (*answer.formulas, *answer.weak) if each.confirmed >= each.chosen)
+    return next((Answer(f"follows: {formula.title}") for formula in found), None)
 
 
-def _implied(found: list[Law]) -> Answer | None:
-    """The answer where a linear recurrence, which implies as much, was found."""
-    return next((Answer(f"follows: {law.title}") for law in found if isinstance(law, Recurrence)), None)
-
-
-def _answer(question: Question, tested: str, laws: Sequence[Law | None]) -> Answer:
-    """The laws found; those that too few terms confirm are weak."""
+def _answer(guess: Guess, tested: str, formulas: Sequence[Formula | None]) -> Answer:
+    """The formulas found; those that too few terms confirm are weak."""
     answer = Answer(tested)
-    for law in filter(None, laws):
-        (answer.laws if question.accepts(law) else answer.weak).append(law)
+    for formula in filter(None, formulas):
+        (answer.formulas if guess.accepts(formula) else answer.weak).append(formula)
     return answer
 
 
 def search(
     terms: Iterable[IntLike], *, base: IntLike | None = None, confirm: IntLike | None = None, kinds: Iterable[str] | None = None
 ) -> Guess:
-    """Search laws of a sequence in its first terms; `gpu_nim.guess` describes the arguments, and also finds the terms by a name."""
+    """Search formulas of a sequence; `gpu_nim.guess` describes the arguments, and also finds the terms by a name."""
     values = integers("terms", terms)
     if len(values) < FEWEST:
         raise UsageError(f"terms must be {FEWEST} integers or more, got {len(values)}")
@@ -262,10 +239,8 @@ def search(
         raise UsageError(f"terms must be at most {MAX_TERMS:,}, got {len(values):,}")
     bases = BASES if base is None else (integer("base", base, 2, 36),)
     least = None if confirm is None else integer("confirm", confirm, LEAST)
-    chosen = [*KINDS.values()] if kinds is None else [KINDS.find(name) for name in items("kinds", kinds, "kinds of laws")]
-    question = Question(values, bases, least)
-    answers: dict[str, Answer] = {}
+    chosen = [*KINDS.values()] if kinds is None else [KINDS.find(name) for name in items("kinds", kinds, "kinds of formulas")]
+    guess = Guess(values, bases, least)
     for kind in chosen:
-        found = [law for answer in answers.values() for law in (*answer.laws, *answer.weak) if law.confirmed >= law.chosen]
-        answers[kind.name] = kind.search(question, found)
-    return Guess(question, answers)
+        guess.answers[kind.name] = kind.search(guess)
+    return guess

@@ -10,7 +10,7 @@ On several ranks, rank 0 writes the snapshot after the other ranks have written 
 only with all of them, so that parts of different checkpoints are never joined. Any number of ranks resumes from it.
 
 A growth locks the folder.  Checkpoints are atomic writes, flushed to the disk.  The record has a checksum over itself and all
-arrays, called its seal there, which is compared before any of them is used, so that damage is detected.  The store has all cells
+arrays, which is compared before any of them is used, so that damage is detected.  The store has all cells
 when a checkpoint is written. Later ones only follow them, and those after the checkpoint from which a growth resumes are removed:
 so cells are neither lost nor duplicated.
 
@@ -43,7 +43,7 @@ from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
 from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 
-CHECKPOINT = Kind("gpunim checkpoint", 6, "checkpoint")
+CHECKPOINT = Kind("gpunim checkpoint", 7, "checkpoint")
 _KEPT = 2
 _LOCK = ".gpunim-lock"
 _NAMES = r"(checkpoint-[0-9]{10})(?:-rank-[0-9]+)?\.npz"
@@ -63,7 +63,7 @@ class Checkpoints:
     Attributes:
         skipped: a sentence for each checkpoint that `latest` found damaged.
         keeps_cells: whether the folder has the cells of the growth that was resumed.
-        asked: the options of the growth, as they were given to `save`.
+        options: those of the growth, as they were given to `save`.
     """
 
     def __init__(self, folder: str | Path, ranks: Communicator = ALONE) -> None:
@@ -71,7 +71,7 @@ class Checkpoints:
         self._ranks = ranks
         self.skipped: list[str] = []
         self.keeps_cells = False
-        self.asked: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
 
     @property
     def cells(self) -> Path:
@@ -147,17 +147,17 @@ class Checkpoints:
                 parts = [(_part(path, rank), checksum) for rank, checksum in enumerate(record.get("parts", []), 1)]
                 for part, checksum in parts:
                     _check_part(part, checksum)
-                return path, [(path, record["seal"]), *parts]
+                return path, [(path, record["checksum"]), *parts]
             except (CorruptFile, OSError) as error:
                 self.skipped.append(f"{path} cannot be used ({_why(error)})")
         raise FileError(f"cannot resume from {self.folder}: {self.skipped[0]}, and no other is intact")
 
-    def save(self, snapshot: Snapshot, *, asked: Mapping[str, Any] | None = None, cells: bool = False) -> None:
+    def save(self, snapshot: Snapshot, *, options: Mapping[str, Any] | None = None, cells: bool = False) -> None:
         """Write a checkpoint, and remove those before the last two.
 
         Args:
             snapshot: the state of the growth.
-            asked: the options of the growth as plain values for JSON; `latest` restores them.
+            options: the options of the growth as plain values for JSON; `latest` restores them.
             cells: whether the folder has the cells.
 
         Raises:
@@ -176,7 +176,7 @@ class Checkpoints:
             "automaton": snapshot.automaton.name,
             "rule": describe(snapshot.automaton.rule),
             "columns": snapshot.columns,
-            "asked": dict(asked or {}),
+            "options": dict(options or {}),
             "cells": cells,
             "parts": parts,
             **{name: getattr(snapshot, name) for name in _PLAIN},
@@ -211,7 +211,7 @@ class Checkpoints:
             for name in ("births", "checksums"):
                 if arrays[name].dtype != np.uint64 or arrays[name].shape != (int(state["generation"]) + 1,):
                     raise CorruptFile("its births are not those of its generations")
-            self.keeps_cells, self.asked = record["cells"], record["asked"]
+            self.keeps_cells, self.options = record["cells"], record["options"]
             return Snapshot(
                 automaton=known,
                 births=arrays["births"],
@@ -247,7 +247,7 @@ def _part(path: Path, rank: int) -> Path:
 def _check_part(part: Path, checksum: str) -> None:
     """Raise CorruptFile where the file of a rank other than 0 is missing, damaged, or of another checkpoint."""
     try:
-        found = _read(part)[0]["seal"]
+        found = _read(part)[0]["checksum"]
     except (CorruptFile, OSError) as error:
         raise CorruptFile(f"{part.name}: {_why(error)}") from error
     if found != checksum:
@@ -263,7 +263,7 @@ def _write(path: Path, record: Record, arrays: Arrays) -> str:
     record = {**CHECKPOINT.attributes, "version": __version__, **record}
     found = checksum_of(record, arrays)
     with atomic_write(path) as scratch:
-        np.savez(scratch, record=np.array(json.dumps({**record, "seal": found})), **arrays)  # type: ignore[arg-type]
+        np.savez(scratch, record=np.array(json.dumps({**record, "checksum": found})), **arrays)  # type: ignore[arg-type]
     return found
 
 
@@ -275,7 +275,7 @@ def _read(path: Path, checksum: str | None = None) -> tuple[Record, Arrays]:
     arrays = read_npz(path, mapped=_STATE)
     record = parse_json(str(arrays.pop("record", "{}")))
     CHECKPOINT.check(record)
-    contents = {name: value for name, value in record.items() if name != "seal"}
-    if record.get("seal") != (checksum_of(contents, arrays) if checksum is None else checksum):
+    contents = {name: value for name, value in record.items() if name != "checksum"}
+    if record.get("checksum") != (checksum_of(contents, arrays) if checksum is None else checksum):
         raise CorruptFile("its contents do not agree with its checksum")
     return record, arrays

@@ -55,7 +55,7 @@ _EXCLUDES: Exclusions = {
 }
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG, _SECONDS = 1 << 32, 10  # values, about so many seconds
-_SHORT = 15  # binary digits of an index whose value takes no time to speak of
+_SHORT = 32  # binary digits of an index whose value takes a second at most
 _TERMS = 1 << 10  # of an entry without a formula that are put together, at most
 
 
@@ -266,7 +266,7 @@ class CountJob:
                 integer(name, given[name], 1, most)
         for name in given:
             if self.is_index and name == "out":
-                raise UsageError(f"{argument(name)} is for a range, got {self._asked}")
+                raise UsageError(f"{argument(name)} is for a range, got {self._described}")
             if (self.is_index or self.entry.family is None) and name in _OF_FAMILIES:
                 raise self._not_of_family(name)
         check_options(given, _EXCLUDES, {})
@@ -278,10 +278,10 @@ class CountJob:
 
     def _not_of_family(self, name: str) -> UsageError:
         wanted = f"{argument(name)} is for a range of {one_of(FAMILIES)} or of an entry that equals one"
-        return UsageError(f"{wanted}, got {self._asked if self.is_index else self.entry.name}")
+        return UsageError(f"{wanted}, got {self._described if self.is_index else self.entry.name}")
 
     @property
-    def _asked(self) -> str:
+    def _described(self) -> str:
         return f"{self.name} at {short_repr(self.indices.start)}"
 
     @property
@@ -412,7 +412,7 @@ class CountJob:
         if self.entry.family is None:
             return self.entry.term(self.indices.start, on_step)
         family, index, _ = self._span
-        require_memory(family.value_memory(index), host_memory(), f"{self._asked} of {family.piles:,} piles")
+        require_memory(family.value_memory(index), host_memory(), f"{self._described} of {family.piles:,} piles")
         return family.value(index, on_step)
 
     def reductions(self, on_step: OnStep = no_progress) -> list[Result]:

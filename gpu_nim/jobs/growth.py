@@ -1,7 +1,7 @@
 """`grow`: a growth from its seeds or from a checkpoint to its files, for `gpunim grow` and for Python alike.
 
-`_resume` locks the folder of checkpoints and reads the newest, or begins at the seeds; `_write` grows to the end, with checkpoints
-between, and writes the file; `plan_growth` says what a growth would take. The engine grows in
+`_resume` locks the folder of checkpoints and reads the newest, or begins at the seeds; `grow` then grows to the end, with
+checkpoints between, and writes the file; `plan_growth` says what a growth would take. The engine grows in
 `gpu_nim.automata.growth_process.GrowthProcess`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,11 +28,10 @@ from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, argument, check_options, integer, short_repr
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
-from gpu_nim.model.memory import host_memory
+from gpu_nim.model.memory import host_memory, mpi_rank
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
-from gpu_nim.model.work import mpi_rank
 from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
@@ -90,19 +89,19 @@ class Outputs:
         out = None if self.out is None else os.path.relpath(_absolute(self.out), folder.resolve())
         return {"out": out, "parents": self.parents, "every": self.every or EVERY, "columns": self.columns}
 
-    def resumed(self, asked: dict[str, Any], folder: Path) -> Outputs:
-        """Return these, where something is left out as a checkpoint in this folder has it.
+    def resumed(self, stored: dict[str, Any], folder: Path) -> Outputs:
+        """Return these, where something is left out as a checkpoint in this folder has it (`stored`).
 
         The file has a name relative to the folder, so that the run and its file may be moved, or copied.
         """
         out, folder = self.out, folder.resolve()
-        if out is None and asked.get("out") is not None:
-            out = _absolute(folder / asked["out"])
+        if out is None and stored.get("out") is not None:
+            out = _absolute(folder / stored["out"])
             if not any(out.is_relative_to(parent) for parent in (folder.parent, Path.cwd())):
                 where = f"{folder.parent}, where {folder.name} is, and of the current folder"
                 raise UsageError(f"this growth was saved to {out}, outside of {where}: give {argument('out')}")
-        columns = asked.get("columns") if self.columns is None else self.columns
-        return Outputs(out, self.parents or asked.get("parents", False), self.every or asked.get("every"), columns)
+        columns = stored.get("columns") if self.columns is None else self.columns
+        return Outputs(out, self.parents or stored.get("parents", False), self.every or stored.get("every"), columns)
 
 
 @dataclass
@@ -115,8 +114,8 @@ class Run:
         form: the format of the file.
         checkpoints: the folder of checkpoints, whose `skipped` are those that were damaged.
         stores_cells: whether the cells are stored as they are born, for the file.
-        lack: what the growth would be faster with, and is not installed.
         notes: sentences on how it grows and what it writes.
+        lack: what the growth would be faster with, and is not installed.
     """
 
     growing: GrowthProcess
@@ -124,8 +123,8 @@ class Run:
     form: GrowthFormat | None
     checkpoints: Checkpoints | None
     stores_cells: bool
-    lack: MissingDependency | None
     notes: list[str]
+    lack: MissingDependency | None = None
 
 
 def grow(
@@ -213,19 +212,67 @@ def grow(
         raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
     if every is not None:
         every = integer("every", every, 1)
-    known = None if automaton is None else as_automaton(automaton)
     outputs = Outputs(None if out is None else Path(out), parents, every, columns)
-    chosen = _on_ranks(backend, threads)
+    here = mpi_rank()
+    if here is None or not isinstance(backend, str):
+        chosen = select(backend, threads=threads)
+    else:
+        from gpu_nim.jobs.mpi import join, select_on_rank
+
+        chosen = select_on_rank(backend, join(here), threads)
     options = {"cells": cells, "verify": verify, "general": engine == "general"}
+    known = None if automaton is None else as_automaton(automaton)
     with ExitStack() as held:
         run = _resume(held, known, generations, chosen, outputs, checkpoint, resume, **options)
+        growing, checkpoints, ranks = run.growing, run.checkpoints, run.growing.ranks
+        if growing.choice.lacks_numba:
+            run.lack = missing("this growth takes a fraction of the time with numba", "numba")
+            run.notes.append(str(run.lack))
         if on_begin is not None:
             on_begin(run)
-        run.growing.begin()
-        first = chosen.communicator.rank == 0
-        if run.checkpoints is not None and resume is None and first:
-            held.enter_context(run.checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
-        return _write(run, CellsInMemory(host_memory() // 2) if cells and first else None, on_batch)
+        growing.begin()
+        if checkpoints is not None and resume is None and ranks.rank == 0:
+            held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
+        kept = CellsInMemory(host_memory() // 2) if cells and ranks.rank == 0 else None
+        try:
+            store, limits = _open_store(run, held), None if run.form is None else Limits(run.form)
+            # What the errors of a store say: with checkpoints, which of them is left.
+            named = nullcontext if checkpoints is None else partial(writing, checkpoints.cells, checkpoints.left)
+            for batch in growing:
+                if store is not None and batch.cells is not None:
+                    if limits is not None:
+                        limits.add(batch.first + len(batch.births) - 1, batch.cells)
+                    with named():
+                        store.append(batch.cells)
+                if kept is not None:
+                    kept.add(batch)
+                if on_batch is not None:
+                    on_batch(batch)
+                due = growing.generation % (run.outputs.every or EVERY) == 0 or growing.generation == growing.generations
+                if checkpoints is not None and due:
+                    if store is not None:
+                        with named():
+                            store.flush()
+                        flush(checkpoints.cells)  # the checkpoint counts on them
+                    described = run.outputs.stored(checkpoints.folder)
+                    checkpoints.save(growing.snapshot(), options=described, cells=store is not None)
+            growth = growing.growth(kept)
+            growing.end()
+            if store is not None:
+                with named():
+                    store.finish(growth)
+            if run.form is not None and run.outputs.out is not None and ranks.rank == 0:
+                _write_file(growth, run.form, run.outputs.out, store)
+            if ranks.size > 1:
+                allgather(ranks, None)  # the file is written
+        except RanksLost as error:
+            if checkpoints is None:
+                raise
+            raise RanksLost(f"{error}; {checkpoints.left()}") from error
+        except BaseException:
+            ranks.fail()  # the others wait for this rank
+            raise
+    return growth
 
 
 def _resume(
@@ -249,9 +296,9 @@ def _resume(
             held.enter_context(checkpoints.held(new=False))
         snapshot = checkpoints.latest(automaton)
         automaton, last, columns, out = snapshot.automaton, snapshot.generations, snapshot.columns, outputs.out
-        outputs = outputs.resumed(checkpoints.asked, checkpoints.folder)
+        outputs = outputs.resumed(checkpoints.options, checkpoints.folder)
         if outputs.out != out:
-            notes.append(f"saves to {outputs.out}, as was asked for when it began")
+            notes.append(f"saves to {outputs.out}, as when it began")
     automaton = automaton or as_automaton(AUTOMATON)
     if ranks.rank == 0:
         if checkpoints is not None and resume is None:
@@ -275,50 +322,10 @@ def _resume(
         resume=snapshot,
         **{**options, "cells": stores or options["cells"]},
     )
-    lack = None
-    if growing.choice.lacks_numba:
-        lack = missing("this growth takes a fraction of the time with numba", "numba")
-        notes.append(str(lack))
     if ranks.size > 1 and backend.name == "cuda":
         way = "directly" if ranks.device_buffers else "through page-locked memory, since MPI takes no buffers of GPUs"
         notes.append(f"newborns travel between GPUs {way}")
-    return Run(growing, outputs, form, checkpoints, stores, lack, notes)
-
-
-def _write(run: Run, kept: CellsInMemory | None, on_batch: Callable[[Batch], None] | None) -> Growth:
-    """Grow to the end, write checkpoints between and the file then, and return the growth."""
-    growing, form, ranks = run.growing, run.form, run.growing.ranks
-    try:
-        with ExitStack() as stack:
-            store = _open_store(run, stack)
-            limits = None if form is None else Limits(form)
-            for batch in growing:
-                if store is not None and batch.cells is not None:
-                    if limits is not None:
-                        limits.add(batch.first + len(batch.births) - 1, batch.cells)
-                    with _naming_checkpoints(run):
-                        store.append(batch.cells)
-                if kept is not None:
-                    kept.add(batch)
-                if on_batch is not None:
-                    on_batch(batch)
-                _save(run, store)
-            growth = growing.growth(kept)
-            growing.end()
-            if store is not None:
-                with _naming_checkpoints(run):
-                    store.finish(growth)
-            if form is not None and run.outputs.out is not None and ranks.rank == 0:
-                _write_file(growth, form, run.outputs.out, store)
-        allgather(ranks, None)  # the file is written
-    except RanksLost as error:
-        if run.checkpoints is None:
-            raise
-        raise RanksLost(f"{error}; {run.checkpoints.left()}") from error
-    except BaseException:
-        ranks.fail()  # the others wait for this rank
-        raise
-    return growth
+    return Run(growing, outputs, form, checkpoints, stores, notes)
 
 
 def _open_store(run: Run, stack: ExitStack) -> ZarrGrowthWriter | None:
@@ -333,23 +340,6 @@ def _open_store(run: Run, stack: ExitStack) -> ZarrGrowthWriter | None:
     else:
         path = run.checkpoints.cells
     return zarr_growth_writer(path, run.growing.resumed, parents=parents)
-
-
-def _naming_checkpoints(run: Run) -> AbstractContextManager[None]:
-    """Errors of the block say which checkpoint is left."""
-    return nullcontext() if run.checkpoints is None else writing(run.checkpoints.cells, run.checkpoints.left)
-
-
-def _save(run: Run, store: ZarrGrowthWriter | None) -> None:
-    """Write a checkpoint, if one is due."""
-    growing, checkpoints, every = run.growing, run.checkpoints, run.outputs.every or EVERY
-    if checkpoints is None or (growing.generation % every and growing.generation != growing.generations):
-        return
-    if store is not None:
-        with _naming_checkpoints(run):
-            store.flush()
-        flush(checkpoints.cells)  # the checkpoint counts on them
-    checkpoints.save(growing.snapshot(), asked=run.outputs.stored(checkpoints.folder), cells=store is not None)
 
 
 def _write_file(growth: Growth, form: GrowthFormat, path: Path, store: ZarrGrowthWriter | None) -> None:
@@ -397,7 +387,7 @@ def plan_growth(
     _check_engine(engine)
     here = mpi_rank()
     count = integer("ranks", ranks, 1, _MOST_RANKS) if ranks is not None else 1 if here is None else here.size
-    chosen = _select(backend, threads)
+    chosen = select(backend, threads=threads)
     if count > 1:
         chosen = chosen.on_rank(Planned(count))
     growing = GrowthProcess(automaton, generations, chosen, general=engine == "general")
@@ -470,22 +460,6 @@ def _check_engine(engine: str) -> None:
         raise UsageError(f"{argument('engine')} macro-cells jumps: nothing is planned, saved or resumed")
     if engine not in ENGINES:
         raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {short_repr(engine)}")
-
-
-def _select(backend: str | Backend, threads: int | None) -> Backend:
-    if threads is not None and not isinstance(backend, str):
-        raise UsageError("threads must be left out with a backend object, which has its own")
-    return select(backend, threads=threads)
-
-
-def _on_ranks(backend: str | Backend, threads: int | None) -> Backend:
-    """The backend, with the ranks that mpirun has started."""
-    here = mpi_rank()
-    if here is None or not isinstance(backend, str):
-        return _select(backend, threads)
-    from gpu_nim.jobs.mpi import join, select_on_rank
-
-    return select_on_rank(backend, join(here), threads)
 
 
 def _absolute(path: Path) -> Path:

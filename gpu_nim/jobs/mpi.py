@@ -1,7 +1,7 @@
-"""Ranks that talk over MPI, by mpi4py.
+"""A communicator of ranks over MPI, by mpi4py.
 
-Each exchange begins with a word from each rank to each other: the number of its bytes, or that this rank has failed. So a failure
-of one rank reaches all others at the same exchange, and no rank waits in vain. The first bytes travel with the word, others by
+Each exchange begins with a header from each rank to each other: the number of its bytes, or that this rank has failed. So a failure
+of one rank reaches all others at the same exchange, and no rank waits in vain. The first bytes travel with the header, others by
 themselves, as they are, without pickling, and only between ranks that have something to send.
 
 Waiting is done in Python, a test at a time, so that signals are handled meanwhile and a rank that waits leaves its core to others.
@@ -25,22 +25,23 @@ from gpu_nim.backends.communicator import Communicator, allgather
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.model.errors import BackendError, RankFailed, RanksLost, UsageError, message_of, missing
-from gpu_nim.model.work import MpiRank, Outcome
+from gpu_nim.model.memory import MpiRank
+from gpu_nim.model.work import Outcome
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 _FAILED = -1
-_ENDED = "a rank was ended from outside, which ends the growth"
-_WORD = 8  # bytes
-_ANNOUNCED = 1 << 15  # bytes that a rank sends to all others with the words, so that most exchanges take no second message
-_EAGER = 5e-5  # seconds in which a waiting rank tests as often as it can, without giving up its core
-_NAP = 1e-5
-# Seconds after a signal at which Open MPI kills the ranks that it sent it to, and the share of these that a rank waits for others.
-_GRACES = "OMPI_MCA_odls_base_sigkill_timeout", "PRTE_MCA_odls_base_sigkill_timeout"
-_PATIENCE = 0.3 * next((int(grace) for name in _GRACES if (grace := os.environ.get(name, "")).isdecimal()), 1)
+_KILLED = "a rank was ended from outside, which ends the growth"
+_HEADER = 8  # bytes of a header
+_EAGER_LIMIT = 1 << 15  # bytes that a rank sends to all others with the headers, so that most exchanges take no second message
+_BUSY = 5e-5  # seconds in which a waiting rank tests as often as it can, without giving up its core
+_SLEEP = 1e-5  # seconds between tests, from then on
+# Seconds after a signal at which Open MPI kills the ranks that it sent it to, and the part of these that a rank waits for others.
+_KILL_DELAYS = "OMPI_MCA_odls_base_sigkill_timeout", "PRTE_MCA_odls_base_sigkill_timeout"
+_TIMEOUT = 0.3 * next((int(grace) for name in _KILL_DELAYS if (grace := os.environ.get(name, "")).isdecimal()), 1)
 _LARGEST = 1 << 30  # bytes of a message; MPI counts with 31 bits
-# What keeps Open MPI to the memory of one machine: its ways over a network wait for whoever knocks, on every address.
+# What keeps Open MPI to the memory of one machine: its transports over a network listen on every address.
 _WITHIN_MACHINE = {"OMPI_MCA_btl": "^tcp,ofi,openib", "OMPI_MCA_pml": "ob1"}
 
 
@@ -85,7 +86,7 @@ class MpiCommunicator(Communicator):
     """The ranks of a communicator of mpi4py.
 
     Attributes:
-        on_this_machine: the number of this rank among those of its machine.
+        local_rank: the number of this rank among those of its machine.
         device_buffers: whether buffers may be arrays of a GPU.
         lost: whether other ranks did not answer when this one was ended from outside, so that MPI cannot be ended in good order.
     """
@@ -94,24 +95,24 @@ class MpiCommunicator(Communicator):
         self,
         comm: MPI.Intracomm,
         all_done: Callable[[list[MPI.Request]], bool],
-        on_this_machine: int,
+        local_rank: int,
         *,
         device_buffers: bool = False,
     ) -> None:
-        self._comm, self._all_done, self.on_this_machine, self.device_buffers = comm, all_done, on_this_machine, device_buffers
+        self._comm, self._all_done, self.local_rank, self.device_buffers = comm, all_done, local_rank, device_buffers
         self.rank, self.size = comm.rank, comm.size
-        self._first = max(0, _ANNOUNCED // comm.size - _WORD)  # bytes of a part that travel with its length
+        self._first = max(0, _EAGER_LIMIT // comm.size - _HEADER)  # bytes of a part that travel with its length
         self.lost = False
-        self._knows_failure = False  # of a rank
+        self._has_failed = False  # whether a rank has
 
     def exchange(self, parts: Sequence[Any], empty: Callable[..., Any] = np.empty) -> list[Any]:
         """Send one buffer to each rank and return the buffer from each; those of a GPU travel by themselves, however short."""
         on_host = empty is np.empty
         comm, first = self._comm, self._first if on_host else 0
         others = [rank for rank in range(comm.size) if rank != comm.rank]
-        words = np.array([part.nbytes for part in parts], np.int64)
-        with self._exchanging() as wait:
-            sizes, begun = self._announce(words, parts if on_host else (), wait)
+        headers = np.array([part.nbytes for part in parts], np.int64)
+        with self._signals_deferred() as wait:
+            sizes, begun = self._exchange_headers(headers, parts if on_host else (), wait)
             received = [empty(size, np.uint8) for size in sizes.tolist()]
             for part, beginning in zip(received, begun, strict=True) if on_host else ():
                 part[:first] = beginning[: len(part)]
@@ -131,25 +132,25 @@ class MpiCommunicator(Communicator):
     def fail(self) -> None:
         """Have the next exchange of the other ranks raise RankFailed, and return when all of them have come there."""
         with suppress(RanksLost):
-            self._tell(failed=True)
+            self._report(failed=True)
 
     def agree(self, outcome: Outcome) -> Outcome:
         """Return the first failure by rank that has a reason of its own, or the outcome of this rank where there is none."""
         try:
-            self._tell(failed=bool(outcome.status))
-            outcomes = allgather(self, outcome) if self._knows_failure else [outcome]
+            self._report(failed=bool(outcome.status))
+            outcomes = allgather(self, outcome) if self._has_failed else [outcome]
         except RanksLost as error:
             outcomes = [outcome, Outcome(1, str(error))]
         return next((each for each in outcomes if each.status and each.sentence is not None), outcome)
 
-    def _tell(self, *, failed: bool) -> None:
+    def _report(self, *, failed: bool) -> None:
         """Tell the other ranks whether this one has failed, unless one has already."""
-        if not self._knows_failure:
-            with suppress(RankFailed), self._exchanging() as wait:
-                self._announce(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)
+        if not self._has_failed:
+            with suppress(RankFailed), self._signals_deferred() as wait:
+                self._exchange_headers(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)
 
     @contextmanager
-    def _exchanging(self) -> Iterator[Callable[[list[MPI.Request]], None]]:
+    def _signals_deferred(self) -> Iterator[Callable[[list[MPI.Request]], None]]:
         """Yield what waits for requests. Signals are handled afterwards, since the others count on the whole exchange."""
         came: list[int] = []
         ends = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if callable(signal.getsignal(number))]
@@ -162,35 +163,35 @@ class MpiCommunicator(Communicator):
         if came:
             signal.raise_signal(came[0])
 
-    def _announce(
-        self, words: NDArray[np.int64], parts: Sequence[NDArray[np.uint8]], wait: Callable[[list[MPI.Request]], None]
+    def _exchange_headers(
+        self, headers: NDArray[np.int64], parts: Sequence[NDArray[np.uint8]], wait: Callable[[list[MPI.Request]], None]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Send a word and the beginning of a part to each rank and return those from each; RankFailed where one has failed."""
-        sent = np.zeros((self.size, _WORD + self._first), np.uint8)
-        sent[:, :_WORD] = words.view(np.uint8).reshape(-1, _WORD)
-        for row, part in zip(sent[:, _WORD:], parts, strict=False):
+        """Send a header and the beginning of a part to each rank and return those from each; RankFailed where one has failed."""
+        sent = np.zeros((self.size, _HEADER + self._first), np.uint8)
+        sent[:, :_HEADER] = headers.view(np.uint8).reshape(-1, _HEADER)
+        for row, part in zip(sent[:, _HEADER:], parts, strict=False):
             row[: len(part)] = part[: self._first]
-        heard = np.empty_like(sent)
-        wait([self._comm.Ialltoall(sent, heard)])
-        words = np.ascontiguousarray(heard[:, :_WORD]).view(np.int64).reshape(-1)
-        if (words == _FAILED).any():
-            self._knows_failure = True
+        received = np.empty_like(sent)
+        wait([self._comm.Ialltoall(sent, received)])
+        headers = np.ascontiguousarray(received[:, :_HEADER]).view(np.int64).reshape(-1)
+        if (headers == _FAILED).any():
+            self._has_failed = True
             raise RankFailed("another rank failed")
-        return words, heard[:, _WORD:]
+        return headers, received[:, _HEADER:]
 
     def _wait(self, signals: list[int], requests: list[MPI.Request]) -> None:
         if self.lost:
-            raise RanksLost(_ENDED)
-        began, patience = time.perf_counter(), None
+            raise RanksLost(_KILLED)
+        began, timeout = time.perf_counter(), None
         while not self._all_done(requests):
             now = time.perf_counter()
-            if now - began > _EAGER:
-                time.sleep(_NAP)
+            if now - began > _BUSY:
+                time.sleep(_SLEEP)
             if signals:
-                patience = patience or now + _PATIENCE
-                if now > patience:
+                timeout = timeout or now + _TIMEOUT
+                if now > timeout:
                     self.lost = True
-                    raise RanksLost(_ENDED)
+                    raise RanksLost(_KILLED)
 
 
 def select_on_rank(name: str, communicator: MpiCommunicator, threads: int | None = None) -> Backend:
@@ -207,7 +208,7 @@ def select_on_rank(name: str, communicator: MpiCommunicator, threads: int | None
         BackendError: the backend cannot run.
         UsageError: the ranks have different backends.
     """
-    backend = select(name, communicator, communicator.on_this_machine, threads)
+    backend = select(name, communicator, communicator.local_rank, threads)
     names = allgather(communicator, backend.name)
     if len({*names}) > 1:
         found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))
@@ -216,7 +217,7 @@ def select_on_rank(name: str, communicator: MpiCommunicator, threads: int | None
 
 
 def takes_device_buffers() -> bool:
-    """Return whether the MPI library takes buffers of a CUDA device, by its own word."""
+    """Return whether the MPI library takes buffers of a CUDA device, as it says itself."""
     from mpi4py import MPI
 
     supported = ctypes.c_int(0)

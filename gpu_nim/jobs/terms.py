@@ -12,7 +12,7 @@ from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.guessing.law import COUNTED, GROWN
+from gpu_nim.guessing.formula import COUNTED, GROWN
 from gpu_nim.guessing.search import KINDS, Guess, search
 from gpu_nim.model.arguments import IntLike, argument, integer, items, short_repr
 from gpu_nim.model.errors import UsageError, close
@@ -33,10 +33,10 @@ def guess(
     confirm: IntLike | None = None,
     kinds: Iterable[str] | None = None,
 ) -> Guess:
-    """Guess laws of a sequence from its first terms.
+    """Guess formulas of a sequence from its first terms.
 
-    Each law holds for all terms, exactly. `Law.confirmed` says how many equations hold beyond those that fit its coefficients, and
-    `Law.certainty` what is proved: a guess that further terms could refute is not a theorem.
+    Each formula holds for all terms, exactly. `Formula.confirmed` says how many equations hold beyond those that fit its
+    coefficients, and `Formula.certainty` what is proved: a guess that further terms could refute is not a theorem.
 
     Args:
         terms: f(0), f(1), ..., 4 to 10 million integers, or fractions, whose least common denominator they are multiplied with; or
@@ -45,13 +45,13 @@ def guess(
         piles: the number of piles of a family.
         column: the column of an automaton or of a file, by default births or the only one.
         most: how many terms, by default all of a file, 1000 of a formula and 128 of an automaton.
-        base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a law.
-        confirm: how many terms must confirm a law, at least 2; by default as many as numbers were chosen to fit
+        base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a formula.
+        confirm: how many terms must confirm a formula, at least 2; by default as many as numbers were chosen to fit
             it, and at least 8, or up to 32 where one value is frequent.
-        kinds: the kinds of laws, of `gpu_nim.guessing.KINDS`; by default all, of fractions all but `modular`.
+        kinds: the kinds of formulas, of `gpu_nim.guessing.KINDS`; by default all, of fractions all but `modular`.
 
     Returns:
-        The laws, with those that too few terms confirm, and what was tested.
+        The formulas, with those that too few terms confirm, and what was tested.
 
     Raises:
         UsageError: an argument is wrong.
@@ -60,7 +60,7 @@ def guess(
     >>> found = guess([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89], kinds=["recurrence"])
     >>> found
     <Guess from 12 terms: linear recurrence of order 2>
-    >>> found.laws[0].rows[0], found.laws[0].confirmed
+    >>> found.formulas[0].rows[0], found.formulas[0].confirmed
     (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8)
     >>> guess("A147582", kinds=["regular"])
     <Guess from 128 terms: 2-regular of rank 2>

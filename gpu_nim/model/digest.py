@@ -11,6 +11,7 @@ term times its size.
 """
 
 import hashlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,14 +56,17 @@ def mix(cells: ArrayLike) -> NDArray[np.uint64]:
     >>> mix([[0, 0, 0], [1, 1, 0]]).tolist()
     [0, 8817800553329455550]
     """
-    array = np.asarray(cells)
+    return finalize(_linear_mix(np.asarray(cells)))
+
+
+def _linear_mix(array: NDArray[Any]) -> NDArray[np.uint64]:
     if array.ndim != 2 or not 1 <= array.shape[1] <= MAX_DIMENSION or array.dtype.kind not in "iu":
         raise UsageError(f"cells must be integers of shape (N, d) with d from 1 to 8, got {array.dtype} {array.shape}")
     words = np.zeros(len(array), np.uint64)
     for axis in range(array.shape[1]):
         # Unsigned arithmetic mod 2^64 is exact for negative coordinates too.
         words += array[:, axis].astype(np.int64).view(np.uint64) * np.uint64(COEFFICIENTS[axis])
-    return finalize(words)
+    return words
 
 
 def checksum(cells: NDArray[np.integer], weights: NDArray[np.integer] | None = None) -> int:
@@ -73,7 +77,7 @@ def checksum(cells: NDArray[np.integer], weights: NDArray[np.integer] | None = N
     """
     total = 0
     for start in range(0, len(cells), _BLOCK):
-        mixed = mix(cells[start : start + _BLOCK])
+        mixed = finalize(_linear_mix(cells[start : start + _BLOCK]))
         if weights is not None:
             mixed *= weights[start : start + _BLOCK].astype(np.uint64)
         total += int(mixed.sum(dtype=np.uint64))

@@ -1,14 +1,19 @@
-"""The memory limit of a process, the memory that is free, and cores.
+"""What this process has: memory, within its limit, cores, and its rank where mpirun started it.
 
 The kernel keeps the limit: `limited` sets RLIMIT_DATA, which counts the private writable memory that a process maps, touched or
 not; allocations beyond it raise MemoryError. macOS does not enforce it. Work whose size is known beforehand is refused by
 `require_memory` before it starts.
+
+Ranks are processes that mpirun started, each with its part of one growth. A rank that fails tells the others at their next
+exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI: `gpu_nim.jobs.mpi`
+does, once a command wants to use several ranks.
 """
 
 import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -18,7 +23,29 @@ VARIABLE = "GPUNIM_MEMORY"
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
+# What Open MPI, and MPICH or Intel MPI, tell the processes that they start.
+_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
+
+
+@dataclass(frozen=True)
+class MpiRank:
+    """The number of this process among those that were started together."""
+
+    rank: int
+    size: int
+
+
+def mpi_rank() -> MpiRank | None:
+    """Return this process's rank where it is one of several, None where it is alone.
+
+    >>> mpi_rank()
+    """
+    for rank, size in _VARIABLES:
+        numbers = os.environ.get(rank, ""), os.environ.get(size, "")
+        if all(map(str.isdecimal, numbers)) and int(numbers[1]) > 1:
+            return MpiRank(*map(int, numbers))
+    return None
 
 
 def cores() -> int:
@@ -35,7 +62,26 @@ def host_memory(root: Path = _ROOT) -> int:
     Args:
         root: the folder that holds proc and sys.
     """
-    left = _left_in_groups(root)
+    left = []
+    # A group that a container does not show has no folder; those of its parents that have one limit it, too. Caches of files count
+    # as free, since the kernel empties them first.
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        number, controllers, path = line.split(":", 2)
+        if number == "0" and not controllers:  # version 2
+            names, usage, cache = ["memory.max", "memory.high"], "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):  # version 1, where the total_ counters include the groups below
+            names, usage, cache = ["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"
+        else:
+            continue
+        inside = PurePosixPath(path).parts[1:]
+        for depth in range(0 if ".." in inside else len(inside), -1, -1):
+            folder = (root / "sys/fs/cgroup" / controllers).joinpath(*inside[:depth])
+            found = [text for name in names if (text := _read(folder / name).strip()).isdecimal()]  # "max" is no limit
+            limits = [limit for limit in map(int, found) if limit < _NO_LIMIT]
+            used = _read(folder / usage)
+            if limits and used:
+                counters = dict(line.split()[:2] for line in _read(folder / "memory.stat").splitlines())
+                left.append(min(limits) - max(0, int(used) - int(counters.get(cache, 0))))
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):  # free, or in caches that the system can empty
             left.append(int(line.split()[1]) * 1024)
@@ -111,33 +157,6 @@ def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
     """
     if needed > free:
         raise InsufficientMemoryError(f"{work} needs {needed:,} bytes, {free:,} are free{advice and '; '}{advice}")
-
-
-def _left_in_groups(root: Path) -> list[int]:
-    """What is left within each control group that limits this process's memory, at every level.
-
-    A group that a container hides has no folder; those of its parents that have one limit it, too. Caches of files count as
-    free, since the kernel empties them first.
-    """
-    left = []
-    for line in _read(root / "proc/self/cgroup").splitlines():
-        number, controllers, path = line.split(":", 2)
-        if number == "0" and not controllers:  # version 2
-            names, usage, cache = ["memory.max", "memory.high"], "memory.current", "inactive_file"
-        elif "memory" in controllers.split(","):  # version 1, where the total_ counters include the groups below
-            names, usage, cache = ["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"
-        else:
-            continue
-        inside = PurePosixPath(path).parts[1:]
-        for depth in range(0 if ".." in inside else len(inside), -1, -1):
-            folder = (root / "sys/fs/cgroup" / controllers).joinpath(*inside[:depth])
-            found = [text for name in names if (text := _read(folder / name).strip()).isdecimal()]  # "max" is no limit
-            limits = [limit for limit in map(int, found) if limit < _NO_LIMIT]
-            used = _read(folder / usage)
-            if limits and used:
-                counters = dict(line.split()[:2] for line in _read(folder / "memory.stat").splitlines())
-                left.append(min(limits) - max(0, int(used) - int(counters.get(cache, 0))))
-    return left
 
 
 def _read(path: Path) -> str:

@@ -123,18 +123,16 @@ class Registry(UserDict[str, T]):
         with self._lock:
             group, self._plugins = self._plugins, ""  # a plug-in that reads the catalogue itself sees those before it
             if group:
-                self._add_plugins(group)
+                from importlib.metadata import entry_points  # here, for their start-up time
+                from logging import getLogger
+
+                for point in entry_points(group=group):
+                    try:
+                        self.add(point.load())
+                    except Exception as error:  # whatever a package does when it is imported
+                        left_out = f"gpunim: the plug-in {point.name} ({point.value}) is left out: {message_of(error)}"
+                        getLogger("gpu_nim").warning(left_out)
         return self._own
-
-    def _add_plugins(self, group: str) -> None:
-        from importlib.metadata import entry_points  # here, for their start-up time
-        from logging import getLogger
-
-        for point in entry_points(group=group):
-            try:
-                self.add(point.load())
-            except Exception as error:  # whatever a package does when it is imported
-                getLogger("gpu_nim").warning(f"gpunim: the plug-in {point.name} ({point.value}) is left out: {message_of(error)}")
 
     def __repr__(self) -> str:
         return f"<Catalogue of {len(self)} entries, each a {self.kind}: {', '.join(self)}>"

@@ -1,15 +1,10 @@
-"""Long work: reports of its progress, and the processes that it is divided among.
+"""Long work: reports of its progress, how it ended, and the processes that it is divided among.
 
 The library itself shows no progress bars.
-
-Ranks are processes that mpirun started, each with its part of one growth. A rank that fails notifies the others at their next
-exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI: `gpu_nim.jobs.mpi`
-does, once a command wants to use several ranks.
 """
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,8 +12,6 @@ from dataclasses import dataclass
 
 #: The most processes that work is divided among on this machine: they start one after the other, a second or so each.
 MOST_PROCESSES = 256
-# What Open MPI, and MPICH or Intel MPI, pass to the processes that they start.
-_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
 
 #: Called with the name of a step, the amount done, and the total.
 OnStep = Callable[[str, int, int], None]
@@ -43,32 +36,12 @@ def duration(seconds: float) -> str:
     return f"about {seconds:,.1f} seconds"
 
 
-@dataclass(frozen=True)
-class MpiRank:
-    """The number of this process among those that were started together."""
-
-    rank: int
-    size: int
-
-
 @dataclass
 class Outcome:
     """How a command ended: its exit status, and the sentence that says why it failed."""
 
     status: int = 0
     sentence: str | None = None
-
-
-def mpi_rank() -> MpiRank | None:
-    """Return this process's rank where it is one of several, None where it is alone.
-
-    >>> mpi_rank()
-    """
-    for rank, size in _VARIABLES:
-        numbers = os.environ.get(rank, ""), os.environ.get(size, "")
-        if all(map(str.isdecimal, numbers)) and int(numbers[1]) > 1:
-            return MpiRank(*map(int, numbers))
-    return None
 
 
 @contextmanager

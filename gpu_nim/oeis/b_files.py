@@ -5,11 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import open_regular, reading
-from gpu_nim.oeis.entry import OeisEntry
+
+if TYPE_CHECKING:
+    from gpu_nim.oeis.catalogue import OeisEntry
 
 _LINE = re.compile(r"\s*(-?[0-9]+)\s+(-?[0-9]+)\s*(?:#.*)?$")
 _LONGEST = 1 << 20  # letters of a line
@@ -82,7 +85,7 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
         raise FileError(f"{path}: {error}") from error
 
 
-def compare(path: str | Path, entry: OeisEntry) -> Comparison:
+def compare(path: str | Path, entry: "OeisEntry") -> Comparison:
     """Compare every term of a b-file with an entry's, up to the first that differs.
 
     Raises:

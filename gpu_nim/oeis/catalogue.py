@@ -1,14 +1,15 @@
 """The entries of the On-Line Encyclopedia of Integer Sequences that count Nim, each with its own offset, and those that it lacks.
 
-An entry without an A-number has the name of its draft (`gpu_nim.oeis.draft`), and is counted and verified like the others. An
+An entry without an A-number has the name of its draft (`gpu_nim.oeis.submissions`), and is counted and verified like the others. An
 entry that is a family at some k, shifted, has `family` and `shift`, and with them values of any size, ranges and reductions. Any
 other is a function that yields its terms: of n, by solving a game, of a table read by antidiagonals, or by growing an automaton. A
 new entry is one line of `_ENTRIES`; those of automata are listed in the automaton's entry, those of families in their `numbers`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import accumulate, count
 from math import isqrt
 from typing import Any
 
@@ -24,19 +25,86 @@ from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import IntLike, argument, short_repr
+from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.oeis.entry import OeisEntry, Terms
 
 _MAX_AT_ONCE = 1 << 16  # terms
 _MAX_PARTITIONS = 1000  # n, up to which the partitions of 2n by nim-sum take minutes
 _MAX_DIAGONAL = 4000  # n, up to which D_2n(n) takes minutes
 _FIRST_GENERATIONS = 64
-_FIRST_SIZE = 63  # of a game
+_FIRST_SIZE = 63  # of a game, and n of partitions
 _FAR = 1 << 10  # terms from which on macro-cells reach a generation sooner than growing does
+
+#: Yields a(start), a(start + 1), ..., a(stop - 1), without end where stop is None; the last argument is called for progress.
+Terms = Callable[[int, int | None, OnStep], Iterator[int]]
+
+
+@dataclass(frozen=True, repr=False)
+class OeisEntry:
+    """One entry.
+
+    Attributes:
+        name: its A-number; the name of its draft where the OEIS has no entry; of a family, name and piles, as D_4.
+        summary: what it counts.
+        offset: the index of its first term.
+        compute: yields its terms.
+        family: the sequence of a family that it equals, if there is one: a(n + shift) = family.value(n).
+        shift: the index of the family's first value.
+        quick: how many first terms are found at once, where the others take long; None for a sequence without long work.
+    """
+
+    name: str
+    summary: str
+    offset: int
+    compute: Terms
+    family: Family | None = None
+    shift: int = 0
+    quick: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<OeisEntry {self.name}: {self.summary}>"
+
+    def terms(self, start: int, stop: int | None = None, on_step: OnStep = no_progress) -> Iterator[int]:
+        """Yield a(start), ..., a(stop - 1), lazily.
+
+        Args:
+            start: the first index.
+            stop: the index after the last; None for no end.
+            on_step: called for progress where one term takes long.
+
+        Raises:
+            UsageError: start is below the offset.
+
+        >>> list(OeisEntry("A000027", "n", 1, lambda start, stop, _: iter(range(start, stop))).terms(3, 6))
+        [3, 4, 5]
+        """
+        self.check_index(integer("start", start), "start")
+        return self.compute(start, stop, on_step)
+
+    def check_index(self, n: int, name: str) -> None:
+        """Check an index against the offset.
+
+        Args:
+            n: the index.
+            name: its name in the message.
+
+        Raises:
+            UsageError: it is below the offset.
+        """
+        if n < self.offset:
+            raise UsageError(f"{argument(name)} must be at least {self.offset}, where {self.name} begins, got {short_repr(n)}")
+
+    def term(self, n: int, on_step: OnStep = no_progress) -> int:
+        """Return a(n), exact.
+
+        Args:
+            n: the index.
+            on_step: called for progress.
+        """
+        return next(self.terms(n, n + 1, on_step))
 
 
 def find(name: str) -> OeisEntry:
@@ -135,35 +203,40 @@ def function_entry(number: str, summary: str, offset: int, function: Callable[[i
     return OeisEntry(number, summary, offset, terms)
 
 
-def unordered_by_total(start: int, stop: int | None, _: OnStep = no_progress) -> Iterator[int]:
-    """A048833: P-positions with 2n counters in any number of piles, the order of the piles disregarded.
+def unordered_by_total(last: int) -> list[int]:
+    """A048833 to the index `last`: P-positions with 2n counters in any number of piles, the order of the piles disregarded.
 
     Counts partitions of 2n by their nim-sum, one part size after the other. No part of a P-position exceeds n, so sums up to
-    2 stop and nim-sums below the next power of two suffice. Without `stop`, the table is doubled as needed.
+    2 last and nim-sums below the next power of two suffice.
 
-    >>> list(unordered_by_total(0, 9))
+    >>> unordered_by_total(8)
     [1, 1, 2, 4, 6, 10, 16, 31, 43]
     """
-    bound = stop if stop is not None else max(64, 2 * start)
-    while True:
-        largest = bound - 1
-        size = 1 << largest.bit_length()
-        if largest > _MAX_PARTITIONS:
-            raise UsageError(
-                f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {short_repr(largest)}"
-            )
-        # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
-        ways = np.zeros((2 * largest + 1, size), np.int64 if largest <= 200 else object)
-        ways[0, 0] = 1
-        nim_sums = np.arange(size)
-        for part in range(1, largest + 1):
-            moved = nim_sums ^ part
-            for total in range(part, 2 * largest + 1):
-                ways[total] += ways[total - part, moved]
-        yield from (int(ways[2 * n, 0]) for n in range(start, bound))
-        if stop is not None:
-            return
-        start, bound = bound, 2 * bound
+    if last > _MAX_PARTITIONS:
+        raise UsageError(f"A048833 is counted from all partitions of 2n, for n up to {_MAX_PARTITIONS}, got {short_repr(last)}")
+    # Partitions of 2n number fewer than 2^63 up to 2n = 400; beyond, Python integers.
+    ways = np.zeros((2 * last + 1, 1 << last.bit_length()), np.int64 if last <= 200 else object)
+    ways[0, 0] = 1
+    nim_sums = np.arange(ways.shape[1])
+    for part in range(1, last + 1):
+        moved = nim_sums ^ part
+        for total in range(part, 2 * last + 1):
+            ways[total] += ways[total - part, moved]
+    return [int(count) for count in ways[::2, 0]]
+
+
+def _in_doublings(first: int, terms_to: Callable[[int, OnStep], list[int]]) -> Terms:
+    """Terms that are found together up to a last index; without `stop`, it is doubled whenever they run out."""
+
+    def terms(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
+        last = max(start, first) if stop is None else stop - 1
+        while start <= last:
+            yield from terms_to(last, on_step)[start:]
+            if stop is not None:
+                return
+            start, last = last + 1, 2 * last + 1
+
+    return terms
 
 
 def _family(number: str, family: Family, summary: str | None = None, offset: int = 0, shift: int = 0) -> OeisEntry:
@@ -218,18 +291,13 @@ def _largest(game: str, size: int, coordinates: Sequence[int], on_step: OnStep, 
 
 
 def _chocolate(a: int) -> OeisEntry:
-    """The terms of all smaller sizes are in one solution; without `stop`, the size is doubled whenever they run out."""
+    """The terms of all smaller sizes are in one solution."""
 
-    def terms(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
-        last = max(start, _FIRST_SIZE) if stop is None else stop - 1
-        while start <= last:
-            yield from np.cumsum(_largest("chocolate", last, (0, 2), on_step, a=a)).tolist()[start:]
-            if stop is not None:
-                return
-            start, last = last + 1, 2 * last + 1
+    def terms_to(last: int, on_step: OnStep) -> list[int]:
+        return [*accumulate(_largest("chocolate", last, (0, 2), on_step, a=a))]
 
     summary = f"P-positions of the chocolate {a} y <= x + z with x and z at most n"
-    return OeisEntry(f"chocolate-{a}", summary, 0, terms)
+    return OeisEntry(f"chocolate-{a}", summary, 0, _in_doublings(_FIRST_SIZE, terms_to))
 
 
 #: P-positions of the chocolate that is cut in six directions up to sizes 0, 1, ..., 20, as one solution of size 20 has them. It
@@ -249,7 +317,8 @@ def _six_directions(start: int, stop: int | None, on_step: OnStep) -> Iterator[i
 _ENTRIES = (
     _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=1),
     function_entry("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
-    OeisEntry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0, unordered_by_total),
+    OeisEntry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0,
+              _in_doublings(_FIRST_SIZE, lambda last, _: unordered_by_total(last))),
     function_entry("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
               lambda n: 1 + 4 * ((UpToTotal(3).value(n - 1) - 1) // 3) if n else 0),
     function_entry("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,

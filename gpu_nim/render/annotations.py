@@ -5,10 +5,10 @@ They are drawings that are laid over the finished pixels of a still, a frame or 
 
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
@@ -18,11 +18,7 @@ from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
 from gpu_nim.render.themes import bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
-from gpu_nim.render.words import LEAST, TextLayout, label_size, number, placed, required, text_width, unit
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
+from gpu_nim.render.words import LEAST, TextLayout, label_size, layout, number, required_layout, text_width, unit
 
 _EDGE, _GAP = 64.0, 36.0  # units: from the picture's sides to words, and between the parts
 _WIDEST = 0.4  # of the picture's width or height: a legend
@@ -72,7 +68,7 @@ class LegendBox:
         self.height = (self._rows + 1.2) * line
 
     def draw(self, drawing: Drawing, left: float, top: float) -> None:
-        """Draw the legend, its upper left corner at that place."""
+        """Draw the legend, its upper left corner at that point."""
         size = self.size
         drawing.label(self.legend.title, (left, top + size), size, "left")
         if isinstance(self.legend, Bar):
@@ -91,7 +87,7 @@ class LegendBox:
         left, top = round(left if self.beside else left + self._named / 2), round(top)
 
         def at(along: float, across: float) -> Point:
-            """The place so far from the beginning of the first band, and from the bar's left or upper side."""
+            """The point so far from the beginning of the first band, and from the bar's left or upper side."""
             return (left + across, top + self._bar - along) if self.beside else (left + along, top + across)
 
         # No closer than a pixel, with all that are named, each over the one before, so that there are no gaps between them.
@@ -111,9 +107,9 @@ class Annotations:
     `space` is what they leave of the picture, as left, top, right and bottom in pixels; `margins` is what they and the axes take.
 
     Args:
-        look: what is shown.
-        legend: what the colours stand for; shown where the look has a legend.
-        box: the coordinates of the object; shown where the look has axes.
+        look: the appearance of the picture.
+        legend: what the colours stand for; drawn where the look has a legend.
+        box: the coordinates of the object; drawn where the look has axes.
         running: the longest of the words that change from frame to frame.
 
     Raises:
@@ -126,8 +122,8 @@ class Annotations:
         self._theme = look.drawn_theme
         self._width, self._height = look.resolution
         self._unit = unit(*look.resolution)
-        self._title = required("title", look.title, *look.resolution) if look.title else None
-        self._caption = required("caption", look.caption, *look.resolution) if look.caption else None
+        self._title = required_layout("title", look.title, *look.resolution) if look.title else None
+        self._caption = required_layout("caption", look.caption, *look.resolution) if look.caption else None
         words = self._running(running) or self._caption
         self._top = self._title.bottom if self._title else 0.0
         self._bottom = words.top if words else float(self._height)
@@ -144,7 +140,7 @@ class Annotations:
     def _running(self, text: str) -> TextLayout | None:
         """The words of a frame, above the caption."""
         foot = self._caption.top - 0.5 * _GAP * self._unit if self._caption else None
-        return placed("words", text, *self.look.resolution, foot) if text else None
+        return layout("words", text, *self.look.resolution, foot) if text else None
 
     def _fitted(self, legend: Legend) -> LegendBox:
         """The legend in letters of the size of labels, or smaller where there is no space for these."""
@@ -174,9 +170,9 @@ class Annotations:
         wide = (1 - 2 * MARGIN - found.left - found.right) * self._width
         high = (1 - 2 * MARGIN - found.head - found.foot) * self._height
         if (self._legend or self.box) and min(wide, high) < _LEAST_OBJECT * self.size:
-            shown = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
+            given = [name for name in ("title", "caption", "legend", "axes") if getattr(self.look, name)]
             raise UsageError(
-                f"{' and '.join(shown)} must leave space for the object, and on {self._width}x{self._height} pixels there is none: "
+                f"{' and '.join(given)} must leave space for the object, and on {self._width}x{self._height} pixels there is none: "
                 "draw a larger picture"
             )
         return found
@@ -192,28 +188,26 @@ class Annotations:
         return drawing
 
     @cached_property
-    def _pixels(self) -> "Image":
+    def _pixels(self) -> Image.Image:
         return self.words.pixels()
 
-    def changing(self, running: str = "", box: CoordinateBox | None = None, place: Projection | None = None) -> Drawing:
+    def changing(self, running: str = "", box: CoordinateBox | None = None, project: Projection | None = None) -> Drawing:
         """Return a drawing of the words of a frame, and the axes of a box where it is seen, apart from what is the same in all."""
         drawing = Drawing(self._theme, self._width, self._height, halo=self.look.transparent)
         drawing.taken = [*self.words.taken, *self._areas(running)]
         if setting := self._running(running):
             drawing.set(setting)
-        if box is not None and place is not None:
-            draw_axes(box, place, drawing, self.size)
+        if box is not None and project is not None:
+            draw_axes(box, project, drawing, self.size)
         return drawing
 
-    def sheet(self) -> "Image":
+    def sheet(self) -> Image.Image:
         """Return a picture without an object, RGBA: the theme's background, or nothing where the look is transparent."""
-        from PIL import Image
-
         if self.look.transparent:
             return Image.new("RGBA", self.look.resolution, (0, 0, 0, 0))
         return Image.fromarray(quantise(background(self._theme, *self.look.resolution))).convert("RGBA")
 
-    def finished(self, sheet: "Image") -> "Image":
+    def finished(self, sheet: Image.Image) -> Image.Image:
         """Return a sheet with the words on it, without alpha unless the look is transparent."""
         lay_over(sheet, self._pixels)
         return sheet if self.look.transparent else sheet.convert("RGB")
@@ -233,26 +227,24 @@ class Annotations:
         gap = 0.3 * _GAP * self._unit
         return [(left - gap, top - gap, left + width + gap, top + height + gap) for left, top, width, height in boxes]
 
-    def annotate(self, picture: "Image", camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
+    def annotate(self, picture: Image.Image, camera: Camera, running: str = "", box: CoordinateBox | None = None) -> None:
         """Lay the annotations over a picture of the look's size.
 
         Args:
             picture: in pixels, RGB or RGBA.
             camera: the camera that it was drawn from.
             running: the words of this frame.
-            box: the coordinates of what is shown of the object, by default of all.
+            box: the coordinates of what is drawn of the object, by default of all.
         """
         self._scrim(picture, running)
         if self._title or self._caption or self._legend:
             lay_over(picture, self._pixels)
         if running or self.box is not None:
-            shown = None if self.box is None else box or self.box
-            lay_over(picture, self.changing(running, shown, on_picture(camera, *self.look.resolution)).pixels())
+            drawn = None if self.box is None else box or self.box
+            lay_over(picture, self.changing(running, drawn, on_picture(camera, *self.look.resolution)).pixels())
 
-    def _scrim(self, picture: "Image", running: str) -> None:
+    def _scrim(self, picture: Image.Image, running: str) -> None:
         """Lay a scrim under words where the picture has more of their colour than of the background's, as within an object."""
-        from PIL import Image
-
         text, back = (255 * np.array(colour) for colour in (self._theme.text, self._theme.bottom))
         for area in self._areas(running):
             left, top, right, bottom = (max(round(edge), 0) for edge in area)
@@ -266,9 +258,9 @@ class Annotations:
 def on_picture(camera: Camera, width: int, height: int) -> Projection:
     """Return where a camera sees points on a picture of that size: pixels from its upper left corner, NaN behind the eye."""
 
-    def place(points: NDArray[np.floating]) -> NDArray[np.floating]:
+    def project(points: NDArray[np.floating]) -> NDArray[np.floating]:
         seen = camera.on_picture(points, width, height).astype(np.float64)
         seen[seen[:, 2] <= 1e-3] = np.nan
         return seen[:, :2]
 
-    return place
+    return project

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.render.drawing import DROP, RISE, Drawing, Point, beside
-from gpu_nim.render.geometry import Blocks, corners_between
+from gpu_nim.render.geometry import CORNERS, Blocks
 from gpu_nim.render.words import number, text_width
 
 #: Maps points (N, 3) to the drawing: to the right and downwards from its upper left corner, (N, 2).
@@ -36,7 +36,7 @@ class Axis:
         end: its upper end, (2,).
         outward: the unit vector away from the object, (2,).
         values: the values with ticks, the most important first.
-        places: their places, (N, 2).
+        positions: their positions in the drawing, (N, 2).
     """
 
     name: str
@@ -44,7 +44,7 @@ class Axis:
     end: NDArray[np.floating]
     outward: NDArray[np.floating]
     values: tuple[int, ...]
-    places: NDArray[np.floating]
+    positions: NDArray[np.floating]
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class CoordinateBox:
     size: int = 1
 
     def points(self, coordinates: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return the places of coordinates (N, 3) in space."""
+        """Return the points of coordinates (N, 3) in space."""
         return np.asarray(coordinates @ self.steps)
 
     def corners(self) -> NDArray[np.floating]:
         """Return the eight corners, (8, 3), in the order of `geometry.CORNERS`."""
-        return self.points(corners_between(self.low, self.high + self.size))
+        return self.points(np.where(CORNERS, self.high + self.size, self.low).astype(np.float64))
 
 
 def box_of(blocks: Blocks) -> CoordinateBox:
@@ -98,15 +98,15 @@ def tick_values(low: int, high: int) -> tuple[int, ...]:
     return found or tuple(dict.fromkeys((low, high)))
 
 
-def axes_of(box: CoordinateBox, place: Projection, letters: float) -> list[Axis]:
+def axes_of(box: CoordinateBox, project: Projection, letters: float) -> list[Axis]:
     """Return the axes that are on the outline of a box, one a coordinate, or none for one that is seen too short.
 
     Args:
         box: the box.
-        place: where its points are seen.
+        project: where its points are seen.
         letters: the size of letters.
     """
-    seen = np.asarray(place(box.corners()), dtype=np.float64).reshape(2, 2, 2, 2)
+    seen = np.asarray(project(box.corners()), dtype=np.float64).reshape(2, 2, 2, 2)
     corners = seen.reshape(8, 2)
     found: list[Axis] = []
     for axis, name in enumerate(box.names):
@@ -126,7 +126,7 @@ def axes_of(box: CoordinateBox, place: Projection, letters: float) -> list[Axis]
             over = any(np.linalg.norm(start + end - other.start - other.end) < letters for other in found)
             worth = 2.0 * (others == (0, 0)) + float(outward @ (-0.3, 1.0)) - 8.0 * over
             if best is None or worth > best[0]:
-                best = worth, Axis(name, start, end, outward, values, np.asarray(place(box.points(points))))
+                best = worth, Axis(name, start, end, outward, values, np.asarray(project(box.points(points))))
         if best is not None:
             found.append(best[1])
     return found
@@ -152,19 +152,19 @@ def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
     return (TICK + 2 * _GAP) * size + widest, (TICK + 2 * _GAP + RISE + DROP) * size
 
 
-def draw_axes(box: CoordinateBox, place: Projection, drawing: Drawing, size: float) -> None:
+def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: float) -> None:
     """Draw the axes of a box; labels that would overlap others or leave the drawing are left out, with their ticks.
 
-    Of a power of two and its negative both are labelled or none, and no tick stands for another that has no place.
+    Of a power of two and its negative both are labelled or none, and no tick stands for another that has no space.
 
     Args:
         box: the box.
-        place: where its points are seen; not finite for points behind the eye.
+        project: where its points are seen; not finite for points behind the eye.
         drawing: what they are drawn on.
         size: of the letters.
     """
-    axes, taken = axes_of(box, place, size), drawing.taken
-    for first in (2, 1, 0):  # values that come before the names, fewer where a name has no place else
+    axes, taken = axes_of(box, project, size), drawing.taken
+    for first in (2, 1, 0):  # values that come before the names, fewer where a name has no space else
         drawing.taken = [*taken]
         labels = _Labels(drawing, size)
         for rank, axis in product(range(first), axes):
@@ -191,7 +191,7 @@ class _Labels:
         self._lost: dict[str, list[NDArray[np.floating]]] = {}
 
     def _place(self, text: str, at: NDArray[np.floating], outward: NDArray[np.floating], turns: Iterable[float] = (0.0,)) -> bool:
-        """Take the first place beside a point that is free, in a direction or turned from it, and return whether there is one."""
+        """Take the first free position beside a point, in a direction or turned from it, and return whether there is one."""
         for turn in turns:
             cos, sin = np.cos(turn), np.sin(turn)
             away = np.array([[cos, -sin], [sin, cos]]) @ outward
@@ -206,24 +206,24 @@ class _Labels:
         """Lay out some of an axis's values, of which each and its negative count as one."""
         lost = self._lost.setdefault(axis.name, [])
         for size in list(dict.fromkeys(map(abs, axis.values)))[first:stop]:
-            places = {value: at for value, at in zip(axis.values, axis.places, strict=True) if abs(value) == size}
+            found = {value: at for value, at in zip(axis.values, axis.positions, strict=True) if abs(value) == size}
             count = len(self._found), len(self._drawing.taken)
-            for value, at in places.items():
+            for value, at in found.items():
                 end, away = at + axis.outward * TICK * self._size, axis.outward
                 hidden = any(np.linalg.norm(at - other) < self._size for other in lost)
                 if hidden or not self._place(number(value), end + away * _GAP * self._size, away, _TURNS if first < 2 else (0.0,)):
                     del self._found[count[0] :], self._drawing.taken[count[1] :]
-                    lost.extend(places.values())
+                    lost.extend(found.values())
                     break
             else:
-                self._lines += [(at.tolist(), (at + axis.outward * TICK * self._size).tolist()) for at in places.values()]
+                self._lines += [(at.tolist(), (at + axis.outward * TICK * self._size).tolist()) for at in found.values()]
 
     def name(self, axis: Axis) -> bool:
-        """Lay out the name of an axis, between two ticks where it fits, and return whether it has a place."""
+        """Lay out the name of an axis, between two ticks where it fits, and return whether there is space."""
         steps = [part for k in range(1, 8) for part in ((8 + k) / 16, (8 - k) / 16)]
         for part in (0.75, 0.5, *steps):
             at = axis.start + part * (axis.end - axis.start)
-            clear = np.linalg.norm(axis.places - at, axis=1).min() > self._size or part not in (0.75, 0.5)
+            clear = np.linalg.norm(axis.positions - at, axis=1).min() > self._size or part not in (0.75, 0.5)
             if clear and self._place(axis.name, at + axis.outward * (TICK + _GAP) * self._size, axis.outward):
                 return True
         return False

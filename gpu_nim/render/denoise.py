@@ -1,7 +1,7 @@
 """A filter that takes the noise out of sampled light and keeps its edges: wavelets "a trous" (Dammertz et al. 2010).
 
 Each pixel becomes a mean of those around it, level by level at twice the distance, in which a pixel counts less the more it differs
-in what is known of its place without noise, and in its own light, by the measure of the noise that is left (Schied et al. 2017).
+in what is known there without noise, and in its own light, by the measure of the noise that is left (Schied et al. 2017).
 
 It is written here, since the filters of libraries are trained networks of 50 to 90 MB for a few systems each (Open Image Denoise),
 whose pictures differ from machine to machine.

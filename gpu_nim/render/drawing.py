@@ -1,6 +1,6 @@
 """Drawings of polygons, lines, discs and words: matplotlib figures, written as SVG and PDF, rasterised, or laid over a picture.
 
-Places are points, a 72nd of an inch, from the upper left corner, downwards; over a picture a point is a pixel.
+Coordinates are in points, a 72nd of an inch, from the upper left corner, downwards; over a picture a point is a pixel.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from PIL import Image
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import made_by
@@ -22,7 +23,6 @@ from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
-    from PIL.Image import Image
 
 Point = tuple[float, float]
 #: Left, top, right and bottom.
@@ -39,7 +39,7 @@ _CAPTION = 20.0  # points
 _SEAM = 0.3  # points: how wide the edges of polygons are, which would else show what is behind them
 _EXCLUDES = 0.25  # of the size: the least gap between labels of one line
 _HALO = 0.3  # of the size of words: how wide their rim is, both sides together
-_SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the place where it is held
+_SHARES = {"left": 0.0, "center": 0.5, "right": 1.0}  # of a line's width before the point where it is held
 _STYLE = {
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # an SVG's viewer may lack the first
     "text.hinting": "none",  # letters as wide as they are measured, at any size
@@ -181,19 +181,16 @@ class Drawing:
         with atomic_write(path) as scratch:
             scratch.write_bytes(document)
 
-    def image(self, width: int, height: int) -> "Image":
+    def image(self, width: int, height: int) -> Image.Image:
         """Return the drawing as pixels, fitted into width by height, on its background or else on white."""
-        from PIL import Image
-
         found = self.pixels(min(width / self.width, height / self.height))
         image = Image.new("RGB", (width, height), bytes_of(self._background or (1.0, 1.0, 1.0)))
         image.paste(found, ((width - found.width) // 2, (height - found.height) // 2), found)
         return image
 
-    def pixels(self, scale: float = 1.0) -> "Image":
+    def pixels(self, scale: float = 1.0) -> Image.Image:
         """Return the drawing as pixels, so many a point, RGBA."""
         from matplotlib.text import Text
-        from PIL import Image
 
         backend: Any = import_module("matplotlib.backends.backend_agg")  # which has no types
         size = max(1, int(self.width * scale + 1e-6)), max(1, int(self.height * scale + 1e-6))
@@ -209,7 +206,7 @@ class Drawing:
         return Image.frombuffer("RGBA", size, renderer.buffer_rgba(), "raw", "RGBA", 0, 1)
 
 
-def lay_over(picture: "Image", over: "Image", at: tuple[int, int] = (0, 0)) -> None:
+def lay_over(picture: Image.Image, over: Image.Image, at: tuple[int, int] = (0, 0)) -> None:
     """Lay an RGBA picture over an RGB or RGBA one, its upper left corner at a pixel."""
     if picture.mode == "RGBA":
         picture.alpha_composite(over, at)

@@ -1,4 +1,4 @@
-"""Framing: the camera of a look, which stands at the place that it gives, or shows all of an object with space for what it says."""
+"""Framing: the camera of a look, at the position that it gives, or fitted to an object with space for annotations."""
 
 from fractions import Fraction
 
@@ -9,9 +9,8 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import legend_of
-from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.geometry import FINE, Blocks
 from gpu_nim.render.look import PATHTRACED, Look
-from gpu_nim.render.projection import FINE
 from gpu_nim.render.shading import ThreePointLighting, has_floor
 from gpu_nim.render.traced_object import TracedObject
 from gpu_nim.render.views import (
@@ -37,7 +36,7 @@ def view_of(blocks: Blocks, look: Look) -> View:
     """Return the view of the look, for these blocks."""
     usual = FLAT_VIEW if blocks.flat else AUTOMATON_VIEWS.get(blocks.automaton, DEFAULT_VIEW)
     wanted = look.view if look.view is not None else usual
-    view = find_view(wanted, blocks.corners) if isinstance(wanted, str) else wanted
+    view = find_view(wanted)(blocks.corners) if isinstance(wanted, str) else wanted
     if blocks.flat and abs(view.basis()[2, 2]) < _EDGEWISE:
         raise UsageError(f"view must show more than the edge of a flat object, got {wanted!r} for {blocks.name}")
     return view
@@ -113,7 +112,7 @@ def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> C
         target = parse_position("look-at", look.look_at)
     toward = [float(at - to) for at, to in zip(eye, target, strict=True)]
     if not any(toward):
-        raise UsageError(f"look-at must be another place than the eye, got {look.look_at or 'the middle of the object'!r}")
+        raise UsageError(f"look-at must be another point than the eye, got {look.look_at or 'the middle of the object'!r}")
     view = View((toward[0], toward[1], toward[2]))
     return Camera(np.array(eye, dtype=np.float64), view.basis(), float(np.tan(np.radians(_ANGLE / 2))), False, eye)
 

@@ -3,22 +3,34 @@
 A block is a cube of `size` cells of one colour.  At most one of its sides on each axis is visible, so a picture needs at most
 three quadrilaterals a block for any camera. Shared sides are not removed: the P-positions of Nim and the automata on the cells
 of even coordinate sum have none.
+
+Cells of four and more coordinates are projected to cubes in space: those of four, a, b, c, d, along (1, 1, 1, 1), orthogonally, to
+
+    x = (a + b - c - d) / 2,   y = (a - b + c - d) / 2,   z = (a - b - c + d) / 2:
+
+the four axes go to the diagonals of a cube, and each permutation of them is a symmetry of the cube. What is lost is the total.  For
+Nim with four piles a step from parent to child, 1 added to two piles, is a step along x, y or z, so that cubes of a line of descent
+share sides. All P-positions of one generation have one total, so none of them covers another, and the 6^m of generation 2^m - 1 are
+Sierpinski's octahedron, as the 3^m of three piles are Sierpinski's triangle.
+
+The axes of k > 4 coordinates are spread evenly around the vertical, at one inclination, as three are if (1, 1, 1) is upright:
+the i-th goes to (cos(2 pi i / k), sin(2 pi i / k), 1 / sqrt 2), an orthogonal projection at scale sqrt(k / 2), and the height is
+the total. It keeps the symmetries of a k-gon, such as those of the chocolate that is cut in six directions.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from math import cos, pi, sin, sqrt
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
+from gpu_nim.model.rule import Rule
 from gpu_nim.render.views import Camera, support
-
-if TYPE_CHECKING:
-    from gpu_nim.model.rule import Rule
 
 #: The six sides of the unit cube, (axis, which end), and the corners of each, anticlockwise from outside.
 SIDES: dict[tuple[int, int], tuple[tuple[int, int, int], ...]] = {
@@ -37,6 +49,10 @@ SPACE = ("x", "y", "z")
 #: The names of coordinates: of any object, and of positions of Nim.
 PILES = ("a", "b", "c")
 
+#: Parts of the side of a cell in which coordinates are rounded that are not on a lattice.
+FINE = 16
+_NAMES = ("a+b−c−d", "a−b+c−d", "a−b−c+d")
+_HADAMARD = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1], [1, 1, 1, 1]])
 
 AnyInt = TypeVar("AnyInt", bound=np.integer)
 #: Quadrilaterals (M, 4, 3) and the colours of their corners (M, 4, 3).
@@ -70,7 +86,7 @@ class Blocks:
         corners: int32 (N, 3), the cell of least coordinates of each.
         sizes: int32 (N,), the side of each in cells.
         generations: int32 (N,), the generation of its earliest cell, or half the total of a position, rounded down.
-        population: the number of cells, of the generations that are shown.
+        population: the number of cells, of the generations that are drawn.
         values: further values by name, such as "grundy" or "branch", each (N,).
         note: what was left out or made coarser, or "".
         flat: whether all cells are in a plane.
@@ -79,7 +95,7 @@ class Blocks:
         cells: the cell of least coordinates of each, int32 (N, k), where there are k > 3 coordinates and the corners are their
             projections; else None.
         unit: the side of a cell, 1 but for such projections; larger blocks stand for several cells.
-        population_until: returns the number of cells to a generation that are shown, however they are merged or projected, or None.
+        population_until: returns the number of cells to a generation that are drawn, however they are merged or projected, or None.
         automaton: the name of the automaton whose growth it is, or "".
         rule: the rule of that growth, where it is known.
         colouring: what colours show unless others are requested; density where generations are not known.
@@ -99,7 +115,7 @@ class Blocks:
     unit: int = 1
     population_until: Callable[[int], int] | None = None
     automaton: str = ""
-    rule: "Rule | None" = None
+    rule: Rule | None = None
     colouring: str = "rank"
 
     @property
@@ -196,11 +212,6 @@ def side(blocks: Blocks, axis: int, end: int, fill: float = 1.0) -> NDArray[np.f
     return quads
 
 
-def corners_between(low: NDArray[np.integer], high: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the corners of a box between two of them, (8, 3), in the order of `CORNERS`."""
-    return np.where(CORNERS, high, low).astype(np.float64)
-
-
 def corners_of(blocks: Blocks) -> NDArray[np.int64]:
     """Return the corners of each block, int64 (N, 8, 3), in the order of `CORNERS`."""
     return blocks.corners.astype(np.int64)[:, None] + CORNERS * blocks.sizes[:, None, None]
@@ -256,7 +267,7 @@ def sheared(points: NDArray[np.float32]) -> NDArray[np.float32]:
 def require_cubes(blocks: Blocks) -> Blocks:
     """Return the blocks as cubes in space, also flat ones; UsageError for hexagons and triangles."""
     if blocks.lattice != "square":
-        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not shown in space")
+        raise UsageError(f"{blocks.name} is a pattern of {blocks.lattice} tiles, which can be rendered but not drawn in space")
     return replace(blocks, flat=False)
 
 
@@ -270,11 +281,11 @@ def visible(blocks: Blocks, camera: Camera) -> Iterator[tuple[int, int, NDArray[
             continue
         eye = camera.eye[axis]
         low = blocks.corners[:, axis]
-        for end, shown in ((1, low + blocks.sizes < eye), (-1, low > eye)):
-            if shown.all():
+        for end, seen in ((1, low + blocks.sizes < eye), (-1, low > eye)):
+            if seen.all():
                 yield axis, end, slice(None)
-            elif shown.any():
-                yield axis, end, shown
+            elif seen.any():
+                yield axis, end, seen
 
 
 def first_of_each(cells: NDArray[np.integer]) -> NDArray[np.intp]:
@@ -343,6 +354,60 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     )
 
 
+def frame(coordinates: int) -> NDArray[np.float64]:
+    """Return orthogonal directions of equal length in a space of k > 3 coordinates, float64 (k, k), one a row.
+
+    The first three are what is seen: the rows of the projection. The others are what it loses.
+
+    >>> frame(4).tolist()
+    [[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
+    >>> np.allclose(frame(6) @ frame(6).T, 3 * np.eye(6))
+    True
+    """
+    if coordinates == 4:
+        return _HADAMARD / 2
+    turns = [2 * pi * i / coordinates for i in range(coordinates)]
+    waves = [[wave(j * turn) for turn in turns] for j in range(1, (coordinates + 1) // 2) for wave in (cos, sin)]
+    total = [[1 / sqrt(2)] * coordinates]
+    alternating = [[(-1) ** i / sqrt(2) for i in range(coordinates)]] if coordinates % 2 == 0 else []
+    return np.array([*waves[:2], *total, *waves[2:], *alternating])
+
+
+def in_space(blocks: Blocks) -> Blocks:
+    """Return an object of k > 3 coordinates as it is drawn in stills, corners and sizes divided by their greatest common divisor.
+
+    Raises:
+        UsageError: the cells are too far out.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> blocks = blocks_of("nim-4:2")
+    >>> blocks.cells[1:4].tolist(), blocks.corners[1:4].tolist(), blocks.sizes[0].item()
+    ([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, -1]], 1)
+    """
+    assert blocks.cells is not None
+    cells, sides, dimension = blocks.cells, blocks.sizes // blocks.unit, blocks.cells.shape[1]
+    reach = int(np.abs(cells).max(initial=0)) + int(sides.max())
+    if reach * dimension * FINE >= 1 << 30:
+        raise UsageError(f"{blocks.name} has coordinates too large to be drawn: {reach:,} in {dimension} dimensions")
+    middles = (cells + (sides[:, None] - 1) / 2) @ frame(dimension)[:3].T
+    # Coordinates are rounded to parts of a cell: `FINE` are the side of one.
+    sizes = (sides * FINE).astype(np.int32)
+    corners = np.rint(middles * FINE - (sizes[:, None] - FINE) / 2).astype(np.int32)
+    unit = int(np.gcd.reduce(corners, axis=None, initial=int(sizes.min())))
+    note = "; ".join(filter(None, (blocks.note, f"projected from {dimension} coordinates")))
+    side = FINE // unit
+    names = blocks.coordinates if dimension > 4 else tuple(f"({name})/2" if side == 1 else name for name in _NAMES)
+    return replace(blocks, corners=corners // unit, sizes=sizes // unit, unit=side, coordinates=names, note=note)
+
+
+def one_at_each_point(blocks: Blocks) -> Blocks:
+    """Return the earliest of the blocks that are projected to one point, with a note of their number."""
+    order = np.argsort(blocks.generations, kind="stable")
+    first = order[np.sort(first_of_each(blocks.corners[order]))]
+    covered = len(blocks) - len(first)
+    return blocks.take(first, f"{len(blocks):,} cells at {len(first):,} points" if covered else "")
+
+
 def components(blocks: Blocks, by: Literal["corners", "sides"] = "corners") -> NDArray[np.intp]:
     """Return the component of each block, (N,), numbered from 0 in order of their least blocks.
 
@@ -402,20 +467,20 @@ def generations_between(blocks: Blocks, first: int, stop: int) -> Blocks:
     if (count := blocks.population_until) is not None:
         before = count(first - 1)
 
-        def shown_until(generation: int) -> int:
+        def drawn_until(generation: int) -> int:
             return max(count(min(generation, stop - 1)) - before, 0)
 
-        blocks = replace(blocks, population=shown_until(stop), population_until=shown_until)
+        blocks = replace(blocks, population=drawn_until(stop), population_until=drawn_until)
     return blocks.take(keep, "" if keep.all() else generations_note(first, stop))
 
 
 def generations_unknown(name: str) -> UsageError:
     """Return the error for the choice of generations of a tree."""
-    return UsageError(f"earlier generations of {name} cannot be shown: macro-cells keep the last one alone")
+    return UsageError(f"earlier generations of {name} cannot be drawn: macro-cells keep the last one alone")
 
 
 def generations_note(first: int, stop: int) -> str:
-    """Return the note of an object of which only generations `first` to `stop` - 1 are shown.
+    """Return the note of an object of which only generations `first` to `stop` - 1 are drawn.
 
     >>> generations_note(8, 16), generations_note(31, 32)
     ('generations 8 to 15', 'generation 31')

@@ -4,10 +4,11 @@ import os
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageShow
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
@@ -18,11 +19,10 @@ from gpu_nim.render import opengl
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.framing import aim, annotations, standpoint, view_of
-from gpu_nim.render.geometry import Blocks, generations_between
+from gpu_nim.render.geometry import Blocks, generations_between, one_at_each_point
 from gpu_nim.render.look import PATHTRACED, CameraStyle, LaidOutStyle, Look, require_effect
 from gpu_nim.render.metadata import image_options, save_image
 from gpu_nim.render.path_tracing import PathTraced
-from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.raster import background, quantise, unmultiplied
 from gpu_nim.render.source import ParsedSource, Source, blocks_of, name_of, read_source
 from gpu_nim.render.styles import style_options
@@ -31,12 +31,8 @@ from gpu_nim.render.traced_object import BY_GENERATION, TracedObject, traced_obj
 from gpu_nim.render.views import INSIDE, Camera
 from gpu_nim.render.words import counted_cells
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-
 #: A picture of a movie.
-Frame: TypeAlias = "Image"
+Frame: TypeAlias = Image.Image
 
 _PIXEL_BYTES = 28  # of a pixel that is drawn: its colours and its depth
 _OPENGL_BYTES, _OPENGL_CORE_BYTES = 900 << 20, 100 << 20  # that VTK and its driver map, and for each core's thread, measured
@@ -50,7 +46,7 @@ class Picture:
         image: a Pillow image, RGB or RGBA.
         engine: opengl, numpy or trace.
         drawn: the number of blocks drawn.
-        population: the number of cells of the source, of the generations that are shown.
+        population: the number of cells of the source, of the generations that are drawn.
         note: what was left out, or why another engine was used, or "".
         call: the call of the library that drew it.
 
@@ -58,7 +54,7 @@ class Picture:
     Picture(64x48, 16 cells, numpy)
     """
 
-    image: "Image"
+    image: Image.Image
     engine: str
     drawn: int
     population: int
@@ -78,8 +74,6 @@ class Picture:
         Raises:
             MissingDependency: there is no such program.
         """
-        from PIL import ImageShow
-
         if not ImageShow.show(self.image):
             raise MissingDependency("no program that shows pictures was found: save the picture to a file")
 
@@ -158,18 +152,18 @@ def require_traceable(look: Look) -> None:
 
 
 def prepare(source: Source, look: Look, on_step: OnStep = no_progress) -> Blocks:
-    """Return the blocks of a source that the look shows: of its generations, no finer than its style draws them.
+    """Return the blocks of a source that are drawn: of its generations, no finer than its style draws them.
 
     Args:
         source: as for `render`.
-        look: what is shown of it.
+        look: what is drawn of it.
         on_step: called for progress.
     """
     blocks = blocks_of(source, colour=look.colour, on_step=on_step)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
-        blocks = one_at_each_place(blocks)
+        blocks = one_at_each_point(blocks)
     if blocks.flat and not look.drawn_style.draws_flat:
         raise UsageError(f"style {look.style_name} needs an object in space, and {blocks.name} is flat")
     return look.drawn_style.prepared(blocks, look.quality)
@@ -252,7 +246,7 @@ class Renderer:
         """What the last frame lacks, since it was interrupted, or ""."""
         return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
-    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = no_progress, partly: bool = False) -> "Image":
+    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = no_progress, partly: bool = False) -> Image.Image:
         """Return the annotated picture from a camera.
 
         Args:
@@ -267,17 +261,16 @@ class Renderer:
         self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)
         return image
 
-    def _over_background(self, pixels: NDArray[np.float32]) -> "Image":
+    def _over_background(self, pixels: NDArray[np.float32]) -> Image.Image:
         """Lay the picture, premultiplied sRGB and alpha (height, width, 4) in 0 to 1, over the background."""
-        from PIL import Image
-
         width, height = self.look.resolution
         alpha = pixels[..., 3:]
         if self.look.transparent:
             colour = np.clip(unmultiplied(pixels), 0, 1)
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        behind = background(self.look.drawn_theme, width, height) * self._style.background_weight(alpha)
-        return Image.fromarray(quantise(pixels[..., :3] + behind))
+        theme = self.look.drawn_theme
+        covered = 0 if self._style.luminous and not theme.light else alpha  # added light leaves all of the background
+        return Image.fromarray(quantise(pixels[..., :3] + background(theme, width, height) * (1 - covered)))
 
 
 def still_of(obj: Blocks, look: Look, engine: str) -> tuple[Renderer, Camera]:

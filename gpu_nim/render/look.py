@@ -8,10 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.model.arguments import integers, short_repr
 from gpu_nim.model.errors import UsageError
@@ -29,13 +30,10 @@ from gpu_nim.render.views import (
     VIEWS,
     Camera,
     View,
+    find_view,
     parse_position,
-    view_maker,
 )
 from gpu_nim.render.words import JOINERS
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 PATHTRACED = "pathtraced"
 QUALITIES = ("draft", "final", PATHTRACED)
@@ -113,7 +111,7 @@ class Option:
 
     Attributes:
         help: what it is, in sentences, with {} for its names.
-        check: returns a value that was given, or one in its place, by the name of the field; UsageError where it is wrong.
+        check: returns a value that was given, or its replacement, by the name of the field; UsageError where it is wrong.
         registry: what its names stand for, or None.
         names: returns its names, by default those of the registry; those in capitals are placeholders.
         metavar: the placeholder of a value without names.
@@ -161,14 +159,14 @@ def _printable(name: str, value: Any) -> str:
     return value
 
 
-def _place(name: str, value: Any) -> str:
+def _position(name: str, value: Any) -> str:
     parse_position(name.replace("_", "-"), _text(name, value))
     return str(value)
 
 
 def _view(name: str, value: Any) -> Any:
     if not isinstance(value, View) and _text(name, value) != INSIDE:
-        view_maker(value)  # an unknown one is refused before anything is grown or drawn
+        find_view(value)  # an unknown one is refused before anything is grown or drawn
     return value
 
 
@@ -234,8 +232,8 @@ class Look:
     view: str | View | None = _field(  # noqa: RUF009 - a field
         None, f"{_ANY_VIEW}.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)
     )
-    eye: str | None = _field(None, _EYE, _place, metavar="A,B,C")
-    look_at: str | None = _field(None, "Focal point.  [default: the middle of the object]", _place, metavar="A,B,C")
+    eye: str | None = _field(None, _EYE, _position, metavar="A,B,C")
+    look_at: str | None = _field(None, "Focal point.  [default: the middle of the object]", _position, metavar="A,B,C")
     theme: str = _field("dark", "{}.", _name(lambda: THEMES), registry=THEMES)
     colour: str | None = _field(None, f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
     cmap: str | None = _field(None, _CMAP, _text, metavar="NAME")
@@ -358,21 +356,13 @@ class CameraStyle(Style):
             on_step: called for progress.
         """
 
-    def background_weight(self, alpha: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
-        """Return the weight of the background at each pixel.
-
-        Args:
-            alpha: the object's alpha, float32 (height, width, 1).
-        """
-        return np.float32(1) if self.luminous and not self.theme.light else 1 - alpha
-
 
 class LaidOutStyle(Style):
     """A style that lays out a whole picture without a camera, so that there are no movies in it."""
 
     @classmethod
     @abstractmethod
-    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> "Image":
+    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Image.Image:
         """Return the picture on its background and with its title.
 
         Args:

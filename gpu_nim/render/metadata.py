@@ -22,15 +22,16 @@ import zlib
 from collections.abc import Callable, Iterable
 from html import unescape
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
+
+from PIL import Image
+from PIL.GifImagePlugin import GifImageFile
+from PIL.PngImagePlugin import PngInfo
 
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import Provenance, one_line, open_regular
 from gpu_nim.model.registry import wrong_ending
 from gpu_nim.storage.atomic import atomic_write
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 JPEG_SUFFIXES = (".jpg", ".jpeg")
 #: Pixels along a side of a .webp: the format's own limit.
@@ -75,7 +76,7 @@ def check_ending(path: Path, size: tuple[int, int], *, transparent: bool = False
         raise UsageError(f"a transparent picture must be a .png, .webp or .tif file, got {str(path)!r}")
 
 
-def save_image(image: "Image", path: Path, made: Provenance) -> None:
+def save_image(image: Image.Image, path: Path, made: Provenance) -> None:
     """Write a picture to a file, atomically, with its provenance; errors as for `check_ending`."""
     suffix = path.suffix.lower()
     check_ending(path, image.size, transparent=image.mode == "RGBA")
@@ -88,15 +89,11 @@ def save_image(image: "Image", path: Path, made: Provenance) -> None:
 def image_options(suffix: str, made: Provenance) -> dict[str, Any]:
     """Return the arguments of Pillow's `save` that write the provenance of an image of that ending."""
     if suffix == ".png":
-        from PIL.PngImagePlugin import PngInfo
-
         texts = PngInfo()
         texts.add_text("Software", made.software)
         texts.add_text("Comment", made.command)
         return {"pnginfo": texts}
-    from PIL.Image import Exif
-
-    exif = Exif()
+    exif = Image.Exif()
     exif[_SOFTWARE] = made.software
     exif[_DESCRIPTION] = made.command.encode()  # Pillow writes a text in ASCII
     return {"exif": exif}
@@ -157,8 +154,6 @@ def read_provenance(path: str | Path) -> Provenance:
 
 
 def _image(file: IO[bytes], suffix: str) -> tuple[str, str]:
-    from PIL import Image
-
     open_image, _ = Image.OPEN[Image.registered_extensions()[suffix]]
     image = open_image(file, "")  # by `Image.open` the largest pictures would be refused, though no pixel is read here
     if suffix == ".png":
@@ -173,12 +168,9 @@ def _content(file: IO[bytes], suffix: str) -> bytes:
         with zipfile.ZipFile(file) as archive, archive.open("3D/3dmodel.model") as model:
             return model.read(_MOST)
     if suffix == ".gif":
-        from PIL.GifImagePlugin import GifImageFile
-        from PIL.Image import DecompressionBombError
-
         try:
             return bytes(GifImageFile(file).info["comment"])
-        except DecompressionBombError as error:  # which is no ValueError
+        except Image.DecompressionBombError as error:  # which is no ValueError
             raise ValueError(str(error)) from error
     return file.read(STL_HEAD if suffix == ".stl" else _MOST)
 

@@ -1,37 +1,51 @@
 """Movies, drawn frame by frame into a folder beside the movie, which is removed when they are joined.
 
 A frame depends on the movie and its number alone, so that several processes can draw them in any order.
+
+ffmpeg joins the frames of an .mp4. GIF and WebP are written here a frame at a time: Pillow encodes frames, and would keep all of
+them to join them.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
+from io import BytesIO
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from shutil import which
+from struct import pack
 from subprocess import DEVNULL, PIPE, run
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import IO
+
+import numpy as np
+from PIL import Image
+from PIL.GifImagePlugin import getdata
 
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
-from gpu_nim.render.animations import ANIMATIONS, write_animation
 from gpu_nim.render.image import require_picture_memory
 from gpu_nim.render.look import PATHTRACED
-from gpu_nim.render.metadata import LARGEST_WEBP, movie_tags, wrong_picture
+from gpu_nim.render.metadata import LARGEST_WEBP, gif_comment, image_options, movie_tags, wrong_picture
 from gpu_nim.render.motions import Motion, Movie, motion_of
 from gpu_nim.storage.atomic import atomic_write, check_writable
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
+#: The endings of animated pictures.
+ANIMATIONS = (".gif", ".webp")
 SUFFIXES = (".mp4", *ANIMATIONS)
 
 # Players assume BT.709 or BT.601 for untagged pictures, depending on their size; ffmpeg converts to BT.601 by default.
 _AS_BT709 = "scale=in_range=pc:out_range=tv:out_color_matrix=bt709,format=yuv420p"
 _H264 = ["-c:v", "libx264", "-preset", "medium", "-crf", "17", "-movflags", "+faststart"]
+_SAMPLED, _SAMPLE = 64, 160  # frames that the colours of a .gif are chosen from, and their largest side
+_SPREAD = 12  # of 255, over which a value is dithered
+_QUALITY = 90  # of 100, of a .webp
 _STEPS = ("pixel", "path")  # of a frame that is traced, and of one that is path traced
 _UNFINISHED = 0.99  # of a frame, until it is written
 _THREADS = "8"  # on every machine: the bytes depend on it
@@ -140,10 +154,6 @@ def _draw_frame(movie: Movie, number: int, file: Path) -> None:
 
 def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iterator[None]:
     """Draw each frame into its file, and yield when one is finished; `within` is called within a frame of this process."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed  # here, for the start-up time of other work
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
     if workers <= 1:
         renderer = motion_of(movie)
         for number, file in enumerate(files):
@@ -167,7 +177,7 @@ def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iter
             raise
 
 
-def _end_with(parent: "Connection") -> None:
+def _end_with(parent: Connection) -> None:
     """End this process when the other end of a pipe is closed, which is when the parent process ends for whatever reason."""
 
     def wait() -> None:
@@ -186,3 +196,76 @@ def _encode(encoder: str, movie: Movie, path: Path, made: Provenance) -> None:
     if ended.returncode:
         reason = (ended.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
         raise FileError(f"cannot write {path.name}: ffmpeg says {reason}")
+
+
+def write_animation(path: Path, frames: Sequence[Path], rate: int, made: Provenance) -> None:
+    """Join frames to an animated picture that repeats for ever.
+
+    Args:
+        path: the new file, which ends in .gif or .webp.
+        frames: the files of the frames, all of one size.
+        rate: frames a second.
+        made: what is written into it as what made it.
+    """
+    with path.open("wb") as file:
+        (_write_gif if path.suffix.lower() == ".gif" else _write_webp)(file, frames, rate, made)
+
+
+def _opened(frames: Sequence[Path]) -> Iterator[Image.Image]:
+    for frame in frames:
+        with Image.open(frame) as image:
+            yield image.convert("RGB")
+
+
+def _duration(number: int, rate: int, unit: int) -> int:
+    """The duration of a frame in units of which a second has so many; all frames together are as long as they should be."""
+    return (number + 1) * unit // rate - number * unit // rate
+
+
+def _write_gif(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
+    """Write a GIF with one palette and ordered dithering, so that what rests looks the same in all frames."""
+    colours, threshold = _colours(frames), np.array([[0]])
+    for _ in range(3):
+        threshold = np.block([[4 * threshold, 4 * threshold + 2], [4 * threshold + 3, 4 * threshold + 1]])
+    for number, image in enumerate(_opened(frames)):
+        width, height = image.size
+        if not number:
+            palette = bytes(colours.getpalette("RGB") or ()).ljust(768, b"\0")
+            file.write(b"GIF89a" + pack("<HHBBB", width, height, 0xF7, 0, 0) + palette)
+            file.write(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0" + gif_comment(made))
+            dither = np.tile((threshold / 64 - 0.5) * _SPREAD, (height // 8 + 1, width // 8 + 1))[:height, :width, None]
+        dithered = Image.fromarray(np.clip(np.asarray(image) + dither, 0, 255).astype(np.uint8))
+        indexed = dithered.quantize(palette=colours, dither=Image.Dither.NONE)
+        file.writelines(getdata(indexed, duration=10 * _duration(number, rate, 100)))
+    file.write(b"\x3b")
+
+
+def _colours(frames: Sequence[Path]) -> Image.Image:
+    """A picture with a palette of the most important colours of some frames."""
+    some = frames[:: len(frames) // _SAMPLED + 1]
+    strip = Image.new("RGB", (_SAMPLE, _SAMPLE * len(some)))
+    for number, image in enumerate(_opened(some)):
+        image.thumbnail((_SAMPLE, _SAMPLE), Image.Resampling.NEAREST)  # which mixes no colours
+        strip.paste(image.resize((_SAMPLE, _SAMPLE), Image.Resampling.NEAREST), (0, number * _SAMPLE))
+    return strip.quantize(256)
+
+
+def _write_webp(file: IO[bytes], frames: Sequence[Path], rate: int, made: Provenance) -> None:
+    """Write a WebP of whole frames, each of which is the one chunk of a still."""
+    file.write(b"RIFF\0\0\0\0WEBP")
+    for number, image in enumerate(_opened(frames)):
+        sides = b"".join((side - 1).to_bytes(3, "little") for side in image.size)
+        if not number:
+            file.write(_chunk(b"VP8X", b"\x0a\0\0\0" + sides) + _chunk(b"ANIM", bytes(6)))  # an animation, with EXIF
+        still = BytesIO()
+        image.save(still, format="WEBP", quality=_QUALITY)
+        duration = _duration(number, rate, 1000).to_bytes(3, "little")
+        file.write(_chunk(b"ANMF", bytes(6) + sides + duration + b"\2" + still.getvalue()[12:]))  # which replaces the one before
+    file.write(_chunk(b"EXIF", image_options(".webp", made)["exif"].tobytes().removeprefix(b"Exif\0\0")))
+    size = file.tell() - 8
+    file.seek(4)
+    file.write(pack("<I", size))
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return name + pack("<I", len(content)) + content + b"\0" * (len(content) % 2)

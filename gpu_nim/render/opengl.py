@@ -58,7 +58,7 @@ def _has_egl() -> bool:
 def probe() -> str | None:
     """Return the class of window that VTK can open off screen here, or None where it would crash; in at most 0.1 s.
 
-    A build of VTK for another library, such as OSMesa, is asked for by VTK's own variable.
+    A build of VTK for another library, such as OSMesa, is chosen by VTK's own variable.
     """
     if chosen := os.environ.get(_VARIABLE):
         return chosen
@@ -83,32 +83,29 @@ class Canvas:
 
     def __init__(self, width: int, height: int) -> None:
         require_opengl()
-        import pyvista as pv
+        import pyvista
 
-        self._plotter: Any = pv.Plotter(off_screen=True, window_size=[width, height], lighting="none")
+        self._pv: Any = pyvista
+        self._plotter: Any = pyvista.Plotter(off_screen=True, window_size=[width, height], lighting="none")
         self._plotter.disable_anti_aliasing()
         self._plotter.set_background("black")
         finalize(self, self._plotter.close)
 
     def draw(self, quads: Iterator[Quads], camera: Camera) -> NDArray[np.uint8]:
         """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""
-        import pyvista as pv
-
         self._plotter.clear_actors()
         for points, colours in quads:
             corners = np.arange(4 * len(points), dtype=np.int32).reshape(-1, 4)
-            mesh = pv.PolyData.from_regular_faces(points.reshape(-1, 3), corners)
+            mesh = self._pv.PolyData.from_regular_faces(points.reshape(-1, 3), corners)
             mesh.point_data["colour"] = colours.reshape(-1, 3)
             self._plotter.add_mesh(mesh, scalars="colour", rgb=True, lighting=False, render=False, reset_camera=False)
         return self._picture(camera)
 
     def draw_volume(self, volume: VolumeGrid, camera: Camera) -> NDArray[np.uint8]:
         """Return the picture of a volume, premultiplied, uint8 (height, width, 4)."""
-        import pyvista as pv
-
         self._plotter.clear_actors()
         middle = volume.origin + volume.spacing / 2
-        grid = pv.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=middle)
+        grid = self._pv.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=middle)
         grid.point_data["colour"] = volume.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
         # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
         look = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", "show_scalar_bar": False}
@@ -121,11 +118,9 @@ class Canvas:
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:
-        import pyvista as pv
-
         # An eye inside the object, as at the end of a flight, may have its middle behind it.
         ahead = float(camera.distance(np.asarray(self._plotter.center)))
-        to = pv.Camera()
+        to = self._pv.Camera()
         to.position, to.up = camera.eye, camera.basis[1]
         to.focal_point = camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0)
         if camera.parallel:

@@ -1,6 +1,6 @@
 """Pictures by path tracing: soft sun and sky, light that bounces between cells, a floor, rounded edges.
 
-Each sample of a pixel follows one path: a ray from the eye, and from each cell that it meets a ray to a place on the sun and one
+Each sample of a pixel follows one path: a ray from the eye, and from each cell that it meets a ray to a point on the sun and one
 onwards, whose direction is drawn with the density of Lambert's law, so that the mean of the samples is the light that comes to the
 eye (Kajiya 1986). Nothing is random (see `Sampler`), and since both backends trace the same hits, the picture does not depend on
 the backend.
@@ -40,7 +40,7 @@ _POOL = 0.13  # brightening of the floor near the object, as a fraction of the d
 _POOL_REACH = 0.8  # in diagonals of the object
 _GLOSS, _GLOSSY = 0.05, 0.004  # the roughness of the floor, and the spread of rays that it reflects
 _STRAIGHT = 0.08  # the part of light that the floor reflects straight up (Schlick 1994)
-_SKY_PLACES = 4096  # directions over which the sky's light on an open floor is summed
+_SKY_SAMPLES = 4096  # directions over which the sky's light on an open floor is summed
 _AMBIENT = 0.4  # the part of the sky's light that is taken to come to cells from which a path does not go on
 
 # What is summed over the samples of a pixel. Of cells: their light, their colours, the normal, the depth, the luminance that they
@@ -51,14 +51,14 @@ _DEPTH, _WHITE, _WHITE_SQUARE, _CELLS, _BESIDE_SQUARE, _OPEN, _SUMS = range(12, 
 _DARKEST = np.float32(1 / 64)  # the least colour by which light is divided
 _EDGES = 0.6, 0.3, 30.0  # differences that are edges: of normals, of the luminance of colours, and of depth, along a pixel
 
-_PIXEL, _REFLECTION, _PATH = 0, 1, 2  # uses of places; a path has two for each bounce
+_PIXEL, _REFLECTION, _PATH = 0, 1, 2  # uses of samples; a path has two for each bounce
 
 _R2 = (0.7548776662466927, 0.5698402909980532)  # the inverses of the plastic number and of its square
 _GOLDEN = 0.6180339887498949  # the inverse of the golden ratio
 
 
 class Sampler:
-    """Places in the unit square at which light is sampled, for each sample of each pixel and for each use that is made of one.
+    """Points in the unit square at which light is sampled, for each sample of each pixel and for each use that is made of one.
 
     They are those of the sequence R2 (Roberts 2018), numbered along a Z-order curve over the picture, so that those of one pixel
     and those of neighbouring pixels complement each other (Ahmed and Wonka 2020). Each use takes the samples in its own order. They
@@ -76,7 +76,7 @@ class Sampler:
         self._order = [np.argsort(np.arange(1, samples + 1) * (use + 1) * _GOLDEN % 1.0) for use in range(uses)]
 
     def __call__(self, pixels: Ints, sample: int, use: int) -> tuple[Doubles, Doubles]:
-        """Return a place for each pixel, coordinates from 0 to below 1, (n,) each.
+        """Return a point for each pixel, coordinates from 0 to below 1, (n,) each.
 
         Args:
             pixels: numbers of pixels, row by row, (n,).
@@ -92,7 +92,7 @@ class Sampler:
 
 
 def grid(count: int) -> tuple[Doubles, Doubles]:
-    """Return so many places spread evenly over the unit square: (n,) each, the first ones of R2."""
+    """Return so many points spread evenly over the unit square: (n,) each, the first ones of R2."""
     number = np.arange(count, dtype=np.float64) + 0.5
     return number * _R2[0] % 1.0, number * _R2[1] % 1.0
 
@@ -111,17 +111,17 @@ def z_order(x: Ints, y: Ints) -> Ints:
     return np.asarray(spread[0] | spread[1] << 1)
 
 
-def sample_disc(place: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
-    """Return places of the unit disc for places of the unit square, equal areas for equal areas."""
-    radius, turn = np.sqrt(place[0]), 2 * np.pi * place[1]
+def sample_disc(point: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
+    """Return points of the unit disc for points of the unit square, equal areas for equal areas."""
+    radius, turn = np.sqrt(point[0]), 2 * np.pi * point[1]
     return radius * np.cos(turn), radius * np.sin(turn)
 
 
-def cosine_hemisphere(normals: Doubles, place: tuple[Doubles, Doubles]) -> Doubles:
+def cosine_hemisphere(normals: Doubles, point: tuple[Doubles, Doubles]) -> Doubles:
     """Return directions (3, n) about normals (3, n), with a density in proportion to the cosine of the angle between (Lambert)."""
     across, along = tangents(normals)
-    x, y = sample_disc(place)
-    return np.asarray(across * x + along * y + normals * np.sqrt(1 - place[0]))
+    x, y = sample_disc(point)
+    return np.asarray(across * x + along * y + normals * np.sqrt(1 - point[0]))
 
 
 def tangents(normals: Doubles) -> tuple[Doubles, Doubles]:
@@ -179,7 +179,7 @@ class PathTraced(Traced):
 
 @dataclass(frozen=True)
 class _Points:
-    """Places on sides of cells, from which paths go on: cells (3, n) before the sides and fractions (3, n) of them.
+    """Points on sides of cells, from which paths go on: cells (3, n) before the sides and fractions (3, n) of them.
 
     Attributes:
         cells: see above.
@@ -207,7 +207,7 @@ class _Floor:
 
     Attributes:
         height: the least height of a cell of the object.
-        middle: the place on it below the middle of the object, from the eye.
+        middle: the point on it below the middle of the object, from the eye.
         diagonal: the object's diagonal.
         reach: how far from the middle paths light it.
     """
@@ -241,7 +241,7 @@ class _Stage:
             reach = min(_FLOOR * diagonal, 2.0 * LARGEST - np.abs(middle).max())
             self._floor = _Floor(int(low[2]), middle - camera.eye, diagonal, reach)
             self._up = np.array([0.0, 0.0, 1.0])
-        over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY_PLACES, axis=1), grid(_SKY_PLACES))
+        over = cosine_hemisphere(np.repeat([[0.0], [0.0], [1.0]], _SKY_SAMPLES, axis=1), grid(_SKY_SAMPLES))
         self._unshaded = self._key * np.float32(self._sun[2]) + self._sky(over).mean(axis=0)
         pool = to_linear(np.array(theme.top))
         self._pool = pool / pool.max() * np.float32(_POOL)
@@ -285,13 +285,13 @@ class _Stage:
         """
         cells, beside = sums[..., _CELLS], sums[..., _OPEN]
         count, alpha = cells + beside, np.ones((*cells.shape, 1), np.float32)
-        shown = sums[..., _COLOUR]
-        white = np.divide(sums[..., _LIGHT], shown, out=np.zeros_like(shown), where=shown > 0)
+        colours = sums[..., _COLOUR]
+        white = np.divide(sums[..., _LIGHT], colours, out=np.zeros_like(colours), where=colours > 0)
         means = np.moveaxis(sums / np.maximum(cells, 1)[..., None], 2, 0).astype(np.float32)
         normal, colour, step = map(np.float32, _EDGES)
         guides = np.stack([*means[_NORMAL] / normal, luminance(np.moveaxis(means[_COLOUR], 0, 2)) / colour])
         noise = noise_of(sums[..., _WHITE], sums[..., _WHITE_SQUARE], cells)
-        light = denoised(white, noise, cells, guides, means[_DEPTH, None] / step) * shown
+        light = denoised(white, noise, cells, guides, means[_DEPTH, None] / step) * colours
         noise = noise_of(luminance(sums[..., _BESIDE]), sums[..., _BESIDE_SQUARE], beside)
         floor = (sums[..., _BESIDE] / np.maximum(beside, 1)[..., None]).astype(np.float32)
         floor = denoised(floor, noise, beside, guides[:0])
@@ -314,7 +314,7 @@ class _Stage:
             rays: rays.
             hits: what they hit.
             colours: the colours of the cells that they meet.
-            points: the places where they meet them.
+            points: where they meet them.
             sample: the number of the sample.
         """
         which, pixels = hits.met, points.pixels
@@ -341,7 +341,7 @@ class _Stage:
         return to_linear(self._object.colours(hits.cells[:, which], hits.levels[which]))
 
     def _points(self, rays: Rays, hits: Hits, which: NDArray[np.intp], pixels: Ints) -> _Points:
-        """Return the places where rays meet cells, whose edges are round where they are seen to be."""
+        """Return the points where rays meet cells, whose edges are round where they are seen to be."""
         axis, each = hits.faces[which].astype(np.intp), np.arange(len(which))
         directions, distances, levels = rays.directions[:, which], hits.distances[which], hits.levels[which]
         sides = np.zeros((3, len(which)))

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.render.geometry import Quads
 from gpu_nim.render.themes import Theme
@@ -104,17 +105,17 @@ class Screen:
     width: int
     height: int
 
-    def places(self, points: NDArray[np.floating]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
+    def project(self, points: NDArray[np.floating]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_]]:
         """Return the column and the row of each point, 0 being the middle of the first pixel, and whether it is before the eye."""
         x, y, distance = self.camera.on_picture(points, self.width, self.height).T
         return x - np.float32(0.5), y - np.float32(0.5), distance > 1e-3
 
     def add(self, picture: NDArray[np.float32], px: NDArray[np.int64], py: NDArray[np.int64], values: NDArray[np.float32]) -> None:
         """Add values (N, channels) to the pixels at columns px and rows py of a picture (height * width, channels)."""
-        shown = (px >= 0) & (px < self.width) & (py >= 0) & (py < self.height)
-        at = (py * self.width + px)[shown]
+        inside = (px >= 0) & (px < self.width) & (py >= 0) & (py < self.height)
+        at = (py * self.width + px)[inside]
         for channel in range(picture.shape[1]):
-            picture[:, channel] += np.bincount(at, values[shown, channel], minlength=len(picture))
+            picture[:, channel] += np.bincount(at, values[inside, channel], minlength=len(picture))
 
 
 def draw_points(points: NDArray[np.float32], light: NDArray[np.float32], screen: Screen, glow: float) -> NDArray[np.float32]:
@@ -126,7 +127,7 @@ def draw_points(points: NDArray[np.float32], light: NDArray[np.float32], screen:
         screen: where they are seen.
         glow: the part of the light that is scattered into halos.
     """
-    x, y, before = screen.places(points)
+    x, y, before = screen.project(points)
     x, y, light = x[before], y[before], light[before]
     left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     fx, fy = x - left, y - top
@@ -149,7 +150,7 @@ def draw_ink(
         radii: in pixels, (N,); a disc smaller than a pixel covers the fraction of it that its area is.
         screen: where they are seen.
     """
-    x, y, before = screen.places(points)
+    x, y, before = screen.project(points)
     column, row = np.rint(x).astype(np.int64), np.rint(y).astype(np.int64)
     picture = np.zeros((screen.height * screen.width, 4), dtype=np.float32)
     reach = np.clip(np.rint(radii), 0, max(screen.width, screen.height)).astype(np.int64)
@@ -193,15 +194,11 @@ def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def enlarged(channel: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
     """Return a channel of a picture at that size, linearly interpolated."""
-    from PIL import Image
-
     return np.asarray(Image.fromarray(np.ascontiguousarray(channel)).resize((width, height), Image.Resampling.BILINEAR))
 
 
 def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:
     """Return the picture `scale` times smaller, as premultiplied sRGB and alpha, float32 in 0 to 1."""
-    from PIL import Image
-
     if scale > 1:
         height, width = pixels.shape[:2]
         pixels = np.asarray(Image.fromarray(pixels, "RGBa").resize((width // scale, height // scale), Image.Resampling.LANCZOS))

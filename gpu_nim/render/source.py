@@ -19,7 +19,7 @@ are counted first (`ParsedSource.has_many_cells`), and then grown as bits. The p
 
 A growth that is too large to be grown cell by cell, such as hexagonal:2^20, is a tree of macro-cells (`gpu_nim.render.trees`).
 
-Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.projection`).
+Objects of four and more coordinates, such as nim-4:15 and chocolate6:size=7, are projected (see `gpu_nim.render.geometry`).
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,18 +46,15 @@ from gpu_nim.games.solve import expected_points, solve
 from gpu_nim.model.arguments import arguments_written, parse_integer, short_repr
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
 from gpu_nim.model.registry import one_of
+from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import LARGEST, LARGEST_BITS, NimScene
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, Colouring, find_colouring
 from gpu_nim.render.defined_scenes import generations_of, nims_level, p_positions, population, scene_of_game
-from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, merged, merged_note
-from gpu_nim.render.projection import in_space
+from gpu_nim.render.geometry import PILES, SPACE, Blocks, counted, in_space, merged, merged_note
 from gpu_nim.render.trees import Tree, blocks_of_tree, tree_of
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
-
-if TYPE_CHECKING:
-    from gpu_nim.model.rule import Rule
 
 #: The most blocks drawn, about: with three sides each, 6 million quadrilaterals and 2 GB.
 CELLS_LIMIT = 1 << 21
@@ -169,11 +166,8 @@ class NimSource(ParsedSource):
         generations = generations_of(cells)
         order = np.argsort(generations, kind="stable")
         blocks = _blocks(self.name, cells[order], generations[order] << level, population(self.scene), level)
-
-        def until(generation: int) -> int:
-            return population(NimScene(min(generation, self.generation))) if generation >= 0 else 0
-
-        return _grown(replace(blocks, population_until=until), colouring, self.automaton.name, self.automaton.rule)
+        blocks = replace(blocks, population_until=lambda generation: population(NimScene(min(generation, self.generation))))
+        return _grown(blocks, colouring, self.automaton.name, self.automaton.rule)
 
 
 @dataclass(frozen=True)
@@ -393,14 +387,14 @@ def _blocks(
     return in_space(blocks) if dimension > 3 else blocks
 
 
-def newborns(growth: GrowthProcess, on_step: OnStep) -> Iterator["Newborns"]:
+def newborns(growth: GrowthProcess, on_step: OnStep) -> Iterator[Newborns]:
     """Grow, and yield the newborns of each generation."""
     for batch in growth:
         yield from split(batch)
         on_step("generation", growth.generation, growth.generations)
 
 
-def _gather(source: str, lattice: Lattice, generations: "Iterable[Newborns]", births: list[int] | None, limit: int) -> Blocks:
+def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], births: list[int] | None, limit: int) -> Blocks:
     """Collect newborns, generation by generation, in at most `limit` blocks, with not many more of them in memory."""
     _require_few(source, births or [])
     counts: list[int] = []
@@ -436,7 +430,7 @@ def _require_few(source: str, births: list[int]) -> None:
         raise InsufficientMemoryError(f"{source} is too large to draw: {passed}; draw it to an earlier generation")
 
 
-def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: "Rule | None") -> Blocks:
+def _grown(blocks: Blocks, colouring: Colouring, automaton: str, rule: Rule | None) -> Blocks:
     """Add the automaton, its rule, the names of the coordinates, and what a colouring reads to a growth."""
     blocks = replace(blocks, automaton=automaton, rule=rule)
     if rule is not None and rule.octant and blocks.cells is None:  # whose cells are positions

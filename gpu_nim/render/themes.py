@@ -121,7 +121,7 @@ _ENCODED = _encode(np.linspace(0, 1, 1 << 16))
 
 
 #: The least distance in Oklab of two colours with different meanings.
-TOLD_APART = 0.1
+DISTINCT = 0.1
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ def distinct_colours(theme: Theme, count: int) -> list[Colour]:
     nearest = np.linalg.norm(seen[:, None] - taken, axis=2).min(axis=1)
     while len(chosen) < count:
         best = int(nearest.argmax())
-        if nearest[best] < TOLD_APART:
+        if nearest[best] < DISTINCT:
             raise UsageError(f"there are {len(chosen)} distinguishable colours, and {count} are needed")
         chosen.append(one_colour(candidates[best]))
         nearest = np.minimum(nearest, np.linalg.norm(seen - seen[best], axis=1))

@@ -43,9 +43,9 @@ _PASSES = np.float32(1 - _SHADE) ** np.arange(CONE_CUBES + 1, dtype=np.float32) 
 
 
 def eye_of(camera: Camera) -> tuple[Ints, Doubles]:
-    """Return where a camera is, exact however far out: a cell (3, 1), and a fraction of it, 0 to 1, (3, 1)."""
-    place = camera.eye.tolist() if camera.place is None else camera.place
-    return np.array([[floor(part)] for part in place]), np.array([[float(part - floor(part))] for part in place])
+    """Return the position of a camera, exact however far out: a cell (3, 1), and a fraction of it, 0 to 1, (3, 1)."""
+    position = camera.eye.tolist() if camera.position is None else camera.position
+    return np.array([[floor(part)] for part in position]), np.array([[float(part - floor(part))] for part in position])
 
 
 def primary_rays(
@@ -57,7 +57,7 @@ def primary_rays(
         camera: the camera.
         size: width and height of the picture.
         pixels: the numbers of the pixels, row by row from the top left, (n,).
-        at: the place in each pixel, 0 to 1 to the right and down: one for all, or (n,) each.
+        at: the point in each pixel, 0 to 1 to the right and down: one for all, or (n,) each.
         fineness: how many cubes may be side by side in a pixel before they count as one.
     """
     width, height = size
@@ -152,13 +152,13 @@ def beyond(rays: Rays, which: Ints, first: Ints, stop: Ints) -> tuple[Rays, Doub
     axis = ways.argmin(axis=0)
     way = np.maximum(ways[axis, each], 0.0)
     moved = fractions + directions * way
-    places = np.clip(cells + np.floor(moved).astype(np.int64), first, stop - 1)
-    fractions = np.clip(moved - (places - cells), 0.0, 1.0)
+    reached = np.clip(cells + np.floor(moved).astype(np.int64), first, stop - 1)
+    fractions = np.clip(moved - (reached - cells), 0.0, 1.0)
     out = ahead[axis, each]
-    places[axis, each] = side[axis, each] - np.logical_not(out)
+    reached[axis, each] = side[axis, each] - np.logical_not(out)
     fractions[axis, each] = np.where(out, 0.0, 1.0)
     levels = np.maximum(rays.levels[which], exponent(way * rays.spread)).astype(np.int8)
-    return Rays(places, fractions, directions, levels, rays.spread), way, axis
+    return Rays(reached, fractions, directions, levels, rays.spread), way, axis
 
 
 def cubes_hit(obj: TracedObject, hits: Hits, which: Any) -> tuple[Ints, Ints]:
@@ -227,7 +227,7 @@ class Traced(CameraStyle):
     def sky(
         self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int
     ) -> NDArray[np.float32]:
-        """Return the open part of the sky before places on sides that face one way, 0 to 1, float32 (n,)."""
+        """Return the open part of the sky before points on sides that face one way, 0 to 1, float32 (n,)."""
         cones = hemisphere_cones(axis, end)
         blocked = self.tracer.blocked(Cones(cells, fractions, levels, np.float64(STEP) * cones))
         weight = np.abs(cones[:, axis])
@@ -265,11 +265,11 @@ class TracedFrame:
             mine = np.flatnonzero((hits.faces[which] == axis) & (np.sign(directions[axis]) == -end))
             if not len(mine):
                 continue
-            place = cells[:, mine], fractions[:, mine]
+            points = cells[:, mine], fractions[:, mine]
             levels = hits.levels[which[mine]]
             lit = None
             if side.facing[0] > 0:
-                shadow = Rays(*place, np.repeat(self._suns[:, sample, None], len(mine), axis=1), levels, rays.spread)
+                shadow = Rays(*points, np.repeat(self._suns[:, sample, None], len(mine), axis=1), levels, rays.spread)
                 lit = np.isinf(drawing.tracer.trace(shadow).distances).astype(np.float32)
-            result[mine] = side.reflected(base[mine], drawing.sky(*place, levels, axis, end), lit)
+            result[mine] = side.reflected(base[mine], drawing.sky(*points, levels, axis, end), lit)
         return result

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata import catalogue as automata
-from gpu_nim.automata.cell_sources import Newborns
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
@@ -32,10 +31,10 @@ from gpu_nim.render.geometry import (
     generations_note,
     merged,
     no_cells,
+    one_at_each_point,
     removed,
 )
 from gpu_nim.render.look import Look
-from gpu_nim.render.projection import one_at_each_place
 from gpu_nim.render.source import CELLS_LIMIT, GrowthSource, SavedGrowth, Source, TreeSource, newborns, read_source
 from gpu_nim.render.trees import Tree, blocks_of_tree
 
@@ -50,7 +49,7 @@ _PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every fra
 BY_GENERATION = (None, "rank", "generation")
 
 _LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
-_NEVER = np.iinfo(np.uint16).max  # in the place of the generation of a brick without cells
+_NEVER = np.iinfo(np.uint16).max  # for the generation of a brick without cells
 #: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
 
@@ -70,7 +69,7 @@ class TracedObject(Blocks):
         legend: what the colours stand for.
         earlier: returns the object without the generations after one, as a growth whose newest cells glow
             (`gpu_nim.render.colourings.glow_by_age`); the blocks then have the generations of their earliest cells. Only of
-            objects that are made to be shown so.
+            objects that are made for that.
         removed: the cells that a cut removes, or None.
     """
 
@@ -116,7 +115,7 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
         source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
         look: its colours and generations.
         on_step: called for progress, as the source is grown.
-        growing: whether its earlier generations are to be shown, too (`TracedObject.until`).
+        growing: whether its earlier generations are to be drawn, too (`TracedObject.until`).
 
     Raises:
         UsageError: the source is unknown or flat, or has not what its colours need.
@@ -137,9 +136,9 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
         return _of_tree(found.name, found.tree, look)
     if look.colour in BY_GENERATION:
         if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:
-            return _saved(found, look, growing)
+            return _packed(found, look, growing, on_step)
         if isinstance(found, GrowthSource) and found.automaton.rule.dimension == 3:
-            return _grown(found, look, growing, on_step)
+            return _packed(found, look, growing, on_step)
     blocks = found.blocks(CELLS_LIMIT, look.colour, on_step)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
@@ -282,43 +281,31 @@ class PackedGrowth:
         return blocks * side + np.array(self._whole.corner), side, generations
 
 
-def _grown(found: GrowthSource, look: Look, growing: bool, on_step: OnStep) -> TracedObject:
-    name, last, rule = found.automaton.name, found.generation, found.automaton.rule
-    if not 0 <= last <= _LATEST:
-        raise UsageError(f"source {name}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
-    return _packed(found.name, name, newborns(found.growth(), on_step), rule.box(last), rule.symmetry, look, growing)
-
-
-def _saved(found: SavedGrowth, look: Look, growing: bool) -> TracedObject:
-    growth = found.growth
-    if growth.generations > _LATEST:
-        raise UsageError(f"a growth can be traced to generation {_LATEST}, got {growth.automaton} to {growth.generations}")
-    bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in growth if len(cells)])
-    box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
-    return _packed(found.name, growth.automaton, growth, box, growth.symmetry, look, growing)
-
-
-def _packed(
-    name: str,
-    automaton: str,
-    newborns: Iterable[Newborns],
-    box: tuple[Sequence[int], Sequence[int]],
-    symmetry: Symmetry,
-    look: Look,
-    growing: bool,
-) -> TracedObject:
+def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, on_step: OnStep) -> TracedObject:
     """Pack a growth in a box, from its least to its greatest cell: its bits, and the generation of each cell.
 
     Of a symmetric one that does not go on, the cells of the fundamental domain; else there are keys of all cells, for each
     generation's scene.
     """
+    box: tuple[Sequence[int], Sequence[int]]
+    if isinstance(found, SavedGrowth):
+        growth, automaton, symmetry = iter(found.growth), found.growth.automaton, found.growth.symmetry
+        if found.growth.generations > _LATEST:
+            raise UsageError(f"a growth can be traced to generation {_LATEST}, got {automaton} to {found.growth.generations}")
+        bounds = np.array([[cells.min(axis=0), cells.max(axis=0)] for _, cells in found.growth if len(cells)])
+        box = bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()
+    else:
+        automaton, last, rule = found.automaton.name, found.generation, found.automaton.rule
+        if not 0 <= last <= _LATEST:
+            raise UsageError(f"source {automaton}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
+        growth, box, symmetry = newborns(found.growth(), on_step), rule.box(last), rule.symmetry
     symmetry = Symmetry.NONE if growing else symmetry
     packer = BrickPacker(*_box(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}
     births = np.zeros(_LATEST + 1, np.int64)
     note, kept = "", 0
-    for generation, born in newborns:
+    for generation, born in growth:
         if len(born) and not first <= generation < stop:
             note = generations_note(first, stop)
         elif len(born):
@@ -326,7 +313,7 @@ def _packed(
             births[generation] = len(born)
             kept += len(keys[generation])
     if not keys:
-        raise no_cells(name, first, stop, generation)
+        raise no_cells(found.name, first, stop, generation)
     scene = packer.scene()
     births = births[: max(keys) + 1]
     generations = np.zeros(kept, np.uint16)
@@ -338,7 +325,7 @@ def _packed(
         return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
 
     coordinates = SPACE if min(box[0]) < 0 else PILES
-    facts = {"name": name, "coordinates": coordinates, "automaton": automaton, "note": note}
+    facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note}
     return _of_scene(scene, births, generations, coloured, np.concatenate(list(keys.values())) if growing else None, facts)
 
 
@@ -357,7 +344,7 @@ def _of_scene(
         births: the number of each generation.
         generations: those of the cells, by their numbers in the scene.
         coloured: returns the colours of cells by these numbers, and what they stand for, where a generation is the last.
-        keys: the keys of the cells in order of generation, of an object whose earlier generations are to be shown; else None.
+        keys: the keys of the cells in order of generation, of an object whose earlier generations are to be drawn; else None.
         facts: further arguments of `Blocks`.
     """
     count = counted(births)
@@ -412,17 +399,17 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
-        blocks = one_at_each_place(blocks)
+        blocks = one_at_each_point(blocks)
     low, high = blocks.bounds()
     packer = BrickPacker(*_box(low.tolist(), (high - 1).tolist()))
     keys = packer.add(blocks.corners)
     scene = packer.scene()
-    shown, births = look.colours_of(blocks), np.bincount(blocks.generations)
-    legend = legend_of(blocks, shown, look.colour)
+    base, births = look.colours_of(blocks), np.bincount(blocks.generations)
+    legend = legend_of(blocks, base, look.colour)
     order = np.argsort(scene.number_of(keys))
 
     def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
-        table = glow_by_age(shown, blocks.generations, last, look.drawn_theme) if growing else shown
+        table = glow_by_age(base, blocks.generations, last, look.drawn_theme) if growing else base
         return lambda numbers: table[order[numbers]], legend
 
     facts = {name: getattr(blocks, name) for name in ("name", "coordinates", "automaton", "note")}

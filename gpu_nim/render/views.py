@@ -79,7 +79,7 @@ ANGLES = "AZIM,ELEV"
 #: The views by name; any other is AZIM,ELEV.
 VIEWS = Registry[NamedView]("view", also=f", {ANGLES}")
 
-#: The view from a place inside (see `gpu_nim.render.framing`).
+#: The view from inside (see `gpu_nim.render.framing`).
 INSIDE = "inside"
 
 #: Exact coordinates, in cells: an eye can stand between two cells of an object of 2^60, which doubles would not hold.
@@ -87,10 +87,10 @@ Position = tuple[Fraction, Fraction, Fraction]
 
 
 def parse_position(name: str, text: str) -> Position:
-    """Return the place that a text names: three coordinates in cells, separated by commas.
+    """Return the position that a text names: three coordinates in cells, separated by commas.
 
     Args:
-        name: what the place is, for messages.
+        name: what it is called in messages.
         text: numbers as `gpu_nim.model.arguments.parse_rational` reads them.
 
     Raises:
@@ -123,24 +123,18 @@ DEFAULT_VIEW, FLAT_VIEW = "three-quarter", "axis"
 AUTOMATON_VIEWS = {"edge": "235,25", "fcc": "-55,35"}
 
 
-def find_view(name: str, cells: NDArray[np.integer]) -> View:
-    """Return the view of that name for these cells.
+def find_view(name: str) -> Callable[[NDArray[np.integer]], View]:
+    """Return the function that makes the view of that name from cells (N, 3).
 
     Args:
         name: a name of `VIEWS`, or AZIM,ELEV in degrees: the azimuth from the x axis towards y, the elevation from the horizon.
-        cells: shape (N, 3).
 
     Raises:
         UsageError: there is none.
 
-    >>> find_view("0,90", np.zeros((1, 3), int)).basis()[2].round(9).tolist()
+    >>> find_view("0,90")(np.zeros((1, 3), int)).basis()[2].round(9).tolist()
     [0.0, 0.0, 1.0]
     """
-    return view_maker(name)(cells)
-
-
-def view_maker(name: str) -> Callable[[NDArray[np.integer]], View]:
-    """Return what makes the view of that name from cells; arguments and errors as for `find_view`."""
     try:
         azimuth, elevation = (float(part) for part in name.split(","))
     except ValueError:
@@ -245,15 +239,15 @@ def support(points: NDArray[np.floating], count: int) -> NDArray[np.intp]:
 class Camera:
     """A camera: the rows of `basis` are right, up and toward the eye, from the object.
 
-    `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle. `place` is the
-    exact place of the eye where doubles may not hold it.
+    `scale` is half the height in view, in world units, if parallel, and otherwise the tangent of half the angle. `position` is the
+    exact position of the eye where doubles may not hold it.
     """
 
     eye: NDArray[np.float64]
     basis: NDArray[np.float64]
     scale: float
     parallel: bool
-    place: Position | None = None
+    position: Position | None = None
 
     def project(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return (..., 3) float32: right and up, from -1 to 1 over the picture's height, and the distance before the eye."""

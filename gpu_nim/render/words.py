@@ -6,7 +6,6 @@ machine.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -36,6 +35,8 @@ _SHRUNK = 0.85  # of the requested size: text is set in more lines rather than s
 #: they may take; a 36th of the height is legible on a slide.
 _KINDS = {"title": (54.0, 14.0, 0.4), "caption": (36.0, 12.0, 0.3), "words": (30.0, 12.0, 0.2)}
 
+_PHRASES = re.compile(r".+?(?: {2,}|$)")  # of a text, which several spaces set apart, with these
+_WORDS = re.compile(r"\s*\S+\s*|\s+")  # with the spaces after them
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WRITTEN_OUT = 10_000
 
@@ -168,8 +169,8 @@ def label_size(width: int, height: int) -> float:
     return max(size * unit(width, height), least)
 
 
-def placed(what: str, text: str, width: int, height: int, foot: float | None = None) -> TextLayout | None:
-    """Return words at their place on a picture, within its margins, or None where they would be illegibly small.
+def layout(what: str, text: str, width: int, height: int, foot: float | None = None) -> TextLayout | None:
+    """Return the layout of words on a picture, within its margins, or None where they would be illegibly small.
 
     Args:
         what: title, at the top, or caption or words, at the bottom.
@@ -185,11 +186,11 @@ def placed(what: str, text: str, width: int, height: int, foot: float | None = N
     return replace(found, top=found.top + (height - 40 * u if foot is None else foot) - found.bottom)
 
 
-def required(what: str, text: str, width: int, height: int) -> TextLayout:
-    """Return a title or a caption at its place on a picture; UsageError where it cannot be set or would be illegibly small."""
+def required_layout(what: str, text: str, width: int, height: int) -> TextLayout:
+    """Return the layout of a title or a caption; UsageError where it cannot be set or would be illegibly small."""
     if reason := obstacle(text):
         raise UsageError(f"{what} {reason}")
-    found = placed(what, text, width, height)
+    found = layout(what, text, width, height)
     if found is None:
         wide, high = width - 128 * unit(width, height), _KINDS[what][2] * height
         raise UsageError(
@@ -207,14 +208,14 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
     left, top, wide, high = box
     least = min(LEAST, size)
     smaller = max(_SHRUNK * size, least)
-    for first, last, breaks, split in (
-        (size, smaller, text.count("\n"), _phrases),
-        (size, smaller, len(text), _phrases),
-        (smaller, least, len(text), _words),
+    for first, last, breaks, pieces in (
+        (size, smaller, text.count("\n"), _PHRASES),
+        (size, smaller, len(text), _PHRASES),
+        (smaller, least, len(text), _WORDS),
     ):
         tried = first
         while tried >= last:
-            lines = _broken(text, tried, wide, split)
+            lines = _broken(text, tried, wide, pieces)
             if lines and len(lines) <= breaks + 1:
                 found = TextLayout(lines, tried, left, top)
                 if found.bottom - top <= high:
@@ -223,12 +224,12 @@ def fit_words(text: str, box: tuple[float, float, float, float], size: float) ->
     return None
 
 
-def _broken(text: str, size: float, wide: float, split: Callable[[str], Iterable[str]]) -> tuple[str, ...] | None:
-    """Return the text in lines no wider than that, broken between the parts that it is split in, or None where one is wider."""
+def _broken(text: str, size: float, wide: float, pieces: "re.Pattern[str]") -> tuple[str, ...] | None:
+    """Return the text in lines no wider than that, broken between its pieces, or None where one is wider."""
     lines: list[str] = []
     for part in text.split("\n"):
         line = ""
-        for piece in split(part):
+        for piece in pieces.findall(part):
             if text_width((line + piece).rstrip(), size) <= wide:
                 line += piece
                 continue
@@ -239,21 +240,3 @@ def _broken(text: str, size: float, wide: float, split: Callable[[str], Iterable
             line = piece.lstrip()
         lines.append(line.rstrip())
     return tuple(lines)
-
-
-def _phrases(text: str) -> list[str]:
-    """Return the parts of a text that are set apart by several spaces, with these.
-
-    >>> _phrases("generation 7    27 born")
-    ['generation 7    ', '27 born']
-    """
-    return re.findall(r".+?(?: {2,}|$)", text)
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text, with the spaces after them.
-
-    >>> _words("P-positions  of Nim")
-    ['P-positions  ', 'of ', 'Nim']
-    """
-    return re.findall(r"\s*\S+\s*|\s+", text)

@@ -76,7 +76,7 @@ class Arrays:
 
 
 def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
-    """Open a .zarr or .npz file, of which the arrays of these names are read; CorruptFile where it is none.
+    """Open a .zarr or .npz file, of which the arrays of these names are read, and the attributes; CorruptFile where it is none.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -88,16 +88,7 @@ def open_arrays(path: Path, names: Sequence[str]) -> Arrays:
     if path.suffix == ".zarr":
         return open_zarr(path, names)
     arrays = read_npz(path, [*names, "attributes"])
-    return Arrays(_attributes(arrays), arrays)
-
-
-def attributes_of(path: Path) -> dict[str, Any]:
-    """Return the attributes of an .npz file alone; CorruptFile where it is none."""
-    return _attributes(read_npz(path, ["attributes"]))
-
-
-def _attributes(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    return parse_json(str(arrays.pop("attributes", "{}")))
+    return Arrays(parse_json(str(arrays.pop("attributes", "{}"))), arrays)
 
 
 def open_zarr(store: Path, names: Sequence[str] = ()) -> Arrays:
@@ -180,10 +171,6 @@ def _mapped(file: BufferedReader, member: zipfile.ZipInfo) -> NDArray[Any]:
     return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape, "F" if transposed else "C"))
 
 
-#: How arrays are written in which a missing chunk is to be detected.
-EVERY_CHUNK: Any = {"write_empty_chunks": True}
-
-
 def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> zarr.Array[Any]:
     """Make an array in place of the one of that name, if there is one.
 
@@ -195,7 +182,7 @@ def created(store: Path, name: str, dimensions: Sequence[str], **how: Any) -> za
     """
     import zarr
 
-    layout = {"config": EVERY_CHUNK, "overwrite": True, **how}
+    layout: Any = {"config": {"write_empty_chunks": True}, "overwrite": True, **how}  # so that a missing chunk is detected
     return zarr.create_array(store, name=name or None, dimension_names=dimensions, zarr_format=3, **layout)
 
 

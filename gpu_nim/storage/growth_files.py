@@ -44,7 +44,6 @@ from gpu_nim.storage.atomic import atomic_write
 
 if TYPE_CHECKING:
     import zarr
-    from zarr.codecs import BloscCodec
 
 GROWTH = Kind("gpunim growth", 2, "growth")
 _ARRAYS = ("births", "checksums", "cells", "parents")
@@ -54,14 +53,6 @@ _BATCH = 1 << 16  # cells that a writer gets at a time, or a few more
 _READ = 1 << 18  # cells that small generations share a read of
 
 
-def of_growth(growth: Growth) -> dict[str, Any]:
-    """Return the attributes of a growth's file."""
-    summary = growth.summary()
-    del summary["births"]  # stored as an array, exact at any size
-    rule = None if growth.rule is None else describe(growth.rule)
-    return {**GROWTH.attributes, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
-
-
 def with_checksum(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, Any]:
     """Return the attributes of a growth's file, bound to its arrays.
 
@@ -69,7 +60,10 @@ def with_checksum(growth: Growth, stored: Mapping[str, Declared]) -> dict[str, A
         growth: the growth.
         stored: the arrays written in addition to births and checksums. The cells' values are bound by the checksums.
     """
-    attributes = of_growth(growth)
+    summary = growth.summary()
+    del summary["births"]  # stored as an array, exact at any size
+    rule = None if growth.rule is None else describe(growth.rule)
+    attributes = {**GROWTH.attributes, "version": __version__, "symmetry": growth.symmetry.value, "rule": rule, **summary}
     return attributes | {"checksum": _checksum_of(attributes, growth.births, growth.checksums, stored)}
 
 
@@ -102,23 +96,46 @@ def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared
 def load_growth(path: Path) -> Growth:
     """Read the growth in a .zarr or .npz file; see `gpu_nim.storage.save_load.load`.
 
-    The cells of a .zarr are read when they are asked for, those of an .npz at once.
+    The cells of a .zarr are read on demand, those of an .npz at once.
     """
     with reading(path):
         arrays = open_arrays(path, _ARRAYS)
         attributes, stored = arrays.attributes, arrays.declared
         _check_declared(attributes, stored)
-        table = {name: arrays.read(name) for name in ("births", "checksums")}
+        births, checksums = arrays.read("births"), arrays.read("checksums")
 
         def reader(name: str) -> CellSource:
             def read(first: int, stop: int) -> Iterator[Newborns]:
                 with reading(path):
-                    yield from generations_of(partial(arrays.read, name), table["births"], first, stop)
+                    yield from generations_of(partial(arrays.read, name), births, first, stop)
 
             return read
 
         with raised_as_corrupt("its attributes are damaged"):
-            growth = _growth(path, attributes, stored, table, reader)
+            symmetry = Symmetry(attributes["symmetry"])
+            automaton = from_description(name_of(attributes["automaton"]), attributes.get("rule"))
+            rule = None if automaton is None else automaton.rule
+            if rule is not None and (rule.dimension, rule.symmetry) != (stored["cells"].shape[1], symmetry):
+                raise CorruptFile("its rule has other cells")
+            if attributes["verified"] not in (True, False, None):
+                raise CorruptFile("verified is neither true nor false")
+            growth = Growth(
+                attributes["automaton"],
+                births,
+                checksums,
+                with_checked_cells(path, reader("cells"), births, checksums, symmetry, rule),
+                symmetry=symmetry,
+                verified=attributes["verified"],
+                rule=rule,
+                lattice="square" if automaton is None else automaton.lattice,
+                parents=reader("parents") if "parents" in stored else None,
+                **origin(attributes),
+            )
+            for name, value in growth.summary().items():
+                if name != "births" and attributes.get(name) != value:
+                    raise CorruptFile(f"its {name} does not agree with its births and checksums, it was edited or damaged")
+            if attributes.get("checksum", attributes.get("seal")) != _checksum_of(attributes, births, checksums, stored):
+                raise CorruptFile("its attributes and births do not agree with its checksum, it was edited or damaged")
     parents = growth.parents and InFile(path, growth.digest, growth.parents, parents=True)
     return replace(growth, source=InFile(path, growth.digest, growth.source), parents=parents)
 
@@ -148,41 +165,6 @@ class InFile:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_source": None}
-
-
-def _growth(
-    path: Path,
-    attributes: Mapping[str, Any],
-    stored: Mapping[str, Declared],
-    table: Mapping[str, NDArray[Any]],
-    reader: Callable[[str], CellSource],
-) -> Growth:
-    """The growth of a file; CorruptFile, or an error of another type, where attributes and arrays do not agree."""
-    births, checksums, symmetry = table["births"], table["checksums"], Symmetry(attributes["symmetry"])
-    automaton = from_description(name_of(attributes["automaton"]), attributes.get("rule"))
-    rule = None if automaton is None else automaton.rule
-    if rule is not None and (rule.dimension, rule.symmetry) != (stored["cells"].shape[1], symmetry):
-        raise CorruptFile("its rule has other cells")
-    if attributes["verified"] not in (True, False, None):
-        raise CorruptFile("verified is neither true nor false")
-    growth = Growth(
-        attributes["automaton"],
-        births,
-        checksums,
-        with_checked_cells(path, reader("cells"), births, checksums, symmetry, rule),
-        symmetry=symmetry,
-        verified=attributes["verified"],
-        rule=rule,
-        lattice="square" if automaton is None else automaton.lattice,
-        parents=reader("parents") if "parents" in stored else None,
-        **origin(attributes),
-    )
-    for name, value in growth.summary().items():
-        if name != "births" and attributes.get(name) != value:
-            raise CorruptFile(f"its {name} does not agree with its births and checksums, it was edited or damaged")
-    if attributes.get("checksum", attributes.get("seal")) != _checksum_of(attributes, births, checksums, stored):
-        raise CorruptFile("its attributes and births do not agree with its checksum, it was edited or damaged")
-    return growth
 
 
 def with_checked_cells(
@@ -261,13 +243,6 @@ def write_npz(growth: Growth, path: Path) -> None:
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
 
 
-def shuffled_zstd() -> BloscCodec:
-    """Return the compressor of cells and voxels."""
-    from zarr.codecs import BloscCodec  # half a second to load, as all of zarr
-
-    return BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
-
-
 class _Rows:
     """An array of a store that gets more rows: complete chunks of them are written at a time, or all by `flush`.
 
@@ -306,8 +281,11 @@ class _Rows:
     def _write(self, count: int) -> None:
         rows = np.concatenate(self._waiting)
         if self._array is None:
+            from zarr.codecs import BloscCodec  # half a second to load, as all of zarr
+
             layout = {"shape": (0, *rows.shape[1:]), "chunks": (_CHUNK, *rows.shape[1:]), "dtype": rows.dtype}
-            self._array = created(self._store, self._name, self._dimensions, **layout, compressors=shuffled_zstd())
+            shuffled = BloscCodec(cname="zstd", clevel=3, shuffle="shuffle")
+            self._array = created(self._store, self._name, self._dimensions, **layout, compressors=shuffled)
         if not np.can_cast(rows.dtype, self._array.dtype):
             raise FileError(
                 f"the cells of this run are kept as {self._array.dtype}, too short for these generations: begin a new run"

@@ -16,7 +16,7 @@ from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.growth_files import GROWTH, load_growth, write_npz, write_zarr
 from gpu_nim.storage.rle_files import GRID, write_rle
 from gpu_nim.storage.tables import endings, write_table
-from gpu_nim.storage.vtk_files import write_vti
+from gpu_nim.storage.voxels import write_vti
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class GrowthFormat:
         cells: whether it is written from cells.
         parents: whether it can hold each cell's parent.
         side: the most cells that it holds along an axis, from the first to the last; None for any number.
-        is_ours: whether a folder of that name may be replaced.
     """
 
     name: str
@@ -44,7 +43,6 @@ class GrowthFormat:
     cells: bool = True
     parents: bool = False
     side: int | None = None
-    is_ours: Callable[[Path], bool] = GROWTH.is_ours
 
     def check(self, path: Path, dimension: int | None = None) -> None:
         """Raise what `save` would raise for a path, before long work.
@@ -57,7 +55,7 @@ class GrowthFormat:
             UsageError: the format has another ending, or does not hold such cells.
             FileError: the file cannot be written.
         """
-        check_output(path, f"a file {self.summary}", (self.name,), self.is_ours)
+        check_output(path, f"a file {self.summary}", (self.name,), GROWTH.is_ours)
         if dimension is not None and self.dimensions is not None and dimension not in self.dimensions:
             counts = one_of(map(str, self.dimensions))
             raise UsageError(f"a {self.name} file {self.summary} holds {counts} dimensions, this growth has {dimension}")
@@ -75,7 +73,7 @@ class GrowthFormat:
         """
         dimension = growth.newborns(0).shape[1] if self.cells else None
         self.check(path, dimension)
-        with atomic_write(path, self.is_ours) as scratch:
+        with atomic_write(path, GROWTH.is_ours) as scratch:
             self.write(replace(growth, source=self._checked(growth.source)), scratch)
 
     def _checked(self, source: CellSource) -> CellSource:

@@ -71,13 +71,13 @@ def encode(parts: Iterable[NDArray[np.integer]]) -> Iterator[str]:
     ['b2o2$o!']
     """
     line, at = "", None
-    for place, length in _runs(parts):
-        at = at or [0] * len(place)
+    for position, length in _runs(parts):
+        at = at or [0] * len(position)
         tokens = []
         for axis in range(len(at) - 1, -1, -1):
-            if place[axis] != at[axis]:
-                tokens.append(_token(place[axis] - at[axis], "b$/"[axis]))
-                at = [0] * axis + [place[axis], *at[axis + 1 :]]
+            if position[axis] != at[axis]:
+                tokens.append(_token(position[axis] - at[axis], "b$/"[axis]))
+                at = [0] * axis + [position[axis], *at[axis + 1 :]]
         tokens.append(_token(length, "o"))
         at[0] += length
         for token in tokens:
@@ -217,7 +217,7 @@ def _parsed(lines: list[str], dimension: int) -> Pattern:
 
 def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     """The cells of a pattern's text, the first row and layer of which are 0."""
-    place, runs = [0] * dimension, []
+    position, runs = [0] * dimension, []
     for run in _RUN.finditer(body):
         length = int(run[1] or 1)
         if run[6] or (run[4] == "/" and dimension == 2):
@@ -226,12 +226,12 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
             break
         if run[4]:
             axis = "$/".index(run[4]) + 1
-            place[: axis + 1] = [*[0] * axis, place[axis] + length]
+            position[: axis + 1] = [*[0] * axis, position[axis] + length]
         else:
             if run[2]:
-                runs.append((*place, length))
-            place[0] += length
-        if max(place) > _FURTHEST:
+                runs.append((*position, length))
+            position[0] += length
+        if max(position) > _FURTHEST:
             raise CorruptFile(f"it has coordinates beyond {_FURTHEST:,}")
     if not runs:
         raise CorruptFile("it has no living cell")

@@ -1,5 +1,6 @@
 """Save and load growths, solved games and graphs, and read the terms of sequences, by the suffix of the file."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -104,12 +105,8 @@ def load(path: str | Path, kind: type[Growth] | type[Solution] | None = None) ->
     if kind is not None and kind not in _KINDS:
         raise UsageError(f"kind must be Growth or Solution, got {short_repr(kind)}")
     path = Path(path)
-    try:
-        exists = path.exists()
-    except (OSError, ValueError) as error:  # a name that no file can have
-        raise FileError(f"cannot read {printable(str(path))}: {getattr(error, 'strerror', None) or error}") from error
-    if not exists:
-        raise FileError(f"cannot read {path}: there is no such file")
+    if not os.path.exists(path):  # also where no file can have the name, for which Path.exists raises
+        raise FileError(f"cannot read {printable(str(path))}: there is no such file")
     chosen = GROWTH_FORMATS.get(path.suffix)
     if chosen is None or chosen.load is None:
         raise wrong_ending("a growth or a solved game is read from a file that ends in", path, readable_suffixes())

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading
-from gpu_nim.storage.arrays import Declared, attributes_of, checksum_of, open_arrays, save_arrays
+from gpu_nim.storage.arrays import Declared, checksum_of, open_arrays, save_arrays
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.tables import Columns, endings, write_table
 
@@ -70,7 +70,26 @@ def load_solution(path: Path) -> Solution:
         if attributes.get("digest") != _digest(attributes, arrays):
             raise CorruptFile("its contents do not agree with its digest, it was edited or damaged")
         with raised_as_corrupt("its attributes are damaged"):
-            return _solution(attributes, arrays)
+            points, values, difference = arrays["p_positions"], arrays.get("grundy"), attributes["first_difference"]
+            coordinates, limits = tuple(map(name_of, attributes["coordinates"])), tuple(attributes["limits"])
+            numbers = (attributes["size"], attributes["positions"], *limits, *(difference or ()))
+            if not all(type(number) is int and number >= 0 for number in numbers):
+                raise CorruptFile("its numbers are not all counts")
+            if not len(coordinates) == len(limits) == points.shape[1] == len(difference or limits):
+                raise CorruptFile("its positions have other coordinates")
+            if values is not None and values.shape != tuple(limit + 1 for limit in limits):
+                raise CorruptFile("its Grundy values fill another box")
+            return Solution(
+                game=name_of(attributes["game"], _GAME),
+                coordinates=coordinates,
+                size=attributes["size"],
+                limits=limits,
+                positions=attributes["positions"],
+                p_positions=points,
+                first_difference=None if difference is None else tuple(difference),
+                grundy=values,
+                **origin(attributes),
+            )
 
 
 def _check(attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
@@ -82,37 +101,13 @@ def _check(attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> N
         raise CorruptFile("its arrays are not those of a solved game, it was edited or damaged")
 
 
-def _solution(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Solution:
-    """The solved game of consistent attributes and arrays."""
-    points, values, difference = arrays["p_positions"], arrays.get("grundy"), attributes["first_difference"]
-    coordinates, limits = tuple(map(name_of, attributes["coordinates"])), tuple(attributes["limits"])
-    numbers = (attributes["size"], attributes["positions"], *limits, *(difference or ()))
-    if not all(type(number) is int and number >= 0 for number in numbers):
-        raise CorruptFile("its numbers are not all counts")
-    if not len(coordinates) == len(limits) == points.shape[1] == len(difference or limits):
-        raise CorruptFile("its positions have other coordinates")
-    if values is not None and values.shape != tuple(limit + 1 for limit in limits):
-        raise CorruptFile("its Grundy values fill another box")
-    return Solution(
-        game=name_of(attributes["game"], _GAME),
-        coordinates=coordinates,
-        size=attributes["size"],
-        limits=limits,
-        positions=attributes["positions"],
-        p_positions=points,
-        first_difference=None if difference is None else tuple(difference),
-        grundy=values,
-        **origin(attributes),
-    )
-
-
 def is_solution(path: Path) -> bool:
     """Return whether a file or folder declares a solved game that gpunim wrote."""
     if path.suffix == ".zarr":
         return SOLUTION.is_ours(path)
     try:
         with reading(path):
-            return bool(attributes_of(path).get("kind") == SOLUTION.name)
+            return bool(open_arrays(path, ()).attributes.get("kind") == SOLUTION.name)
     except FileError:
         return False
 
@@ -130,11 +125,6 @@ def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[
 
 def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     return checksum_of({name: value for name, value in attributes.items() if name in _COVERED}, arrays)
-
-
-def digest(solution: Solution) -> str:
-    """Return the digest in the file of a solved game."""
-    return str(_attributes(solution, _arrays(solution))["digest"])
 
 
 def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from gpu_nim.model.arguments import Requirements, argument, check_options
 from gpu_nim.model.errors import UsageError
-from gpu_nim.oeis.b_files import format_lines
-from gpu_nim.oeis.entry import OeisEntry
+from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.oeis.submissions import submissions
 from gpu_nim.storage.atomic import atomic_write, writing
 
@@ -55,14 +54,13 @@ def submit(
     texts = [(each.file_name(number), (f"{line}\n" for line in each.lines(number, upto))) for each in found]
     counted = ([each for each in found if each.known is not None] or found) if b_file else []
     # What may be refused for its size comes first.
-    b_files = [(each.b_file_name(number), _bfile_of(each.entry, each.last_index(upto))) for each in counted]
+    b_files = []
+    for each in counted:
+        terms = each.entry.terms(each.entry.offset, each.last_index(upto) + 1)
+        b_files.append((bfile_name(number or each.name), format_lines(enumerate(terms, each.entry.offset))))
     with writing(out):
         out.mkdir(exist_ok=True)
     for name, lines in [*b_files, *texts]:
         with atomic_write(out / name) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(lines)
         yield out / name
-
-
-def _bfile_of(entry: OeisEntry, last: int) -> Iterator[str]:
-    return format_lines(enumerate(entry.terms(entry.offset, last + 1), entry.offset))

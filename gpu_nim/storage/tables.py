@@ -28,17 +28,17 @@ from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.arrays import U64, to_integers
+from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
 from gpu_nim.oeis.b_files import format_lines, read_bfile
-from gpu_nim.storage.arrays import Arrays, Declared, Parts, created, open_zarr, write_npy
+from gpu_nim.storage.arrays import Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import atomic_write, check_output
 
 #: The entries of a column: numbers, texts, fractions, None; or uint64 limbs along a last axis.
@@ -52,7 +52,6 @@ SEQUENCE = ("n", "value")
 Reader = Callable[[Path, int | None], Columns]
 #: The column that is read where none is named.
 MAIN = "births"
-_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True)
@@ -78,46 +77,8 @@ class Heading:
 Writer = Callable[[Path, Heading, Iterable[Columns]], None]
 
 
-@dataclass(frozen=True)
-class Text:
-    """A format of text.
-
-    Attributes:
-        form: its name where it is printed.
-        begin: what comes before the rows.
-        lines: some rows; the last argument says whether they are the first ones.
-        end: what comes after the rows.
-    """
-
-    form: str
-    begin: Callable[[Heading], str]
-    lines: Callable[[Heading, Rows, bool], str]
-    end: str = ""
-
-    def pieces(self, heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
-        """Yield the text of a table.
-
-        Args:
-            heading: what is known before its rows.
-            parts: its rows.
-        """
-        first = True
-        yield self.begin(heading)
-        for some in chain.from_iterable(map(rows, parts)):
-            yield self.lines(heading, some, first)
-            first = False
-        yield self.end
-
-    def write(self, path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
-        """Write the text of a table to a new file.
-
-        Args:
-            path: the file.
-            heading: as for `pieces`.
-            parts: likewise.
-        """
-        with path.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(self.pieces(heading, parts))
+#: Yields the text of a table, some rows at a time.
+Pieces = Callable[[Heading, Iterable[Columns]], Iterator[str]]
 
 
 @dataclass(frozen=True)
@@ -129,7 +90,8 @@ class TableFormat:
         summary: what they are.
         write: writes the rows of a heading, in parts, to a new file.
         read: reads the columns, and at most so many rows.
-        text: how it is written, if it is text, which can also be printed.
+        form: its name where it is printed, if it is text; else "".
+        pieces: yields that text.
         columns: whether it holds any columns, and not sequences alone.
     """
 
@@ -137,7 +99,8 @@ class TableFormat:
     summary: str
     write: Writer
     read: Reader
-    text: Text | None = None
+    form: str = ""
+    pieces: Pieces | None = None
     columns: bool = False
 
 
@@ -152,10 +115,11 @@ def entries(column: Column) -> list[Any]:
     return [float(value) if isinstance(value, Fraction) else value for value in column]
 
 
-def rows(columns: Columns) -> Iterator[Rows]:
-    """Yield the rows of columns in Python's numbers, some at a time."""
-    for start in range(0, max(map(len, columns.values()), default=0), _ROWS):
-        yield list(zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True))
+def rows(parts: Iterable[Columns]) -> Iterator[Rows]:
+    """Yield the rows of parts of a table in Python's numbers, some at a time."""
+    for columns in parts:
+        for start in range(0, max(map(len, columns.values()), default=0), _ROWS):
+            yield list(zip(*(entries(column[start : start + _ROWS]) for column in columns.values()), strict=True))
 
 
 _MAX_JSON = 1 << 28  # bytes that are read
@@ -211,12 +175,6 @@ def _sha256_of_range(facts: Mapping[str, Any]) -> Any:
     return hashlib.sha256(json.dumps([facts["start"], facts["stop"]]).encode())
 
 
-def _stored(arrays: Arrays, size: int) -> Iterator[U64]:
-    """Yield the first values of a table, some at a time."""
-    for first in range(0, size, _ZARR_CHUNK):
-        yield np.ascontiguousarray(arrays.read("", first, min(first + _ZARR_CHUNK, size)), "<u8")
-
-
 def _read_zarr(path: Path, most: int | None) -> Columns:
     stored = open_zarr(path)
     array = stored.arrays[""]
@@ -227,26 +185,23 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
         raise CorruptFile("it holds fewer or more terms than its range has")
     if checksum := stored.attributes.get("checksum", stored.attributes.get("seal")):  # the first version wrote neither
         digest = _sha256_of_range(stored.attributes)
-        for part in _stored(stored, declared.shape[0]):
-            digest.update(part)
+        for at in range(0, declared.shape[0], _ZARR_CHUNK):
+            digest.update(np.ascontiguousarray(stored.read("", at, at + _ZARR_CHUNK), "<u8"))
         if digest.hexdigest() != checksum:
             raise CorruptFile("its values do not agree with their checksum, it was edited or damaged")
     values = stored.read("", 0, declared.shape[0] if most is None else min(declared.shape[0], most))
     return {"n": range(first, first + len(values)), "value": values}
 
 
-def _csv_header(heading: Heading) -> str:
-    return _csv_lines(heading, [heading.columns], True)
+def _csv(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
+    for some in chain([[heading.columns]], rows(parts)):
+        text = StringIO()
+        csv.writer(text, lineterminator="\n").writerows(some)
+        yield text.getvalue()
 
 
-def _csv_lines(_: Heading, some: Rows, first: bool) -> str:
-    text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(some)
-    return text.getvalue()
-
-
-def _bfile_lines(_: Heading, some: Rows, first: bool) -> str:
-    return "".join(format_lines((n, value) for n, value in some))
+def _bfile(_: Heading, parts: Iterable[Columns]) -> Iterator[str]:
+    return ("".join(format_lines((n, value) for n, value in some)) for some in rows(parts))
 
 
 def _read_bfile(path: Path, most: int | None) -> Columns:
@@ -273,8 +228,8 @@ def _read_csv(path: Path, most: int | None) -> Columns:
         found = [row for row in islice(lines, most) if row]
     if any(len(row) != len(header) for row in found):
         raise CorruptFile("its rows are not as long as its header")
-    for place, name in enumerate(header):
-        if name in header[:place] or _is_number(name):
+    for index, name in enumerate(header):
+        if name in header[:index] or _is_number(name):
             raise CorruptFile(f"its first line must name its columns, each once, got {printable(name, 40)}")
     return _columns(header, found)
 
@@ -287,17 +242,18 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _json_begin(heading: Heading) -> str:
+def _json(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
     facts = json.dumps(dict(heading.facts))[:-1]
-    return f'{facts}{", " if heading.facts else ""}"{"values" if heading.is_sequence else "rows"}": ['
-
-
-def _json_lines(heading: Heading, some: Rows, first: bool) -> str:
-    if heading.is_sequence:
-        found = (f'"{value}"' for _, value in some)  # of any length: many programs round numbers
-    else:
-        found = (json.dumps(dict(zip(heading.columns, row, strict=True))) for row in some)
-    return ("" if first else ", ") + ", ".join(found)
+    yield f'{facts}{", " if heading.facts else ""}"{"values" if heading.is_sequence else "rows"}": ['
+    between = ""
+    for some in rows(parts):
+        if heading.is_sequence:
+            found = (f'"{value}"' for _, value in some)  # of any length: many programs round numbers
+        else:
+            found = (json.dumps(dict(zip(heading.columns, row, strict=True))) for row in some)
+        yield between + ", ".join(found)
+        between = ", "
+    yield "]}\n"
 
 
 def _read_json(path: Path, most: int | None) -> Columns:
@@ -319,16 +275,22 @@ def _read_json(path: Path, most: int | None) -> Columns:
     return {"n": range(first, first + count), **columns}
 
 
-_CSV = Text("csv", _csv_header, _csv_lines)
-_BFILE = Text("bfile", lambda _: "", _bfile_lines)
-_JSON = Text("json", _json_begin, _json_lines, "]}\n")
+def _text(name: str, summary: str, form: str, pieces: Pieces, read: Reader, **more: bool) -> TableFormat:
+    """Return a format of text, which is also printed, as `form`."""
+
+    def write(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(pieces(heading, parts))
+
+    return TableFormat(name, summary, write, read, form, pieces, **more)
+
 
 for _format in (
     TableFormat(".npy", "one array of a sequence", _write_npy, _read_npy),
     TableFormat(".zarr", "a chunked array of a sequence", _write_zarr, _read_zarr),
-    TableFormat(".csv", "a header, then one row a line", _CSV.write, _read_csv, _CSV, columns=True),
-    TableFormat(".txt", "a sequence as a b-file", _BFILE.write, _read_bfile, _BFILE),
-    TableFormat(".json", "one JSON object", _JSON.write, _read_json, _JSON, columns=True),
+    _text(".csv", "a header, then one row a line", "csv", _csv, _read_csv, columns=True),
+    _text(".txt", "a sequence as a b-file", "bfile", _bfile, _read_bfile),
+    _text(".json", "one JSON object", "json", _json, _read_json, columns=True),
 ):
     TABLE_FORMATS.add(_format)
 
@@ -343,7 +305,7 @@ def endings(*, columns: bool = False, any_size: bool = False) -> list[str]:
     >>> ".csv" in endings(columns=True), ".npy" in endings(any_size=True)
     (True, False)
     """
-    return [name for name, each in TABLE_FORMATS.items() if each.columns >= columns and (each.text is not None) >= any_size]
+    return [name for name, each in TABLE_FORMATS.items() if each.columns >= columns and bool(each.form) >= any_size]
 
 
 def write_table(path: Path, parts: Iterable[Columns], facts: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -359,7 +321,7 @@ def forms() -> dict[str, TableFormat]:
     >>> {"csv", "bfile", "json"} <= set(forms())
     True
     """
-    return {each.text.form: each for each in TABLE_FORMATS.values() if each.text is not None}
+    return {each.form: each for each in TABLE_FORMATS.values() if each.form}
 
 
 def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Column]]) -> Iterator[str]:
@@ -371,11 +333,11 @@ def printed(form: str, facts: Mapping[str, Any], parts: Iterable[tuple[int, Colu
         parts: values that follow each other, each with the first index.
 
     >>> list(printed("csv", {}, [(3, [1, 10**20]), (5, [4])]))
-    ['n,value\n', '3,1\n4,100000000000000000000\n', '5,4\n', '']
+    ['n,value\n', '3,1\n4,100000000000000000000\n', '5,4\n']
     """
-    text = forms()[form].text
-    assert text is not None
-    return text.pieces(Heading(SEQUENCE, facts), _sequences(parts))
+    pieces = forms()[form].pieces
+    assert pieces is not None
+    return pieces(Heading(SEQUENCE, facts), _sequences(parts))
 
 
 def _sequences(parts: Iterable[tuple[int, Column]]) -> Iterator[Columns]:

@@ -2,12 +2,22 @@
 
 Newborns are spread over the whole space, and voxels are written in order.  So the cells are written to scratch files first, one for
 every slab of a few layers, and at the end each slab is filled from the one or two files with its cells.
+
+They are written as VTK's XML, .vti, for ParaView and PyVista: compressed, and as a stream. The file is ImageData with the cell data
+birth_plus_one; a cell's coordinates are those of its least corner (as data of points, a threshold would keep voxels whose corners
+are all born, and there are none).
+
+The array is appended to the XML as raw data in zlib blocks: [blocks] [bytes a block] [bytes in the last block if it is not full]
+[compressed bytes of each block], all uint64, and then the blocks.
 """
 
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +32,10 @@ SIDE = 64
 SLAB_BYTES = 36 << 20
 _FILES = 1 << 12  # slabs at most, each of which is a scratch file
 _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
-
-
-def voxel_dtype(generations: int) -> np.dtype[Any]:
-    """Return the smallest of uint16 and uint32 that holds the last generation + 1."""
-    return np.dtype(np.uint16 if generations + 1 < 2**16 else np.uint32)
+_BLOCK = 1 << 19  # bytes a compressed block
+_THREADS = 4  # that compress, a block each
+_HEAD = '<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">'
+_TYPES = {2: "UInt16", 4: "UInt32"}  # by the bytes of a voxel
 
 
 def slab_layers(shape: Sequence[int], each: int) -> int:
@@ -60,7 +69,7 @@ class Slabs:
 
     def __init__(self, growth: Growth, folder: Path, each: int | None = None) -> None:
         self._folder = folder
-        self.dtype = voxel_dtype(growth.generations)
+        self.dtype = np.dtype(np.uint16 if growth.generations + 1 < 2**16 else np.uint32)
         low, high = box_of(growth)
         self.layers = slab_layers(tuple((high - low + 1).tolist()), each or self.dtype.itemsize)
         self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
@@ -110,8 +119,8 @@ class Slabs:
             voxels[:] = 0
             for rows in self._between(low + first, low + first + len(voxels)):
                 layer = rows[:, -2] - (low + first)
-                places = tuple(rows[:, axis] - self.lower[axis] for axis in range(len(room)))
-                voxels[(layer, *places)] = rows[:, -1].astype(self.dtype) + 1
+                index = tuple(rows[:, axis] - self.lower[axis] for axis in range(len(room)))
+                voxels[(layer, *index)] = rows[:, -1].astype(self.dtype) + 1
             yield first, voxels
 
     def _between(self, first: int, stop: int) -> Iterator[NDArray[np.integer]]:
@@ -126,3 +135,58 @@ class Slabs:
 
     def _path(self, slab: int) -> Path:
         return self._folder / f"slab{slab:+d}"
+
+
+def _append(file: IO[bytes], size: int, chunks: Iterable[NDArray[Any]]) -> None:
+    """Write an array of so many bytes, which is given in chunks, to an appended section."""
+    begin, packed = file.tell(), list[int]()
+    file.write(bytes(8 * (3 + -(-size // _BLOCK))))
+    blocks = _blocks(chunks)
+    with ThreadPoolExecutor(_THREADS) as threads:
+        while some := list(islice(blocks, _THREADS)):
+            for block in threads.map(_packed, some):
+                packed.append(file.write(block))
+    end = file.tell()
+    file.seek(begin)
+    file.write(np.array([len(packed), _BLOCK, size % _BLOCK, *packed], "<u8").tobytes())
+    file.seek(end)
+
+
+def _blocks(chunks: Iterable[NDArray[Any]]) -> Iterator[bytes]:
+    """Yield the bytes of chunks in blocks, of which the last may not be full."""
+    waiting = bytearray()
+    for chunk in chunks:
+        data = np.ascontiguousarray(chunk).reshape(-1).view(np.uint8)
+        for start in range(0, len(data), _BLOCK):
+            waiting += data[start : start + _BLOCK].data
+            if len(waiting) >= _BLOCK:
+                yield bytes(waiting[:_BLOCK])
+                del waiting[:_BLOCK]
+    if waiting:
+        yield bytes(waiting)
+
+
+def _packed(block: bytes) -> bytes:
+    return zlib.compress(block, 1)
+
+
+def write_vti(growth: Growth, path: Path) -> None:
+    """Write the voxels of a growth to a new file."""
+    slabs = Slabs(growth, path.parent)  # the last coordinate varies slowest
+    flat = (0,) * (3 - len(slabs.shape))
+    extent = " ".join(f"0 {size}" for size in (*slabs.shape, *flat))
+    origin = " ".join(map(str, (*slabs.lower.tolist(), *flat)))
+    facts = f"{growth.automaton} to generation {growth.generations}, {growth.population} cells, digest {growth.digest}"
+    text = (
+        f"{_HEAD}\n<!-- gpunim {growth.version}: {facts.replace('--', '- -')} -->\n"
+        f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
+        '<CellData Scalars="birth_plus_one">\n'
+        f'<DataArray type="{_TYPES[slabs.dtype.itemsize]}" Name="birth_plus_one" format="appended" offset="0"/>\n'
+        '</CellData>\n</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_'
+    )
+    with path.open("wb") as file:
+        file.write(text.encode("ascii", "xmlcharrefreplace"))
+        layers = (layer.T for _, voxels in slabs for layer in voxels)  # from (x, y) to rows of x
+        little = slabs.dtype.newbyteorder("<")
+        _append(file, prod(slabs.shape) * slabs.dtype.itemsize, (layer.astype(little, copy=False) for layer in layers))
+        file.write(b"\n</AppendedData>\n</VTKFile>\n")

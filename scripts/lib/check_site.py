@@ -29,7 +29,7 @@ from gpu_nim.cli import COMMANDS
 from gpu_nim.cli import main as command_line
 from gpu_nim.cli.movie import requested
 from gpu_nim.games.catalogue import CATALOGUE as GAMES
-from gpu_nim.guessing import KINDS as LAWS
+from gpu_nim.guessing import KINDS as FORMULAS
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.oeis.catalogue import entries
 from gpu_nim.papers import statements
@@ -58,7 +58,7 @@ def expected() -> Iterator[tuple[str, str]]:
         "statement": [statement.name for statement in statements()],
         "automaton": AUTOMATA,
         "column": COLUMNS,
-        "law": LAWS,
+        "formula": FORMULAS,
         "game": GAMES,
         "oeis": entries(),
         "item": [item.anchor for paper in PAPERS.values() for item in paper.items],

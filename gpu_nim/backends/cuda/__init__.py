@@ -6,11 +6,11 @@ kernels with `launcher.bind`. Production passes the CuPy launcher; the tests pas
 
 from functools import partial
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
 from gpu_nim.backends.cuda import games
+from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
-from gpu_nim.backends.cuda.exactly_one import device_bytes as brick_bytes
 from gpu_nim.backends.cuda.general import GeneralEngine
 from gpu_nim.backends.cuda.launcher import CupyLauncher, Launcher
 from gpu_nim.backends.cuda.nim import NimEngine, device_bytes
@@ -18,7 +18,7 @@ from gpu_nim.backends.cuda.trace import CudaTracer
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import EngineChoice, State
 from gpu_nim.backends.shared.bricks import supports
-from gpu_nim.backends.shared.engines import kind_of, touched_state
+from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -57,14 +57,15 @@ class CudaBackend:
     def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         launcher, ranks = self._launcher, self.communicator
-        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=True))
+        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
+        free = free_per_rank(ranks, launcher.identity, launcher.free_memory())
         if kind == "planes":
-            return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last))
+            return EngineChoice(partial(NimEngine, launcher, last, state), device_bytes(last), free)
         if kind == "bricks":
-            return EngineChoice(partial(ExactlyOneEngine, launcher, rule, last, state, ranks), brick_bytes(rule, last, ranks.size))
-        if state is not None and "sealed" in state:  # of the host's fast path, which takes longer offsets
-            state = touched_state(rule, state)
-        return EngineChoice(partial(GeneralEngine, launcher, rule, last, state, ranks), None)
+            bricks = DeviceBricks(rule, last, ranks.rank, ranks.size)
+            make = partial(ExactlyOneEngine, launcher, bricks, state, ranks, free)
+            return EngineChoice(make, bricks.busiest().device_bytes, free)
+        return EngineChoice(partial(GeneralEngine, launcher, rule, last, state, ranks), None, free)
 
     def counting(self) -> HostCounting:
         """Return the engine that fills and counts ranges and tries tuples."""

@@ -14,7 +14,6 @@ __all__ = ["DeviceBricks"]
 _CONSTANTS = read_constants("exactly_one.cu")
 _MAX_BRICKS = 2**32 - 2
 _LISTED_BYTES = 4 * 8 + 2 * 4 * ROWS  # a listed brick's place in four lists and its newborns in two planes
-_REPORT_BYTES = 4 + 3 * 8  # a generation's count of bricks, births, checksum and section
 
 
 class DeviceBricks(Bricks):
@@ -54,7 +53,8 @@ class DeviceBricks(Bricks):
             raise InsufficientMemoryError(f"{work} has {self.held:,} bricks, more than the {_MAX_BRICKS:,} that can be numbered")
         bricks = 4 * ROWS * self.count + 4 * 4 * self.held
         columns = 12 * self.columns_u * self.columns_v
-        return columns + bricks + _LISTED_BYTES * self.planned + _REPORT_BYTES * (self.last + 2) + 2 * self.sent_bytes(self.planned)
+        reports = (4 + 3 * 8) * (self.last + 2)  # a generation's count of bricks, births, checksum and section
+        return columns + bricks + _LISTED_BYTES * self.planned + reports + 2 * self.sent_bytes(self.planned)
 
     @property
     def flags(self) -> int:

@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.communicator import ALONE, Communicator, free_share
+from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.brick_exchange import BrickExchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
@@ -31,52 +31,35 @@ from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
 from gpu_nim.backends.shared.engines import BrickEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory import require_memory
-from gpu_nim.model.rule import Cells, Rule
+from gpu_nim.model.rule import Cells
 
-__all__ = ["ExactlyOneEngine", "device_bytes"]
+__all__ = ["ExactlyOneEngine"]
 
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
 _THREADS = KERNELS["exactly_one_grow"].threads
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 
 
-def device_bytes(rule: Rule, last: int, ranks: int = 1) -> int:
-    """Return the bytes of device memory for growing `rule` to generation `last`, on the busiest of some ranks.
-
-    >>> from itertools import product
-    >>> from gpu_nim.model.rule import Symmetry
-    >>> edges = tuple(o for o in product((-1, 0, 1), repeat=3) if sum(map(abs, o)) == 2)
-    >>> fcc = Rule(3, edges, frozenset({1}), ((0, 0, 0),), symmetry=Symmetry.CUBE)
-    >>> device_bytes(fcc, 1024) < 4e7
-    True
-    """
-    return DeviceBricks.of_busiest(rule, last, ranks).device_bytes
-
-
 class ExactlyOneEngine(BrickEngine):
-    """A growth in bricks, with touches no further than beside a brick, to at most generation `last`, from seeds or a state.
+    """A growth in bricks, with touches no further than beside a brick, from its seeds or from a state.
 
-    On several ranks every rank has one, with the same rule and `last`, the same state and the same calls; see
-    `gpu_nim.backends.communicator`.
+    On several ranks every rank has one, in its own bricks, with the same state and the same calls; see
+    `gpu_nim.backends.communicator`. Of the bytes that are `free` it takes more than is planned, where lists gain by them.
 
-    InsufficientMemoryError, before anything is allocated, when `device_bytes` are not free, and when more bricks are active in a
-    generation than were planned for.
+    InsufficientMemoryError when more bricks are active in a generation than were planned for.
     """
 
     saved = 1 << 16
     _bricks: DeviceBricks
 
-    def __init__(self, launcher: Launcher, rule: Rule, last: int, state: State | None = None, ranks: Communicator = ALONE) -> None:
+    def __init__(
+        self, launcher: Launcher, bricks: DeviceBricks, state: State | None = None, ranks: Communicator = ALONE, free: int = 0
+    ) -> None:
+        rule, last, xp = bricks.rule, bricks.last, launcher.xp
         super().__init__(rule, last, ranks)
-        self._launch = launcher
-        self._bricks = bricks = DeviceBricks(rule, last, self._ranks.rank, self._ranks.size)
-        work = f"a growth to generation {last} on {launcher.device}"
-        free = free_share(self._ranks, launcher.identity, launcher.free_memory())
-        require_memory(bricks.device_bytes, free, work)
-        xp = launcher.xp
+        self._launch, self._bricks = launcher, bricks
         self._capacity = capacity = bricks.capacity(free)
-        with device_memory_errors(work):
+        with device_memory_errors(f"a growth to generation {last} on {launcher.device}"):
             numbers, firsts, stops = bricks.columns.T
             columns = np.stack((numbers.astype(np.uint32).view(np.int32), firsts.astype(np.int32), stops.astype(np.int32)), axis=1)
             self._columns = xp.asarray(columns.reshape(-1))
@@ -142,7 +125,7 @@ class ExactlyOneEngine(BrickEngine):
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
             if first == 0:
                 self.generation = 0
-                self._seed()
+                self._set_newborns(self._seeds())
                 self._reports[:3] = self._launch.xp.asarray(self._seeded(section, share))
                 if cells:
                     grown.append(self._cells())

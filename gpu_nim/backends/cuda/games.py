@@ -109,7 +109,7 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on
     _require_total(box.last, _LARGEST_TOTAL, work)
     if box.k > _MAX_FLAGS:
         raise BackendError(f"{work}: expected at most {_MAX_FLAGS} coordinates, got {box.k}: use --backend numpy")
-    xp, flags = launch.xp, _flags(box.k)
+    xp, flags = launch.xp, np.dtype(np.uint8 if box.k <= 8 else np.uint32)
     kernel = "inequality_outcomes" if flags.itemsize == 1 else "inequality_outcomes_wide"
     with device_memory_errors(work):
         cells = xp.empty(prod(box.shape), flags)
@@ -209,10 +209,6 @@ class _Box:
 def _blocks(kernel: str, items: int) -> int:
     """The grid that gives each item a thread."""
     return -(-items // KERNELS[kernel].threads)
-
-
-def _flags(k: int) -> np.dtype[Any]:
-    return np.dtype(np.uint8 if k <= 8 else np.uint32)
 
 
 def _most_p_positions(shape: tuple[int, ...]) -> int:

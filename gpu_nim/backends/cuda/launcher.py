@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.availability import INSTALL, import_cupy
 from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, find_kernel, in_order
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "predicate_errors", "to_host"]
+__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "import_cupy", "predicate_errors", "to_host"]
+
+INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 
 
 class Launcher(Protocol):
@@ -125,7 +129,7 @@ class CupyLauncher:
             cupy = import_cupy()
         except ImportError as error:
             raise MissingDependency(f"the CUDA backend needs CuPy: {INSTALL} ({error})") from error
-        self._cupy = cupy
+        self.xp = self._cupy = cupy
         with device_memory_errors("opening the CUDA device"), uncounted():
             if number is not None:
                 cupy.cuda.Device(number % int(cupy.cuda.runtime.getDeviceCount())).use()
@@ -134,22 +138,11 @@ class CupyLauncher:
             cupy.cuda.runtime.memGetInfo()  # makes the context
         self._device = device
         self._table, self._sources = table, sources
-        self._shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
+        self.shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
         self._multiprocessors = int(attributes["MultiProcessorCount"])
         self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._functions: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._copying: Any = None  # the stream of copies to the host
-
-    @property
-    def xp(self) -> ModuleType:
-        """CuPy."""
-        module: ModuleType = self._cupy
-        return module
-
-    @property
-    def shared_limit(self) -> int:
-        """Bytes of shared memory that one block may have on this device."""
-        return self._shared_limit
 
     @property
     def device(self) -> str:
@@ -255,3 +248,24 @@ class CupyLauncher:
         function = self._modules[source, options].get_function(kernel)
         self._functions[kernel, options] = function
         return function
+
+
+def import_cupy() -> Any:
+    """Import CuPy, which makes its folder of compiled kernels then; where that cannot be written, it keeps them in memory.
+
+    Unless the user has set CUPY_ACCELERATORS or imported CuPy before, CUB is off: NVRTC needs 3 seconds for each of its reductions
+    and 0.2 for one of CuPy's own, and gpunim reduces little by CuPy.
+    """
+    os.environ.setdefault("CUPY_ACCELERATORS", "")  # CuPy reads it when it is imported
+    folder = Path(os.environ.get("CUPY_CACHE_DIR", "~/.cupy/kernel_cache"))
+    try:
+        folder = folder.expanduser()
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except (OSError, RuntimeError):  # which is raised where there is no home
+        writable = False
+    if not writable:
+        os.environ.update(CUPY_CACHE_DIR=gettempdir(), CUPY_CACHE_IN_MEMORY="1")  # a folder that is there, and stays as it is
+    import cupy
+
+    return cupy

@@ -15,7 +15,6 @@ from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.interface import Batch, Section, State, count_in_section
 from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import nim_plane_mix
-from gpu_nim.model.memory import require_memory
 from gpu_nim.model.rule import Cells
 
 _CONSTANTS = read_constants("nim.cu")
@@ -53,7 +52,6 @@ class NimEngine(GrowthEngine):
     def __init__(self, launcher: Launcher, last: int, state: State | None = None) -> None:
         super().__init__(NIM, last)
         self._launch = launcher
-        require_memory(device_bytes(last), launcher.free_memory(), f"nim to generation {last} on {launcher.device}")
         self._rows, self._row_words = last + 1, last // 64 + 1
         words, tiles = self._rows * self._row_words, _tiles(self._rows, self._row_words)
         xp = launcher.xp

@@ -16,15 +16,10 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, to_host
 
-__all__ = ["copy_to_host", "exchange_parts", "staged_bytes"]
+__all__ = ["copy_to_host", "exchange_parts"]
 
 _PIECE = 1 << 24  # bytes of a piece: its copy takes longer than the launch of the next, and page-locking it costs little
 _UNDER_WAY = 2
-
-
-def staged_bytes(row: int) -> int:
-    """Return the bytes of device memory of all pieces in flight, for entries of the first axis of `row` bytes."""
-    return _UNDER_WAY * max(_PIECE, row)
 
 
 def copy_to_host(launch: Launcher, out: NDArray[Any], piece: Callable[[int, int], Any]) -> None:

@@ -1,18 +1,21 @@
 """The NumPy backend: every capability on the CPU, without compilation."""
 
+from contextlib import suppress
 from functools import partial
+from platform import node
 
-from gpu_nim.backends.communicator import ALONE, Communicator
+from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State
-from gpu_nim.backends.numpy import games
+from gpu_nim.backends.numpy import exactly_one, games
 from gpu_nim.backends.numpy import nim as nim_planes
+from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.compilation import fits, installed
-from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, gains_by_loops, required_bytes
+from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
-from gpu_nim.backends.numpy.nim import COMPILED_FROM, NimEngine
+from gpu_nim.backends.numpy.nim import NimEngine
 from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.bricks import supports
+from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.memory import cores, host_memory
@@ -39,8 +42,11 @@ class NumpyBackend:
 
     @property
     def device(self) -> str:
-        """Return the processor's name."""
-        return processor_name()
+        """Return the processor's name and the number of its cores that this process may use."""
+        name, usable = "CPU", cores()
+        with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as lines:
+            name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
+        return f"{name}, {usable} core{'s' if usable != 1 else ''}"
 
     def on_rank(self, communicator: Communicator) -> "NumpyBackend":
         """Return the backend as one of several ranks has it."""
@@ -53,18 +59,22 @@ class NumpyBackend:
     def engine(self, rule: Rule, last: int, state: State | None = None, *, general: bool = False) -> EngineChoice:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
-        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule, beside=ranks.size > 1))
+        kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
+        free = host_memory() if ranks.size == 1 else free_per_rank(ranks, node(), host_memory())
         if kind == "touches":
-            return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None)
+            return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":
-            memory = nim_planes.required_bytes(last, plain=not threads)
-            lacks = threads > 0 and last >= COMPILED_FROM and not installed()
-            return EngineChoice(partial(NimEngine, last, state, plain=not threads), memory, lacks)
-        gains = threads > 0 and gains_by_loops(rule, last)
+            gains = threads > 0 and last >= nim_planes.COMPILED_FROM
+            loops = gains and fits()
+            memory = nim_planes.required_bytes(last, loops=loops)
+            return EngineChoice(partial(NimEngine, last, state, loops=loops), memory, free, gains and not installed())
+        bricks = Bricks(rule, last, ranks.rank, ranks.size)
+        gains = threads > 0 and CELLS * bricks.total >= exactly_one.COMPILED_FROM
         loops = gains and fits()
-        make = partial(_compiled_engine, threads) if loops else ExactlyOneEngine
-        memory = required_bytes(rule, last, ranks.size, loops=loops)
-        return EngineChoice(partial(make, rule, last, state, ranks), memory, gains and not installed())
+        busiest = bricks.busiest()
+        memory = CompactBricks(busiest).required_bytes if loops else exactly_one.required_bytes(busiest)
+        make = partial(_compiled_engine if loops else ExactlyOneEngine, bricks, state, ranks, threads)
+        return EngineChoice(make, memory, free, gains and not installed())
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
@@ -78,19 +88,7 @@ class NumpyBackend:
         return NumpyTracer(scene)
 
 
-def _compiled_engine(threads: int, rule: Rule, last: int, state: State | None, ranks: Communicator) -> Engine:
+def _compiled_engine(bricks: Bricks, state: State | None, ranks: Communicator, threads: int) -> Engine:
     from gpu_nim.backends.numpy.compiled_engine import CompiledEngine  # here, for numba's start-up time
 
-    return CompiledEngine(rule, last, state, ranks, threads)
-
-
-def processor_name() -> str:
-    """Return the processor's name and the number of its cores that this process may use."""
-    name = "CPU"
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
-    except OSError:
-        pass
-    usable = cores()
-    return f"{name}, {usable} core{'s' if usable != 1 else ''}"
+    return CompiledEngine(bricks, state, ranks, threads)

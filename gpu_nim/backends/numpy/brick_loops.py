@@ -1,11 +1,17 @@
-"""The loops of exactly-one growth that numba compiles: the algorithm of `cuda/exactly_one.cu`, a brick at a time.
+"""The loops of exactly-one growth that numba compiles, over compact bricks (`gpu_nim.backends.numpy.compact_bricks`).
 
-A generation has a list of the bricks in which it can touch anything. Of each the loops gather the newborns around it into windows
-(`gpu_nim.backends.numpy.brick_windows`). A touch is then one window, moved, and exactly one of all touches costs three operations
-for the 32 cells of a row.
+Layout. The table has the touched cells of each brick, words O of 64 bits, 32 or 64 bytes in all. Beside it a generation is the list
+of the bricks that have newborns, slab by slab, and these as words.
 
-A place in a list is a slot. Each brick of a list has links to the slots, in the list before, of those bricks around it whose
-newborns can reach it.
+Invariant. E has the cells of a slab that were touched once in this generation and never before, and is 0 between generations.
+Touches by a mask M are E = E & ~M | M & ~O, then O |= M. So when all touches are done, the newborns are E.
+
+Bytes. A newborn of edge moves 2.75 masks, into words that its neighbours in the brick mostly move too. E is kept for three slabs a
+thread, which caches hold; so of each brick in reach 32 bytes are read and written.
+
+Threads. A run of slabs is one piece of work: `grow` touches in it what the newborns of the run and of both slabs beside it touch
+there, slab by slab, and decides the cells of a slab as soon as the one above it is done. Threads take the next run from a counter,
+and write nothing else but a part of the new list that they reserve.
 """
 
 from __future__ import annotations
@@ -13,256 +19,357 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.np import arrayobj
 
-from gpu_nim.backends.numpy.brick_windows import AROUND, MARGIN, Windows
-from gpu_nim.backends.numpy.compilation import compiled
-from gpu_nim.backends.shared.bricks import ROWS
+from gpu_nim.backends.numpy.compact_bricks import Layout, Masks, Reflections, Shares
+from gpu_nim.backends.numpy.compilation import compiled, intrinsic
 from gpu_nim.model.digest import FINALIZER
 
-_TOGETHER = 8  # bricks whose windows are made together: what is stored as words is read as vectors some time later
+_ONE, _SIX, _THREE = np.uint64(1), np.uint64(6), np.uint32(3)
+_ALL = np.uint32((1 << 27) - 1)  # a brick and all around it, as `Masks.reach` has them
+_AHEAD = np.uint64(3)  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
-# The number of the only bit of a word: the word times this number begins with five bits that no other such word's product does.
-_SEQUENCE = 0x077CB531
-_BIT = np.zeros(32, np.int64)
-_BIT[[(_SEQUENCE << bit & 0xFFFFFFFF) >> 27 for bit in range(32)]] = np.arange(32)
-
-
-class Shape(NamedTuple):
-    """The bricks of a growth and its rule.
-
-    Attributes:
-        columns: for each column of bricks, with a border of columns around all: the number of brick w less w, the first w, the last
-            w + 1, and the thread that has it, or -1; int32 of shape (columns_u + 2, columns_v + 2, 4).
-        windows: what a brick reads around it.
-        rows: those whose newborns reach the bricks at each (du, dv), a bit each; int64 of shape (9,).
-        low, high: the bits of a word whose newborns reach the bricks below and above.
-        logs: the binary logarithms of a brick's rows in u and v.
-        packed, spatial: as of `BrickGrid`.
-        parity_of_v: whether v counts for the parity of w.
-        orbits: how many cells a newborn stands for, by whether its u, v and w are not 0; int64 of shape (2, 2, 2).
-        mixing: the digest's linear mix of a cell in u, v and w, and that of the corner; uint64.
-    """
-
-    columns: Any
-    windows: Windows
-    rows: Any
-    low: Any
-    high: Any
-    logs: tuple[int, int]
-    packed: int
-    parity_of_v: int
-    spatial: bool
-    orbits: Any
-    mixing: Any
 
 
 class List(NamedTuple):
-    """A list of bricks, by slot. The last slot has no newborns: it stands for all bricks that are not in the list.
+    """Bricks with newborns.
 
     Attributes:
-        places: the (u, v, w) of bricks, counted in bricks, and their numbers; int32 of shape (slots, 4).
-        newborn: the rows of newborns; uint32 of shape (slots, 32).
-        reached: the bricks around each that its newborns reach, a bit each; int32 of shape (slots,).
+        bricks: the y and z of each, as `Layout.shift` says, int64 of shape (slots,).
+        born: its newborns, uint64 of shape (slots, words).
+        slots: of each slab, with a border of one, the first slot and the slot after the last: those that the rank grew, and those
+            that it received; int64 of shape (2, slabs + 2, 2).
     """
 
-    places: Any
-    newborn: Any
-    reached: Any
+    bricks: Any
+    born: Any
+    slots: Any
 
 
-@compiled
-def link(shape: Shape, old: List, parts: Any, new: List, links: Any, index: Any, thread: int, first: int) -> int:
-    """List the bricks of a thread that the newborns of the last list reach, and link them to these; return how many there are.
+class Scratch(NamedTuple):
+    """Three slabs that follow one another, of one thread.
 
-    Args:
-        shape: the bricks.
-        old: the last list.
-        parts: its slots, from and to, shape (parts, 2).
-        new: the list to make.
-        links: for each of its bricks the slots, in the last list, of those around it; int32 of shape (slots, 27).
-        index: the slot of each brick in the new list, plus one; 0 of all of the thread's.
-        thread: the thread.
-        first: the first slot that the thread may use.
+    Attributes:
+        once: E of each brick, uint64 of shape (3 * bricks * words,).
+        touched: whether each brick is touched in this generation, uint8 of shape (3 * bricks,).
+        found: the y and z of those that are, int64 of shape (3, bricks).
+        counts: how many these are, int64 of shape (3,).
     """
-    columns, places, nowhere = shape.columns, new.places, len(links) - 1
-    count = 0
-    for part in range(len(parts)):
-        for slot in range(parts[part, 0], parts[part, 1]):
-            reached = old.reached[slot]
-            if reached == 0:
-                continue
-            u, v, w = old.places[slot, 0], old.places[slot, 1], old.places[slot, 2]
-            for side in range(9):
-                some = reached >> 3 * side & 7
-                if some == 0:
-                    continue
-                beside_u, beside_v = u + side // 3 - 1, v + side % 3 - 1
-                column = columns[beside_u + 1, beside_v + 1]
-                if column[3] != thread:
-                    continue
-                for dw in range(-1, 2):
-                    if not some >> dw + 1 & 1 or w + dw < column[1] or w + dw >= column[2]:
-                        continue
-                    brick = column[0] + w + dw
-                    at = index[brick] - 1
-                    if at < 0:
-                        at = first + count
-                        count += 1
-                        index[brick] = at + 1
-                        places[at, 0], places[at, 1], places[at, 2], places[at, 3] = beside_u, beside_v, w + dw, brick
-                        for d in range(AROUND):
-                            links[at, d] = nowhere
-                    links[at, AROUND - 1 - (3 * side + dw + 1)] = slot
-    return count
+
+    once: Any
+    touched: Any
+    found: Any
+    counts: Any
 
 
-@compiled
-def _gathered(shape: Shape, old: List, around: Any, windows: Any) -> None:
-    """Gather the windows of a brick beside no mirror."""
-    nowhere = len(old.newborn) - 1
-    for d in range(AROUND):
-        if around[d] != nowhere:
-            words, rows, targets = old.newborn[around[d]], shape.windows.sources[d // 3], shape.windows.targets[d // 3]
-            right, left = np.uint64(32 - MARGIN if d % 3 == 0 else 0), np.uint64(0 if d % 3 == 0 else MARGIN + 32 * (d % 3 - 1))
-            for i in range(shape.windows.gathered[d // 3]):
-                windows[targets[i]] |= np.uint64(words[rows[i]]) >> right << left
+class Growth(NamedTuple):
+    """A growth.
 
-
-@compiled
-def _mirrored(shape: Shape, kind: int, old: List, around: Any, windows: Any) -> None:
-    """Gather the windows of a brick beside a mirror, of this class."""
-    tables = shape.windows
-    for number in range(len(windows)):
-        d, row = tables.side[kind, number], tables.row[kind, number]
-        if d >= 0:
-            here, shift = np.uint64(old.newborn[around[d], row]), np.uint64(MARGIN + tables.moved[kind, number])
-            lower = (here << np.uint64(32) | np.uint64(old.newborn[around[d - 1], row])) >> shift
-            windows[number] = lower | np.uint64(old.newborn[around[d + 1], row]) << np.uint64(64) - shift
-    for cell in tables.cells[tables.first[kind] : tables.first[kind + 1]]:
-        born = np.uint64(old.newborn[around[cell[2]], cell[3]]) >> np.uint64(cell[4]) & np.uint64(1)
-        windows[cell[0]] |= born << np.uint64(cell[1])
-
-
-@compiled
-def grow(shape: Shape, old: List, new: List, links: Any, index: Any, touched: Any, start: int, stop: int) -> None:
-    """Find the newborns of some slots of the new list, mark what they touch, and empty the index.
-
-    Args:
-        shape: the bricks.
-        old: the last list.
-        new: the new list.
-        links: as for `link`.
-        index: as for `link`.
-        touched: the rows of cells that were touched, of all bricks; uint32 of shape (bricks, 32).
-        start: the first slot.
-        stop: the slot after the last.
+    Attributes:
+        layout: the bricks.
+        masks: what newborns touch.
+        walls: what those near walls touch.
+        owned: the cells that the rank decides.
+        table: O of each brick, uint64 of shape (bricks * words,).
     """
-    size_u, size_v = 1 << shape.logs[0], 1 << shape.logs[1]
-    shifts, width, last = shape.windows.shifts, shape.windows.width, shape.windows.last
-    rows, span = shifts.shape[1], -(-((size_u - 1) * width + size_v) // 16) * 16
-    kinds, interior = len(shifts), len(shape.windows.side) - 1
-    # Four touches at once, of which the last may be rows of zeros.
-    touches = np.full((-(-len(shape.windows.touches) // 4), 4), kinds * rows)
-    for number, touch in enumerate(shape.windows.touches):
-        touches[number // 4, number % 4] = touch
-    windows = np.empty((_TOGETHER, rows), np.uint64)
-    moved = np.zeros((_TOGETHER, (kinds + 1) * rows + span), np.uint32)
-    once, twice = np.empty((_TOGETHER, span), np.uint32), np.empty((_TOGETHER, span), np.uint32)
-    for begin in range(start, stop, _TOGETHER):
-        count = min(_TOGETHER, stop - begin)
-        windows[:] = 0
-        for i in range(count):
-            slot = begin + i
-            place = new.places[slot]
-            index[place[3]] = 0
-            kind = (min(place[0], last[0]) * (last[1] + 1) + min(place[1], last[1])) * (last[2] + 1) + min(place[2], last[2])
-            if kind == interior:
-                _gathered(shape, old, links[slot], windows[i])
-            else:
-                _mirrored(shape, kind, old, links[slot], windows[i])
-        for i in range(count):
-            window = windows[i]
-            for kind in range(kinds):
-                bits, shifted = shifts[kind], moved[i, kind * rows : (kind + 1) * rows]
-                for row in range(rows):
-                    shifted[row] = np.uint32(window[row] >> bits[row])
-        once[:] = 0
-        twice[:] = 0
-        for i in range(count):
-            some, seen, again = moved[i], once[i], twice[i]
-            for four in range(len(touches)):
-                a, b, c, d = touches[four]
-                of_a, of_b, of_c, of_d = some[a : a + span], some[b : b + span], some[c : c + span], some[d : d + span]
-                for row in range(span):
-                    first_two, last_two = of_a[row] | of_b[row], of_c[row] | of_d[row]
-                    both = of_a[row] & of_b[row] | of_c[row] & of_d[row] | first_two & last_two
-                    again[row] |= both | seen[row] & (first_two | last_two)
-                    seen[row] |= first_two | last_two
-        for i in range(count):
-            brick = new.places[begin + i, 3]
-            for u in range(size_u):
-                closed = touched[brick, u * size_v : (u + 1) * size_v]
-                born = new.newborn[begin + i, u * size_v : (u + 1) * size_v]
-                seen, again = once[i, u * width : u * width + size_v], twice[i, u * width : u * width + size_v]
-                for v in range(size_v):
-                    born[v] = seen[v] & ~(again[v] | closed[v])
-                    closed[v] |= seen[v]
+
+    layout: Layout
+    masks: Masks
+    walls: Reflections
+    owned: Shares
+    table: Any
+
+
+@intrinsic
+def _lowest(_: Any, word: Any) -> Any:
+    """The number of the lowest bit of a word that is not 0."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), code
+
+
+def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """A pointer to an element of the first argument, by the second one."""
+    make_array: Any = arrayobj.make_array
+    return builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
+
+
+@intrinsic
+def _prefetch(_: Any, array: Any, index: Any) -> Any:
+    """Prefetch an element of an array, to write."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(context, builder, signature, arguments)
+        void, i32 = ir.VoidType(), ir.IntType(32)
+        kind = ir.FunctionType(void, [pointer.type, i32, i32, i32])
+        builder.call(builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind), [pointer, i32(1), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), code
+
+
+@intrinsic
+def _fetch_add(_: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add to an element of an array of int64, atomically, and return what it was."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(context, builder, signature, arguments)
+        return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
+
+    return types.int64(array, types.uint64, types.int64), code
 
 
 @compiled
-def count(shape: Shape, lists: List, start: int, stop: int, section: int, level: int) -> tuple[int, Any, int]:
-    """Count the newborns of some slots, and find which bricks they reach.
+def _apart(walls: Reflections, x: int, y: int, z: int) -> tuple[int, int, int]:
+    """The distances of a brick from the walls, in bricks."""
+    corner, across = walls.corner, walls.across
+    u = corner[0] + across[0, 0] * x + across[0, 1] * y + across[0, 2] * z
+    v = corner[1] + across[1, 0] * x + across[1, 1] * y + across[1, 2] * z
+    w = corner[2] + across[2, 0] * x + across[2, 1] * y + across[2, 2] * z
+    return u, v, w
 
-    Args:
-        shape: the bricks.
-        lists: the list.
-        start: the first slot.
-        stop: the slot after the last.
-        section: what to count, as `Bricks.section` says; 0 for nothing.
-        level: at which level.
 
-    Returns:
-        Births, orbit by orbit; their checksum; those in the section.
-    """
-    log_u, log_v = shape.logs
-    stride = shape.mixing[2] << np.uint64(shape.packed)
-    births, checksum, found = 0, np.uint64(0), 0
-    for slot in range(start, stop):
-        place, words = lists.places[slot], lists.newborn[slot]
-        any_, below, above = 0, 0, 0
-        for row in range(ROWS):
-            word = words[row]
-            if word == 0:
-                continue
-            any_ |= 1 << row
-            below |= ((word & shape.low) != 0) << row
-            above |= ((word & shape.high) != 0) << row
-            u, v = (place[0] << log_u) + (row >> log_v), (place[1] << log_v) + (row & (1 << log_v) - 1)
-            w = (place[2] << 5 + shape.packed) + (u + v * shape.parity_of_v & shape.packed)
-            mixed = (
-                shape.mixing[3] + np.uint64(u) * shape.mixing[0] + np.uint64(v) * shape.mixing[1] + np.uint64(w) * shape.mixing[2]
-            )
-            sizes = shape.orbits[int(u != 0), int(v != 0)]
-            left = np.uint32(word)
+@compiled
+def _near(walls: Reflections, u: int, v: int, w: int, word: int) -> Any:
+    """The cells of a word that are near a wall, in a brick at these distances."""
+    last, near = walls.last, walls.near
+    return near[0, min(u, last[0]), word] | near[1, min(v, last[1]), word] | near[2, min(w, last[2]), word]
+
+
+@compiled
+def _class(layout: Layout, walls: Reflections, u: int, v: int, w: int, place: int) -> Any:
+    """The class of a cell at some place of a brick at these distances."""
+    limits, along = walls.limits, walls.along[place]
+    kind = min((u << layout.logs[0]) + along[0], limits[0])
+    kind = kind * (limits[1] + 1) + min((v << layout.logs[0]) + along[1], limits[1])
+    return kind * (limits[2] + 1) + min((w << layout.logs[2]) + along[2], limits[2])
+
+
+@compiled
+def _locate(layout: Layout, x: int, y: int, z: int) -> Any:
+    """The place of a site in its brick."""
+    logs = layout.logs
+    row = (x & (1 << logs[0]) - 1) << logs[1] | y & (1 << logs[1]) - 1
+    return layout.place[row << logs[2] | z & (1 << logs[2]) - 1]
+
+
+@compiled
+def _touch(table: Any, once: Any, word: Any, scratch: Any, mask: Any) -> None:
+    """Touch the cells of a mask in a word of the table, and of E."""
+    seen = table[word]
+    once[scratch] = once[scratch] & ~mask | mask & ~seen
+    table[word] = seen | mask
+
+
+@compiled
+def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, distances: Any, place: Any) -> Any:
+    """Touch what a newborn near walls touches in some slabs; return the bricks touched, as `Masks.reach` has them."""
+    layout, walls, reached = growth.layout, growth.walls, np.uint32(0)
+    logs, site = layout.logs, layout.site[place]
+    kind = _class(layout, walls, *distances, place)
+    for touch in walls.touches[walls.first[kind] : walls.first[kind + 1]]:
+        x, y, z = site[0] + touch[0], site[1] + touch[1], site[2] + touch[2]
+        dx, dy, dz = (x >> logs[0]) + 1, (y >> logs[1]) + 1, (z >> logs[2]) + 1
+        if sides >> dx & 1:
+            target = _locate(layout, x, y, z)
+            column, word = np.uint64(3 * dx + dy), np.uint64(layout.words * dz) + (target >> _SIX)
+            for _ in range(touch[3]):
+                _touch(growth.table, once, base[column] + word, near[column] + word, _ONE << (target & np.uint64(63)))
+            reached |= np.uint32(1 << 9 * dx + 3 * dy + dz)
+    return reached
+
+
+@compiled
+def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> None:
+    """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched."""
+    layout, masks, walls, table = growth.layout, growth.masks, growth.walls, growth.table
+    words, columns, low, last = np.uint64(layout.words), layout.columns, (1 << layout.shift) - 1, walls.last
+    first, reach, face = masks.first[sides], masks.reach[sides], masks.face[sides]
+    once, touched, found, counts = scratch.once, scratch.touched, scratch.found, scratch.counts
+    numbers, base, near = np.empty(9, np.uint64), np.empty(9, np.uint64), np.empty(9, np.uint64)
+    # From the number of a brick in the table to that in the scratch.
+    apart = np.array([(slab + dx) % 3 * found.shape[1] - layout.starts[slab + dx] for dx in range(3)])
+    stop = np.uint64(old.slots[part, slab + 1, 1])
+    for slot in range(np.uint64(old.slots[part, slab + 1, 0]), stop):
+        some = np.uint64(0)
+        for k in range(words):
+            some |= old.born[slot, k] & face[k]
+        if not some:
+            continue
+        if slot + _AHEAD < stop:
+            ahead = old.bricks[slot + _AHEAD]
+            for dx, dy in ((0, 1), (1, 0), (1, 1), (1, 2), (2, 1)):
+                column = columns[np.uint64(slab + dx), np.uint64((ahead >> layout.shift) + dy)]
+                _prefetch(table, np.uint64(column + (ahead & low)) * words)
+        y, z = old.bricks[slot] >> layout.shift, old.bricks[slot] & low
+        for dx in range(3):
+            for dy in range(3):
+                number, column = columns[np.uint64(slab + dx), np.uint64(y + dy)] + z - 1, np.uint64(3 * dx + dy)
+                numbers[column] = np.uint64(number + apart[dx])
+                base[column], near[column] = np.uint64(number) * words, numbers[column] * words
+        distances = u, v, w = _apart(walls, slab, y, z)
+        beside = u < last[0] or v < last[1] or w < last[2]
+        reached = np.uint32(0)
+        for k in range(words):
+            left = old.born[slot, k] & face[k]
+            if beside and left:
+                walled = left & _near(walls, u, v, w, k)
+                left ^= walled
+                while walled:
+                    reached |= _reflect(growth, once, sides, base, near, distances, k << _SIX | _lowest(walled))
+                    walled &= walled - _ONE
             while left:
-                only = np.uint32(left & (~left + np.uint32(1)))
-                left ^= only
-                bit = _BIT[np.uint32(only * np.uint32(_SEQUENCE)) >> np.uint32(27)]
-                height = w + (bit << shape.packed)
-                size = sizes[int(height != 0)]
-                births += size
-                mix = mixed + stride * np.uint64(bit)
-                for shift, factor in _FACTORS:
-                    mix = (mix ^ mix >> shift) * factor
-                checksum += np.uint64(size) * mix
-                if section == 8:
-                    found += size * ((height == level) + (v + height == level) + (shape.spatial and u + v + height == level))
-                elif section:
-                    found += size * ((u if section == 1 else v if section == 2 else height) == level)
-        reached = 0
-        if any_:
-            for side in range(9):
-                rows = shape.rows[side]
-                reached |= (((below & rows) != 0) | ((any_ & rows) != 0) << 1 | ((above & rows) != 0) << 2) << 3 * side
-        lists.reached[slot] = reached
-    return births, checksum, found
+                place = k << _SIX | _lowest(left)
+                left &= left - _ONE
+                reached |= reach[place]
+                for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
+                    target = masks.target[entry]
+                    column, word = target & np.uint64(15), target >> np.uint64(4)
+                    _touch(table, once, base[column] + word, near[column] + word, masks.mask[entry])
+        while reached:
+            bit = _lowest(np.uint64(reached))
+            reached &= reached - np.uint32(1)
+            side = bit // np.uint64(3)
+            number = numbers[side] + bit - np.uint64(3) * side
+            if not touched[number]:
+                touched[number] = 1
+                dx, dy, dz = side // np.uint64(3), side % np.uint64(3), bit % np.uint64(3)
+                into = (np.uint64(slab) + dx) % np.uint64(3)
+                found[into, counts[into]] = (y + np.int64(dy) - 1) << layout.shift | z + np.int64(dz) - 1
+                counts[into] += 1
+
+
+@compiled
+def _settle(growth: Growth, slab: int, scratch: Scratch, new: List, slot: int) -> int:
+    """List the bricks with newborns in a slab from a slot on; return the slot after these."""
+    layout, owned, words, into = growth.layout, growth.owned, np.uint64(growth.layout.words), (slab + 1) % 3
+    apart = into * scratch.found.shape[1] - layout.starts[slab + 1]
+    for brick in scratch.found[into, : scratch.counts[into]]:
+        y, z = brick >> layout.shift, brick & (1 << layout.shift) - 1
+        number = np.uint64(layout.columns[slab + 1, y + 1] + z + apart)
+        scratch.touched[number] = 0
+        own = owned.masks[slab * owned.axis[0] + y * owned.axis[1] + z * owned.axis[2] - owned.least]
+        some = np.uint64(0)
+        for k in range(words):
+            born = scratch.once[number * words + k] & own[k]
+            scratch.once[number * words + k] = 0
+            new.born[slot, k] = born
+            some |= born
+        new.bricks[slot] = brick
+        slot += some != 0
+    scratch.counts[into] = 0
+    return slot
+
+
+@compiled
+def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any, int]:
+    """Count the newborns of some slabs, orbit by orbit, their checksum, and how many bricks those of each brick reach, at most."""
+    layout, walls, reach = growth.layout, growth.walls, growth.masks.reach[7]
+    last, mixing, low = walls.last, layout.mixing, (1 << layout.shift) - 1
+    births, checksum, room = 0, np.uint64(0), 0
+    for slab in range(start, stop):
+        for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
+            y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
+            u, v, w = _apart(walls, slab, y, z)
+            beside = u < last[0] or v < last[1] or w < last[2]
+            corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
+            corner += np.uint64(y << layout.logs[1]) * mixing[1] + np.uint64(z << layout.logs[2]) * mixing[2]
+            far, total, reached = 0, np.uint64(0), np.uint32(0)
+            for k in range(np.uint64(layout.words)):
+                left = lists.born[slot, k]
+                near = left & _near(walls, u, v, w, k) if beside else np.uint64(0)
+                left ^= near
+                while left:
+                    place = k << _SIX | _lowest(left)
+                    total += _finalized(corner + layout.mixed[place])
+                    reached |= reach[place]
+                    left &= left - _ONE
+                    far += 1
+                reached |= _ALL if near else np.uint32(0)
+                while near:
+                    place = k << _SIX | _lowest(near)
+                    near &= near - _ONE
+                    size = walls.orbit[_class(layout, walls, u, v, w, place)]
+                    births += size
+                    checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
+            births += far * layout.order
+            checksum += total * np.uint64(layout.order)
+            while reached:
+                room += 1
+                reached &= reached - np.uint32(1)
+    return births, checksum, room
+
+
+@compiled
+def _finalized(mix: Any) -> Any:
+    """The digest's finalizer."""
+    for shift, factor in _FACTORS:
+        mix = (mix ^ mix >> shift) * factor
+    return mix
+
+
+@compiled
+def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any, int]:
+    """Grow run after run of slabs, as the counter says, until none is left; return what `count` does.
+
+    Args:
+        growth: the growth.
+        old: the last list.
+        new: the list to make, with room for the bricks that the newborns can reach.
+        counters: the next run, and the next free slot, of all threads; int64 of shape (2,).
+        runs: the first slab of each run, and the slab after the last; int64 of shape (runs + 1,).
+        scratch: of the thread.
+    """
+    births, checksum, room = 0, np.uint64(0), 0
+    while True:
+        run = _fetch_add(counters, np.uint64(0), 1)
+        if run >= len(runs) - 1:
+            return births, checksum, room
+        start, stop = runs[run], runs[run + 1]
+        for slab in range(start - 1, stop + 1):
+            # Newborns of both slabs beside the run touch in it, too; none of them outside of it.
+            sides = 7 & -(1 << max(0, start + 1 - slab)) & (1 << min(3, stop + 1 - slab)) - 1
+            for part in range(2):
+                if old.slots[part, slab + 1, 0] < old.slots[part, slab + 1, 1]:
+                    _push(growth, old, part, slab, sides, scratch)
+            found = scratch.counts[slab % 3]
+            if found:
+                done, slot = slab - 1, _fetch_add(counters, np.uint64(1), found)
+                new.slots[0, slab, 0], new.slots[0, slab, 1] = slot, _settle(growth, done, scratch, new, slot)
+                some, mixed, reached = count(growth, new, done, slab)
+                births += some
+                checksum += mixed
+                room += reached
+
+
+@compiled
+def exchange_rows(growth: Growth, rows: Any, corners: Any, site: Any, back: bool) -> None:
+    """Read the touched cells of bricks of `gpu_nim.backends.shared.bricks`, or put them back.
+
+    Args:
+        growth: the growth.
+        rows: of these bricks; uint32 of shape (n, 32).
+        corners: the first site of each, from the corner of all compact bricks; int64 of shape (n, 3).
+        site: where each cell is from there, row after row; int64 of shape (1024, 3).
+        back: whether to put them back.
+    """
+    layout, table, logs, columns = growth.layout, growth.table, growth.layout.logs, growth.layout.columns
+    for i in range(len(rows)):
+        for cell in range(len(site)):
+            x, y, z = corners[i, 0] + site[cell, 0], corners[i, 1] + site[cell, 1], corners[i, 2] + site[cell, 2]
+            at_x, at_y, at_z = x >> logs[0], y >> logs[1], z >> logs[2]
+            if not (0 <= at_x < len(columns) - 2 and 0 <= at_y < columns.shape[1] - 2):
+                continue
+            if not layout.heights[at_x + 1, at_y + 1, 0] <= at_z < layout.heights[at_x + 1, at_y + 1, 1]:
+                continue
+            place = _locate(layout, x, y, z)
+            word = np.uint64((columns[at_x + 1, at_y + 1] + at_z) * layout.words) + (place >> _SIX)
+            bit = place & np.uint64(63)
+            if back:
+                table[word] |= np.uint64(rows[i, cell >> 5] >> np.uint32(cell & 31) & np.uint32(1)) << bit
+            else:
+                rows[i, cell >> 5] |= np.uint32(table[word] >> bit & _ONE) << np.uint32(cell & 31)

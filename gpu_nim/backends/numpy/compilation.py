@@ -42,3 +42,10 @@ def compiled(function: Callable[..., Any]) -> Any:
         return njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # neither the package's folder nor the user's own is writable
         return njit(nogil=True, error_model="numpy")(function)
+
+
+def intrinsic(function: Callable[..., Any]) -> Any:
+    """Return the function as one that compiled functions call: it returns its signature and what writes its LLVM code."""
+    from numba.extending import intrinsic
+
+    return intrinsic(function)

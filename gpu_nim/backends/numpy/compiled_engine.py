@@ -1,187 +1,171 @@
 """Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numpy.brick_loops`).
 
-Threads. The slabs of bricks are distributed over threads as over ranks (`gpu_nim.backends.shared.bricks.owners`). A thread lists
-the bricks of its own slabs that the last generation reaches. Then all threads grow what is listed, a share each: a brick's newborns
-and touches are written by who grows it, so that there are no locks, and the result does not depend on the number of threads.
-
-Ranks. The bricks beside those of a rank have slots too, for the newborns that other ranks send.
+States, and what ranks send, are in the bricks of `gpu_nim.backends.shared.bricks`; `_rows` converts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, product
-from typing import TypeAlias, TypeVar
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.brick_loops import List, Shape, count, grow, link
-from gpu_nim.backends.numpy.brick_windows import AROUND, windows
+from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, exchange_rows, grow
+from gpu_nim.backends.numpy.compact_bricks import SLOTS, CompactBricks
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import BITS, ROWS, Bricks, owners
+from gpu_nim.backends.shared.bricks import BITS, ROWS
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
-T = TypeVar("T")
-Counts: TypeAlias = tuple[int, int, int]  # births, their checksum, those in a section
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
+_RUNS = 4  # of slabs, for each thread
+_AROUND = 27  # bricks that a brick's newborns can touch
 
 
 class CompiledEngine(ExactlyOneEngine):
     """`ExactlyOneEngine` by compiled loops, for rules whose `Bricks` fit them.
 
+    >>> from gpu_nim.backends.shared.bricks import Bricks
     >>> from gpu_nim.model.rule import Rule, Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> CompiledEngine(square, 10).advance(6).births.tolist()  # A147582
+    >>> CompiledEngine(Bricks(square, 10)).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
 
-    _loops = True
+    _counted: list[int]
 
     def _allocate(self, threads: int) -> None:
-        bricks = self._bricks
-        self._shape = _shape(bricks, threads)
-        # Memory is taken as it is written to, and few slots of these are.
-        slots = bricks.held + 1
-        self._last, self._next = (
-            List(np.empty((slots, 4), np.int32), np.empty((slots, ROWS), np.uint32), np.empty(slots, np.int32)) for _ in range(2)
-        )
-        self._last.newborn[-1] = self._next.newborn[-1] = 0
-        self._links, self._index = np.empty((slots, AROUND), np.int32), np.zeros(slots, np.int32)
-        self._touched = np.zeros((slots, ROWS), np.uint32)
-        thread = self._shape.columns[1:-1, 1:-1, 3].reshape(-1)
-        _, first, stop = bricks.columns[bricks.owned].T
-        sizes = np.bincount(thread[bricks.owned], stop - first, threads).astype(np.int64)
-        self._first = np.cumsum(sizes) - sizes
-        self._parts = np.zeros((threads + 1, 2), np.int64)  # slots of the last list, of each thread and of what other ranks sent
+        compact = self._compact = CompactBricks(self._bricks)
+        table = np.zeros(compact.total * compact.words, np.uint64)
+        self._growth = Growth(compact.layout(), compact.masks(), compact.reflections(), compact.owned, table)
+        self._scratches = [self._scratch() for _ in range(threads)]
+        self._last, self._next = self._list(SLOTS), self._list(SLOTS)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
+    def _scratch(self) -> Scratch:
+        bricks = self._compact.largest
+        once, touched = np.zeros(3 * bricks * self._compact.words, np.uint64), np.zeros(3 * bricks, np.uint8)
+        return Scratch(once, touched, np.empty((3, bricks), np.int64), np.zeros(3, np.int64))
+
+    def _list(self, slots: int) -> List:
+        words, slabs = self._compact.words, self._compact.slabs
+        return List(np.empty(slots, np.int64), np.empty((slots, words), np.uint64), np.zeros((2, slabs + 2, 2), np.int64))
+
     def _words(self, numbers: range) -> NDArray[np.uint32]:
-        return self._touched[numbers.start : numbers.stop]
+        return self._rows(np.arange(numbers.start, numbers.stop), np.zeros((len(numbers), ROWS), np.uint32), back=False)
 
     def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
-        self._touched[numbers] = words
+        self._rows(numbers, words, back=True)
+
+    def _rows(self, numbers: Ints, rows: NDArray[np.uint32], *, back: bool) -> NDArray[np.uint32]:
+        """Convert the touched cells of these bricks of `Bricks`."""
+        corners = self._compact.embedded(self._bricks.cells(self._bricks.place(numbers) * self._bricks.size)) - self._compact.origin
+        exchange_rows(self._growth, np.ascontiguousarray(rows), corners, self._sites, back)
+        return rows
+
+    @cached_property
+    def _sites(self) -> NDArray[np.int64]:
+        """Where the cells of a brick of `Bricks` are from its corner, row after row, shape (1024, 3)."""
+        cell = np.arange(ROWS * BITS)
+        places = self._bricks.join(np.zeros((1, 3), np.int64), cell // BITS, cell % BITS)
+        return self._compact.embedded(self._bricks.unfolded(places))
 
     def _set_newborns(self, representatives: Cells) -> None:
-        places, words = self._bricks.words(self._own(representatives))
-        self._parts[:] = 0
-        self._parts[0, 1] = self._put(places, words, 0)
-        self._touched[self._bricks.number(places)] |= words
-        self._counted = self._count()
+        bricks, places = self._compact.split(self._bricks.cells(self._own(representatives)))
+        self._put(0, bricks, places)
+        self._put(1, bricks[:0], places[:0])
+        number = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1] + bricks[:, 2]
+        np.bitwise_or.at(self._growth.table, number * self._compact.words + (places >> 6), _bits(places))
+        self._recount()
 
-    def _put(self, places: NDArray[np.int64], newborn: NDArray[np.uint32], first: int) -> int:
-        """Put bricks with newborns into the slots from `first` on; return the slot after these."""
-        stop = first + len(places)
-        self._last.places[first:stop, :3], self._last.places[first:stop, 3] = places, self._bricks.number(places)
-        self._last.newborn[first:stop] = newborn
-        count(self._shape, self._last, first, stop, 0, 0)
-        return stop
+    def _put(self, part: int, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
+        """Make a part of the last list of cells, the second one behind the first."""
+        keys = np.column_stack((bricks[:, 0], bricks[:, 1] << self._growth.layout.shift | bricks[:, 2]))
+        found, which = np.unique(keys, axis=0, return_inverse=True)
+        first = int(self._last.slots[0].max()) * part
+        born = np.zeros((len(found), self._compact.words), np.uint64)
+        np.bitwise_or.at(born, (which.reshape(-1), places >> 6), _bits(places))
+        ends = first + np.searchsorted(found[:, 0], np.arange(-1, self._compact.slabs + 2))
+        self._last.slots[part] = np.stack((ends[:-1], ends[1:]), axis=1)
+        held, words, slots = self._last
+        self._last = List(np.concatenate((held[:first], found[:, 1])), np.concatenate((words[:first], born)), slots)
 
     def _step(self) -> None:
         if self._ranks.size > 1:
             self._exchange()
-        shape, last, new, links, index = self._shape, self._last, self._next, self._links, self._index
+        received = int(np.diff(self._last.slots[1]).sum())
+        most = self._compact.total
+        needed = min(self._counted[2] + _AROUND * received, most)
+        if needed > len(self._next.bricks):
+            self._next = self._list(min(needed + needed // 4, most))
+        self._next.slots[:] = 0
+        threads = len(self._scratches) if self._last.slots.max() >= _FEW else 1
+        # Runs of slabs with about equally many bricks.
+        bricks = np.cumsum(np.diff(self._last.slots).sum(axis=(0, 2))[1:-1])
+        shares = bricks[-1] * np.arange(1, threads * _RUNS if threads > 1 else 1) // (threads * _RUNS)
+        runs = np.unique(np.concatenate(([0], np.searchsorted(bricks, shares) + 1, [self._compact.slabs])))
+        counters = np.zeros(2, np.int64)
 
-        def linked(thread: int) -> int:
-            return int(link(shape, last, self._parts, new, links, index, thread, self._first[thread]))
-
-        def grown(start: int, stop: int) -> Counts:
-            grow(shape, last, new, links, index, self._touched, start, stop)
-            counts: Counts = count(shape, new, start, stop, 0, 0)
+        def grown(thread: int) -> tuple[int, int, int]:
+            counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, runs, self._scratches[thread])
             return counts
 
-        counts = self._each(linked)
-        self._parts[-1] = 0
-        self._parts[:-1] = np.stack((self._first, self._first + counts), axis=1)
-        self._last, self._next = new, last
-        # What was just written is counted sooner than it is read again.
-        self._counted = self._shared(grown)
+        others = [self._pool.submit(grown, thread) for thread in range(1, threads)] if self._pool else []
+        self._counted = [sum(map(int, part)) for part in zip(grown(0), *(other.result() for other in others), strict=True)]
+        self._last, self._next = self._next, self._last
         if self.rule.universe is not None:
             self._leave_out()
-            self._counted = self._count()
+            self._recount()
 
-    def _each(self, work: Callable[[int], T]) -> list[T]:
-        """Call a function for each thread; this one has the first."""
-        threads = range(len(self._first))
-        if self._pool is None or np.diff(self._parts).sum() < _FEW:
-            return list(map(work, threads))
-        others = [self._pool.submit(work, thread) for thread in threads[1:]]
-        return [work(0), *(other.result() for other in others)]
-
-    def _shared(self, work: Callable[[int, int], Counts]) -> list[int]:
-        """Call a function for runs of the newborns' slots, shared evenly among the threads; return the sums of what it counts."""
-        threads, first = len(self._first), self._parts[:-1, :1]
-        sizes = np.diff(self._parts[:-1])
-        before = np.cumsum(sizes)[:, None] - sizes
-        # Nearly all of what a thread listed is its own share, and in its core's cache.
-        cuts = first + np.clip(sizes.sum() * np.arange(threads + 1) // threads - before, 0, sizes)
-
-        def share(thread: int) -> list[Counts]:
-            return [work(start, stop) for start, stop in cuts[:, thread : thread + 2].tolist() if start < stop]
-
-        return [sum(map(int, part)) for part in zip((0, 0, 0), *chain.from_iterable(self._each(share)), strict=True)]
-
-    def _count(self, axes: int = 0, level: int = 0) -> list[int]:
-        """Count the newborns, and those at the level; see `count`."""
-        return self._shared(lambda start, stop: count(self._shape, self._last, start, stop, axes, level))
+    def _recount(self) -> None:
+        self._counted = list(map(int, count(self._growth, self._last, 0, self._compact.slabs)))
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that are within reach of this one's slabs."""
-        slots = self._slots()
-        sent = pack(self._bricks, self._last.places[slots, :3], self._last.newborn[slots])
-        first = self._bricks.count
-        self._parts[-1] = first, self._put(*unpack(self._ranks.exchange(sent)), first)
+        at = self._bricks.locate(self._born(self._compact.near_others().of)[0])
+        sent = pack(self._bricks, *self._bricks.words(at))
+        received = self._bricks.cells_of(*unpack(self._ranks.exchange(sent)))
+        self._put(1, *self._compact.split(received))
 
-    def _slots(self) -> Ints:
-        """The slots of the newborns."""
-        return np.concatenate([np.arange(start, stop) for start, stop in self._parts[:-1]])
+    def _born(self, only: Callable[[Ints, Ints, Ints], NDArray[np.uint64]] | None = None) -> tuple[Cells, Ints, Ints]:
+        """The newborns that the rank grew, their slots and their places: all, or those among the cells of bricks at (x, y, z)."""
+        first, stop = self._last.slots[0, 1:-1].T
+        slab = np.repeat(np.arange(len(first)), stop - first)
+        slots = np.repeat(first - np.cumsum(stop - first) + (stop - first), stop - first) + np.arange(len(slab))
+        y, z = np.divmod(self._last.bricks[slots], 1 << self._growth.layout.shift)
+        born = self._last.born[slots]
+        if only is not None:
+            born &= only(slab, y, z)
+        octets = born.astype("<u8").view(np.uint8).reshape(len(slots), 8 * self._compact.words)
+        bits = np.unpackbits(octets, axis=1, bitorder="little")
+        index, places = np.nonzero(bits)
+        bricks = np.stack((slab, y, z), axis=1)[index]
+        return self._compact.cells(bricks, places), slots[index], places
 
     def _leave_out(self) -> None:
         """Leave out newborns outside of the universe."""
-        slots = self._slots()
-        at = self._bricks.places_of(self._last.places[slots, :3], self._last.newborn[slots])
-        places, row, bit = self._bricks.split(at[~self.rule.inside(self._bricks.cells(at))])
-        order = slots[np.argsort(self._last.places[slots, 3])]
-        slots = order[np.searchsorted(self._last.places[order, 3], self._bricks.number(places))]
-        np.bitwise_xor.at(self._last.newborn, (slots, row), np.uint32(1) << bit.astype(np.uint32))
+        cells, slots, places = self._born()
+        outside = ~self.rule.inside(cells)
+        slots, places = slots[outside], places[outside]
+        np.bitwise_xor.at(self._last.born, (slots, places >> 6), _bits(places))
 
     @property
     def newborns(self) -> Cells:
-        slots = self._slots()
-        return self._bricks.cells_of(self._last.places[slots, :3], self._last.newborn[slots])
+        return self._born()[0]
 
     def _count_and_checksum(self) -> tuple[int, int]:
         births, mixed, _ = self._counted
         return births, mixed % 2**64
 
     def _section(self, axis: int, value: int) -> int:
-        axes, level, share = self._bricks.section(axis, value)
-        return self._count(axes, level)[2] // share
+        cells = self._born(self._compact.at_level(axis, value))[0]
+        return int(self.rule.symmetry.section_size(cells, axis, value).sum())
 
 
-def _shape(bricks: Bricks, threads: int) -> Shape:
-    slab_threads = np.where(bricks.owners == bricks.rank, owners(bricks.slabs, bricks.slab_reach, threads), -1)
-    columns = np.zeros((bricks.columns_u + 2, bricks.columns_v + 2, 4), np.int32)
-    columns[..., 3] = -1
-    columns[1:-1, 1:-1, :3] = bricks.columns.reshape(bricks.columns_u, bricks.columns_v, 3)
-    columns[1:-1, 1:-1, 3] = slab_threads[:, None] if bricks.spatial else slab_threads
-    (size_u, size_v, _), (reach_u, reach_v, reach_w) = bricks.size.tolist(), bricks.reach
-    u, v = np.divmod(np.arange(ROWS), size_v)
-    along_u, along_v = (u < reach_u, u >= 0, u >= size_u - reach_u), (v < reach_v, v >= 0, v >= size_v - reach_v)
-    rows = [((in_u & in_v) << np.arange(ROWS)).sum() for in_u, in_v in product(along_u, along_v)]
-    return Shape(
-        columns,
-        windows(bricks),
-        np.array(rows, np.int64),
-        np.uint32((1 << reach_w) - 1),
-        np.uint32(2**32 - 2 ** (BITS - reach_w)),
-        bricks.logs[:2],
-        bricks.packed,
-        int(not bricks.folded),
-        bricks.spatial,
-        bricks.rule.symmetry.orbit_size(bricks.cells(np.array(list(product((0, 1), repeat=3))))).reshape(2, 2, 2),
-        np.array(bricks.mixing(), np.uint64),
-    )
+def _bits(places: Ints) -> NDArray[np.uint64]:
+    """The bits of places in their words."""
+    bits: NDArray[np.uint64] = np.uint64(1) << (places & 63).astype(np.uint64)
+    return bits

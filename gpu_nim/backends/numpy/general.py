@@ -21,7 +21,6 @@ from gpu_nim.model.rule import Cells, Rule, Symmetry
 _EMPTY = np.int64(-1)
 _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 _MOVED = 1 << 20  # cells that move at a time
-_CELL_BYTES = 2  # of a box: touches
 _DENSE_BYTES = 1 << 30  # a box up to this size gets one slot per cell: untouched pages cost nothing
 
 
@@ -136,7 +135,7 @@ class GeneralEngine(TouchEngine, SteppedEngine):
         self._jumps = np.array(rule.offsets, np.int64) @ self._grid.strides
         self._born = np.zeros(1 << 16, np.bool_)
         self._born[list(rule.births)] = True
-        dense = _CELL_BYTES * self._grid.size <= min(_DENSE_BYTES, host_memory() // 2)
+        dense = np.dtype(np.uint16).itemsize * self._grid.size <= min(_DENSE_BYTES, host_memory() // 2)
         self._table = DenseTable(self._grid.size) if dense else HashTable()
         self._newborns = np.zeros(0, np.int64)
         if state is not None:
@@ -148,8 +147,11 @@ class GeneralEngine(TouchEngine, SteppedEngine):
     def _entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
         return self._table.entries()
 
-    def _seed(self) -> None:
-        self._newborns = np.sort(self._grid.encode(np.array(self.rule.seeds, np.int64)))
+    def _seeds(self) -> Cells:
+        return np.array(self.rule.seeds, np.int64)
+
+    def _set_newborns(self, cells: Cells) -> None:
+        self._newborns = np.sort(self._grid.encode(cells))
         slots, _ = self._table.locate(self._newborns)
         self._table.touches[slots] = CLOSED
 

@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.numpy.compilation import LOADED_BYTES, gains
+from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.rule import Cells
 
 #: Generations, from which on compiled loops gain more than it takes to load them.
@@ -51,29 +50,22 @@ def most_newborns(last: int) -> int:
     return newborns
 
 
-def compiled(last: int, *, plain: bool = False) -> bool:
-    """Return whether compiled loops grow it to generation `last`."""
-    return not plain and gains(last, COMPILED_FROM)
-
-
-def required_bytes(last: int, *, plain: bool = False) -> int:
-    """Return the planned bytes of memory for growing to generation `last`, by compiled loops unless `plain`.
+def required_bytes(last: int, *, loops: bool = False) -> int:
+    """Return the planned bytes of memory for growing to generation `last`, by compiled `loops` or without.
 
     >>> required_bytes(1024) < 1e6
     True
     """
-    loops = compiled(last, plain=plain)
     active = most_newborns(last) // _NEWBORNS_A_WORD * (_COMPILED_WORD_BYTES if loops else _WORD_BYTES)
     return 8 * (last + 1) * words_per_row(last) + LOADED_BYTES * loops + active
 
 
 class NimEngine(GrowthEngine):
-    """Three-pile Nim in progress, to at most generation `last`, by compiled loops unless `plain`."""
+    """Three-pile Nim in progress, to at most generation `last`, by compiled `loops` or without."""
 
-    def __init__(self, last: int, state: State | None = None, *, plain: bool = False) -> None:
+    def __init__(self, last: int, state: State | None = None, *, loops: bool = False) -> None:
         super().__init__(NIM, last)
-        require_memory(required_bytes(last, plain=plain), host_memory(), f"nim to generation {last}")
-        self._compiled = compiled(last, plain=plain)
+        self._compiled = loops
         self._row = words_per_row(last)
         self._plane = np.zeros((last + 1) * self._row, np.uint64)
         self._active = np.zeros(0, np.int64)

@@ -48,12 +48,12 @@ class NumpyTracer:
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._open = open_levels(scene)
-        self._asked = 0
+        self._requested = 0
 
     def _gains(self, more: int) -> bool:
         """Whether compiled loops do the rest, beginning with these: as much was asked for by now as it takes to load them."""
-        self._asked += more
-        return gains(self._asked, _COMPILED_FROM)
+        self._requested += more
+        return gains(self._requested, _COMPILED_FROM)
 
     @cached_property
     def _space(self) -> Any:

@@ -25,7 +25,7 @@ from functools import cached_property, reduce
 from itertools import compress, product
 from operator import add, mul
 from types import ModuleType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.interface import State
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.rule import Cell, Cells, Rule, Symmetry
+from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 #: Of a brick: its rows, and the bits of each.
 ROWS = BITS = 32
@@ -47,7 +47,6 @@ ENTRY = 4
 _SLICE = 1 << 12  # bricks of a state that are read at a time
 _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
 _LONGEST = 4  # rows in u of a brick in space: a touch goes no further in loops and kernels that know no others
-_COLUMN_BYTES = 24  # of `columns`
 _COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
 #: The slabs are cut into at least so many blocks for each rank, where that leaves them wide enough: fewer send less, more are
 #: spread more evenly.
@@ -76,19 +75,18 @@ def owners(slabs: int, narrowest: int, ranks: int) -> NDArray[np.int64]:
     return digits % ranks
 
 
-def supports(rule: Rule, *, beside: bool = False) -> bool:
-    """Return whether a rule is grown in bricks: births on exactly one touch, 2 or 3 dimensions, no `touches`.
+def supports(rule: Rule) -> bool:
+    """Return whether a rule is grown in bricks: births on exactly one touch, 2 or 3 dimensions, no `touches`, short offsets.
 
-    Args:
-        rule: the rule.
-        beside: whether touches may go no further than the bricks beside a brick. An offset's coordinates are then at most 4 in
-            size; with symmetry their sizes must add up to at most 4, or each be at most 2.
+    An offset's coordinates are at most 4 in size; with symmetry their sizes must add up to at most 4, or each be at most 2. So
+    touches go no further than the rows of the bricks beside a brick, and 16 bits beyond a word of a kernel's window: a row beyond
+    two mirrors is moved along w by the sum of its distances from them, at most 8.
 
-    >>> far = Rule(2, ((9, 0),), births=frozenset({1}), seeds=((0, 0),))
-    >>> supports(far), supports(far, beside=True)
+    >>> supports(Rule(2, ((4, 0),), frozenset({1}), seeds=((0, 0),))), supports(Rule(2, ((9, 0),), frozenset({1}), seeds=((0, 0),)))
     (True, False)
     """
-    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and (not beside or Bricks(rule, 0).fits)
+    fitting = rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
+    return fitting and max(BrickGrid(rule).reach) <= _LONGEST
 
 
 class BrickGrid:
@@ -128,6 +126,19 @@ class BrickGrid:
         self.origin = np.zeros(3, np.int64)
         self.walls = (self.folded, self.folded, self.signed or rule.octant) if self.folded else (rule.octant,) * 3
 
+    @cached_property
+    def reach(self) -> tuple[int, int, int]:
+        """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
+        offsets = np.abs(np.array(self.rule.offsets, np.int64))
+        most = int(offsets.max())
+        if self.folded:
+            # Folding brings no two points further apart, neither in the largest coordinate nor in their sum.
+            difference = min(2 * most, int(offsets.sum(axis=1).max()))
+            u, v, w = (difference if self.spatial else 0), difference, most
+        else:
+            u, v, w = (int(x) for x in np.abs(self.folding @ offsets.T).max(axis=1))
+        return u, v, (w + 2) // 2 if self.packed else w
+
     def locate(self, cells: Cells) -> NDArray[np.int64]:
         """Return the (u, v, w) of cells, shape (N, 3)."""
         return cells.astype(np.int64) @ self.folding.T - self.origin
@@ -137,6 +148,11 @@ class BrickGrid:
         moved = [places[:, axis] + corner for axis, corner in enumerate(self.origin.tolist())]
         # Sums, where a matrix product would do: CuPy hands products to cuBLAS, which the extras do not install.
         return xp.stack([reduce(add, compress(moved, row)) for row in self._unfold.tolist()], axis=1)
+
+    def unfolded(self, distances: NDArray[np.int64]) -> Cells:
+        """Return the cells at these (u, v, w) from 0, shape (N, dimension)."""
+        cells: Cells = distances @ self._unfold.T
+        return cells
 
     def parity(self, u: Any, v: Any) -> Any:
         """Return the least w of a row."""
@@ -209,9 +225,9 @@ class Bricks(BrickGrid):
     def __init__(self, rule: Rule, last: int, rank: int = 0, ranks: int = 1) -> None:
         super().__init__(rule)
         self.last, self.rank, self.ranks = last, rank, ranks
-        self._supports = {f: self._support(np.array(f, np.int64)) for f in product((-1, 0, 1), repeat=rule.dimension)}
-        low = [-self._support(-functional) for functional in self.folding]
-        high = [self._support(functional) for functional in self.folding]
+        self._supports = {f: self.support(np.array(f, np.int64)) for f in product((-1, 0, 1), repeat=rule.dimension)}
+        low = [-self.support(-functional) for functional in self.folding]
+        high = [self.support(functional) for functional in self.folding]
         low = [max(0, value) if wall else value for value, wall in zip(low, self.walls, strict=True)]
         if self.folded:
             low[:2] = 0, 0
@@ -220,53 +236,30 @@ class Bricks(BrickGrid):
         if low[2] >= 0:
             # A folded cell's coordinates are sums of u, v and w, and no less than any of them where none is negative.
             for place, axis in enumerate(np.eye(rule.dimension, dtype=np.int64), start=3 - rule.dimension):
-                high[place] = min(high[place], self._support(axis))
+                high[place] = min(high[place], self.support(axis))
         # Corners of bricks, so that a state has the same bricks whatever it was planned for.
         self.origin = np.array(low, np.int64) // self.size * self.size
         self._top = np.array(high, np.int64)
         self._bottom = low[2]
         self.columns_u, self.columns_v = (max(1, int((self._top[i] - self.origin[i]) // self.size[i] + 1)) for i in (0, 1))
-        self.reach = self._reach()
 
-    @classmethod
-    def of_busiest(cls, rule: Rule, last: int, ranks: int = 1) -> Self:
+    def busiest(self) -> Self:
         """Return the bricks of the rank that owns most.
 
         >>> rule = Rule(2, ((1, 1), (1, -1), (-1, 1), (-1, -1)), frozenset({1}), ((0, 0),))
-        >>> Bricks.of_busiest(rule, 1000, 4).count < Bricks.of_busiest(rule, 1000).count / 3
+        >>> Bricks(rule, 1000, 0, 4).busiest().count < Bricks(rule, 1000).count / 3
         True
         """
-        bricks = cls(rule, last, 0, ranks)
-        sizes = bricks._sizes  # before all else: it refuses what is too large
-        busiest = int(np.bincount(bricks.owners, sizes, ranks).argmax())
-        return cls(rule, last, busiest, ranks) if busiest else bricks
+        sizes = self._sizes  # before all else: it refuses what is too large
+        busiest = int(np.bincount(self.owners, sizes, self.ranks).argmax())
+        return self if busiest == self.rank else type(self)(self.rule, self.last, busiest, self.ranks)
 
-    def _support(self, functional: NDArray[np.int64]) -> int:
+    def support(self, functional: NDArray[np.int64]) -> int:
         """The maximum of a linear functional over all cells alive at `last`."""
         coefficients = functional.tolist()
         seeds: list[int] = [sum(map(mul, coefficients, seed)) for seed in self.rule.seeds]
         offsets: list[int] = [sum(map(mul, coefficients, offset)) for offset in self.rule.offsets]
         return max(seeds) + self.last * max(0, *offsets)
-
-    def _reach(self) -> tuple[int, int, int]:
-        """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
-        offsets = np.abs(np.array(self.rule.offsets, np.int64))
-        most = int(offsets.max())
-        if self.folded:
-            # Folding brings no two points further apart, neither in the largest coordinate nor in their sum.
-            difference = min(2 * most, int(offsets.sum(axis=1).max()))
-            u, v, w = (difference if self.spatial else 0), difference, most
-        else:
-            u, v, w = (int(x) for x in np.abs(self.folding @ offsets.T).max(axis=1))
-        return u, v, (w + 2) // 2 if self.packed else w
-
-    @property
-    def fits(self) -> bool:
-        """Whether a newborn's touches stay within the rows of the neighbouring bricks and a window's 16 bits beyond a word.
-
-        A row beyond two mirrors is moved along w by the sum of its distances from them, at most 8.
-        """
-        return max(self.reach) <= _LONGEST
 
     @property
     def longest(self) -> int:
@@ -355,7 +348,7 @@ class Bricks(BrickGrid):
         columns = self.columns_u * self.columns_v
         if columns > _MAX_COLUMNS or self.slabs > _MAX_SLABS:
             raise InsufficientMemoryError(
-                f"a growth to generation {self.last} needs {_COLUMN_BYTES * columns:,} bytes, for {columns:,} columns of bricks "
+                f"a growth to generation {self.last} needs {3 * 8 * columns:,} bytes, for {columns:,} columns of bricks "
                 f"alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
             )
         some = max(1, _COLUMNS * self.slabs // columns)
@@ -444,11 +437,6 @@ class Bricks(BrickGrid):
     # A table of cells has `CELLS` places for each brick that the rank owns: row after row, bit after bit.
 
     @cached_property
-    def origins(self) -> NDArray[np.int64]:
-        """The place of each column's first cell, if it had a brick w = 0, shape (columns,)."""
-        return CELLS * self.columns[:, 0]
-
-    @cached_property
     def _column_of(self) -> NDArray[np.int32]:
         own = np.flatnonzero(self.owned)
         return np.repeat(own.astype(np.int32), self.columns[own, 2] - self.columns[own, 1])
@@ -464,7 +452,7 @@ class Bricks(BrickGrid):
     def encode(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the places of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""
         column, brick, within = self.divide(at)
-        places: NDArray[np.int64] = self.origins[column] + brick + within
+        places: NDArray[np.int64] = CELLS * self.columns[column, 0] + brick + within
         return places
 
     def decode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -478,22 +466,6 @@ class Bricks(BrickGrid):
         at[1] = (v << self.logs[1]) + (row & self.size[1] - 1)
         at[2] = (number - self.columns[column, 0] << self.logs[2]) + (bit << self.packed) + self.parity(at[0], at[1])
         return at
-
-    def jump(self, offset: Cell) -> Jump:
-        """Return where the cells of a brick touch by an offset."""
-        within = np.arange(CELLS)
-        cells = self.join(np.zeros((1, 3), np.int64), within // BITS, within % BITS)
-        moved = self.folding @ np.array(offset, np.int64)
-        column, brick, place = self.divide((cells + moved).T)
-        return Jump(moved, column, brick + place)
-
-    def within_walls(self, at: NDArray[np.int64], moved: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether cells at (u, v, w), shape (3, N), are on this side of all walls once they are moved."""
-        inside: NDArray[np.bool_] = np.ones(at.shape[1], np.bool_)
-        for wall, corner, x, step in zip(self.walls, self.origin, at, moved, strict=True):
-            if wall:
-                inside &= x >= -corner - step
-        return inside
 
     @property
     def borders(self) -> NDArray[np.int64]:
@@ -512,17 +484,3 @@ class Bricks(BrickGrid):
         """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
         for start in self.numbers[::size]:
             yield range(start, min(start + size, self.numbers.stop))
-
-
-class Jump(NamedTuple):
-    """What an offset is in a table of cells.
-
-    Attributes:
-        offset: in u, v and w, shape (3,).
-        columns: the difference between the columns of each of a brick's cells and of what it touches, shape (CELLS,).
-        places: the place of what it touches, from that of the cell's brick in the other column, shape (CELLS,).
-    """
-
-    offset: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    places: NDArray[np.int64]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.bricks import ROWS, BrickGrid, Bricks
+from gpu_nim.backends.shared.bricks import ROWS, Bricks
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
@@ -33,8 +34,6 @@ CLOSED = np.uint16(1 << 15)
 #: How an engine grows: nim in planes, births on exactly one touch in bricks, any rule by the touches of each cell.
 Kind = Literal["planes", "bricks", "touches"]
 
-_BRICKS = 1 << 10  # of a state, whose cells are listed at a time
-
 
 def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, general: bool, bricks: bool) -> Kind:
     """Return which kind of engine grows a rule: from a state, the kind that it is of.
@@ -44,7 +43,10 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         ranks: the ranks that grow it together.
         state: what it resumes from.
         general: whether the general engine, which counts touches, grows even what another one could.
-        bricks: whether the backend grows it in bricks.
+        bricks: whether the rule is grown in bricks.
+
+    Raises:
+        UsageError: nothing grows on from this state.
 
     >>> kind_of(NIM, ALONE, general=False, bricks=True), kind_of(NIM, ALONE, general=True, bricks=True)
     ('planes', 'touches')
@@ -54,7 +56,9 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         if ranks.size > 1:
             raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
         return "planes"
-    return "bricks" if bricks and not general and "touches" not in begun else "touches"
+    if "sealed" in begun and not bricks:
+        raise UsageError("a growth with offsets longer than 4 that an earlier version began cannot be resumed: start it again")
+    return "bricks" if "sealed" in begun or (bricks and not (begun or general)) else "touches"
 
 
 class GrowthEngine(ABC):
@@ -63,7 +67,16 @@ class GrowthEngine(ABC):
     def __init__(self, rule: Rule, last: int, ranks: Communicator = ALONE) -> None:
         self.rule, self.last, self.generation = rule, last, -1
         self._ranks = ranks
-        self._dtype, self._cell_dtype = coordinate_dtype(*rule.box(last)), cell_dtype(*rule.box(last))
+
+    @cached_property
+    def _dtype(self) -> np.dtype[np.signedinteger[Any]]:
+        """The dtype of the cells of states."""
+        return coordinate_dtype(*self.rule.box(self.last))
+
+    @cached_property
+    def _cell_dtype(self) -> np.dtype[np.signedinteger[Any]]:
+        """The dtype of the cells of batches."""
+        return cell_dtype(*self.rule.box(self.last))
 
     @abstractmethod
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
@@ -88,7 +101,8 @@ class GrowthEngine(ABC):
             grown: the newborns of each on this rank, or None where they were not requested.
             section: the section, if one was requested.
         """
-        births, checksums, sections = self._ranks.sum(np.ascontiguousarray(reports.T))
+        parts = np.ascontiguousarray(reports.T)
+        births, checksums, sections = self._ranks.sum(parts) if self._ranks.size > 1 else parts
         first = self.generation + 1 - len(reports)
         return Batch(
             first, births, checksums, None if grown is None else np.concatenate(grown), None if section is None else sections
@@ -109,7 +123,7 @@ class SteppedEngine(GrowthEngine):
         grown: list[Cells] = []
         for report in reports:
             if self.generation < 0:
-                self._seed()
+                self._set_newborns(self._seeds())
             else:
                 self._step()
             self.generation += 1
@@ -121,8 +135,12 @@ class SteppedEngine(GrowthEngine):
         return self._summed(reports, grown if cells else None, section)
 
     @abstractmethod
-    def _seed(self) -> None:
-        """Begin with the seeds."""
+    def _seeds(self) -> Cells:
+        """Return the seeds as `_set_newborns` takes them."""
+
+    @abstractmethod
+    def _set_newborns(self, cells: Cells) -> None:
+        """Begin with these newborns, and mark them as touched."""
 
     @abstractmethod
     def _step(self) -> None:
@@ -173,9 +191,6 @@ class BrickEngine(GrowthEngine):
             self._put_back(numbers, words)
         if self.generation >= 0:
             self._set_newborns(state["newborns"])
-
-    def _seed(self) -> None:
-        self._set_newborns(self._seeds())
 
     def _seeds(self) -> Cells:
         """The representatives of the seeds, of all ranks."""
@@ -287,41 +302,10 @@ def join(parts: Sequence[State]) -> State:
     >>> from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
     >>> from gpu_nim.model.rule import Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> engine = ExactlyOneEngine(square, 9)
+    >>> engine = ExactlyOneEngine(Bricks(square, 9))
     >>> _ = engine.advance(5)
-    >>> ExactlyOneEngine(square, 9, join([engine.state()])).advance(6).births.tolist()
+    >>> ExactlyOneEngine(Bricks(square, 9), join([engine.state()])).advance(6).births.tolist()
     [12]
     """
     joined = {name: np.concatenate([part[name] for part in parts]) for name, array in parts[0].items() if array.ndim}
     return {**parts[0], **joined}
-
-
-def touched_state(rule: Rule, state: State) -> State:
-    """Convert the state of exactly-one growth into one of the general engine.
-
-    A cell that was touched is closed, and orbits are unfolded.
-
-    >>> from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
-    >>> from gpu_nim.model.rule import Symmetry
-    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> engine = ExactlyOneEngine(square, 3)
-    >>> _ = engine.advance(1)
-    >>> touched_state(square, engine.state())["touched"].tolist()
-    [[-1, 0], [0, -1], [0, 0], [0, 1], [1, 0]]
-    """
-    # Cells outside of the universe are not part of the growth.
-    sealed = [cells[rule.inside(cells)] for cells in _touched_cells(rule, state)]
-    touched = rule.symmetry.unfold(np.concatenate([np.zeros((0, rule.dimension), np.int64), *sealed]))
-    dtype = coordinate_dtype(*rule.box(int(state["last"])))
-    return {
-        "generation": state["generation"],
-        "touched": touched.astype(dtype),
-        "touches": np.full(len(touched), CLOSED),
-        "newborns": rule.symmetry.unfold(state["newborns"]).astype(dtype),
-    }
-
-
-def _touched_cells(rule: Rule, state: State) -> Iterator[NDArray[np.int64]]:
-    grid, places, words = BrickGrid(rule), state["bricks"].astype(np.int64), state["sealed"].view(np.uint32)
-    for start in range(0, len(places), _BRICKS):
-        yield grid.cells_of(places[start : start + _BRICKS], words[start : start + _BRICKS])

@@ -108,8 +108,8 @@ def printable_object(blocks: Blocks) -> Mesh:
     keys, inverse = np.unique(np.concatenate(quads).ravel(), return_inverse=True)
     lines = np.stack([keys // steps[0], keys // steps[1] % span[1], keys % span[2]], axis=1) - 1
     # Line 2k of the finer grid lies before wall k, line 2k + 1 behind it.
-    places = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
-    points = (places * size + low).astype(np.float32)
+    positions = lines // 2 + np.where(lines % 2 == 0, -_OVERLAP, _OVERLAP)
+    points = (positions * size + low).astype(np.float32)
     faces = inverse.reshape(-1, 4)[:, _HALVES].reshape(-1, 3).astype(np.int32)
     return Mesh(points, faces, np.concatenate(owners).repeat(2))
 
@@ -211,7 +211,7 @@ class ExportFormat:
         summary: the contents of the file, for help texts.
         write: returns the file's content; None for a page.
         takes: the options of a look that change the file.
-        note: returns what is to be said of a file of these blocks, or "".
+        note: returns a note on a file of these blocks, or "".
         printable: whether it can hold one object to print.
         limit: the most blocks that it holds.
         packages: the optional packages that write it.

@@ -40,11 +40,11 @@ def _nf1(theme: Theme) -> Drawing:
     low, high = cells.min(axis=0), cells.max(axis=0)
     width, height = (scale * (high - low) + 2 * margin).tolist()
     drawing = sheet(theme, width, height, "The Ulam-Warburton automaton without its south branch, generations 0 to 6")
-    places = ((cells - low) * [scale, -scale] + [margin, height - margin]).tolist()
+    positions = ((cells - low) * [scale, -scale] + [margin, height - margin]).tolist()
     for parent, child in edges:
-        drawing.line(places[parent], places[child], theme.muted, 2.4)
-    for place, generation in zip(places, born.tolist(), strict=True):
-        drawing.disc(place, 8.0, _colour(theme, generation / _GENERATIONS))
+        drawing.line(positions[parent], positions[child], theme.muted, 2.4)
+    for position, generation in zip(positions, born.tolist(), strict=True):
+        drawing.disc(position, 8.0, _colour(theme, generation / _GENERATIONS))
     return drawing
 
 
@@ -59,29 +59,29 @@ def _nf2(theme: Theme) -> Drawing:
     width, height = (scale * (high - low) + [2 * edge + 110, 2 * edge]).tolist()
     drawing = sheet(theme, width, height, "Three-pile Nim after 6 generations: each P-position (a, b, c), joined to its parent")
 
-    def place(points: NDArray[np.floating]) -> NDArray[np.floating]:
+    def project(points: NDArray[np.floating]) -> NDArray[np.floating]:
         return np.asarray((points @ basis[:2].T - [low[0], high[1]]) * [scale, -scale] + edge)
 
-    places, depth = place(cells.astype(np.float64)), cells @ basis[2]
+    positions, depth = project(cells.astype(np.float64)), cells @ basis[2]
     near = (depth - depth.min()) / np.ptp(depth)
     order = np.argsort(depth, kind="stable").tolist()  # far ones first, each with the edge to its parent
     parents = {child: parent for parent, child in edges}
     for k in order:
         if k in parents:
-            start, end = places[parents[k]].tolist(), places[k].tolist()
+            start, end = positions[parents[k]].tolist(), positions[k].tolist()
             drawing.line(start, end, theme.muted, 1.5 + 1.5 * float(near[k]))
             drawing.keep_off(start, end)
     for k in order:
         radius = 6.5 + 3.0 * float(near[k])
-        x, y = places[k].tolist()
+        x, y = positions[k].tolist()
         drawing.disc((x, y), radius, _colour(theme, born[k] / _GENERATIONS))
         drawing.taken.append((x - radius, y - radius, x + radius, y + radius))
-    draw_axes(box, place, drawing, 22.0)
+    draw_axes(box, project, drawing, 22.0)
     shades = theme.map(np.arange(_GENERATIONS + 1) / _GENERATIONS)
     legend = LegendBox(Bar("generation", tuple(range(_GENERATIONS + 1)), shades), _LABEL, 0.6 * height, beside=True)
     legend.draw(drawing, width - legend.width - 20, 20)
     for k in order[::-1]:
-        _label(drawing, places[k], "({}, {}, {})".format(*cells[k].tolist()))
+        _label(drawing, positions[k], "({}, {}, {})".format(*cells[k].tolist()))
     return drawing
 
 

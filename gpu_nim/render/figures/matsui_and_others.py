@@ -71,9 +71,9 @@ def _graph(theme: Theme, degrees: float, caption: str) -> Drawing:
         parts.append((camera.on_picture(quads, _WIDTH, _HEIGHT), colours.mean(axis=1) / 255, far))
     seen, shades, far = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(far, kind="stable")[::-1]
-    places = seen[order, :, :2]
-    shown = _in_sight(places, theme)
-    drawing.polygons(places[shown], shades[order][shown])
+    polygons = seen[order, :, :2]
+    drawn = _in_sight(polygons, theme)
+    drawing.polygons(polygons[drawn], shades[order][drawn])
     draw_axes(box_of(blocks), on_picture(camera, _WIDTH, _HEIGHT), drawing, 20.0)
     return drawing
 
@@ -98,5 +98,5 @@ def _v41(theme: Theme) -> Drawing:
 def _v43(theme: Theme) -> Drawing:
     blocks = chocolate_graph(Fraction(3), _SIZE)
     points = len(np.unique(blocks.corners[:, 1:], axis=0))
-    said = f"The same, turned by {_TURNED[0]:.0f}°, along the x axis: {len(blocks):,} P-positions on {points:,} points"
-    return _graph(theme, _TURNED[1], said)
+    caption = f"The same, turned by {_TURNED[0]:.0f}°, along the x axis: {len(blocks):,} P-positions on {points:,} points"
+    return _graph(theme, _TURNED[1], caption)

@@ -5,7 +5,8 @@ the maps x -> (x + v) / 2 to its corners v. A word of n corners is a map with on
 a zoom by 2^n: so that movie loops.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,6 +26,9 @@ from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.trees import Tree, blocks_of_tree
 from gpu_nim.render.views import NO_MARGINS, Camera, Position, View, basis_of, fit, from_angles
+
+#: Draws the frame at a part of the way.
+ZoomFrame = Callable[[Fraction, OnStep], Frame]
 
 _ELEVATION = 20.0  # degrees above the horizon
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
@@ -53,8 +57,8 @@ class Turntable(Motion):
         self._elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
         self._middle = (hull.min(axis=0) + hull.max(axis=0)) / 2
         whole = _revolved(hull - self._middle)
-        shown, margins = with_shadow(whole, self._view(0.0), self.look), self._drawn.annotations.margins
-        self._beside = fit(self._view(0.0), shown, self.look.aspect, margin=0.04, margins=margins)
+        hull, margins = with_shadow(whole, self._view(0.0), self.look), self._drawn.annotations.margins
+        self._beside = fit(self._view(0.0), hull, self.look.aspect, margin=0.04, margins=margins)
 
     def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame."""
@@ -72,7 +76,7 @@ class Turntable(Motion):
 
 
 def _revolved(points: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return points that frame all places of points (N, 3) that turn about the vertical through (0, 0, 0)."""
+    """Return points that frame all positions of points (N, 3) that turn about the vertical through (0, 0, 0)."""
     rings = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     arms = np.linalg.norm(points[:, :2], axis=1)
     swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
@@ -97,7 +101,7 @@ def fixed_point(word: str) -> Position:
     ((Fraction(1, 1), Fraction(1, 1), Fraction(0, 1)), (Fraction(1, 1), Fraction(2, 3), Fraction(1, 3)))
     """
     a, b, c = (
-        Fraction(sum(_CORNERS[corner][axis] << len(word) - 1 - place for place, corner in enumerate(word)), 2 ** len(word) - 1)
+        Fraction(sum(_CORNERS[corner][axis] << len(word) - 1 - index for index, corner in enumerate(word)), 2 ** len(word) - 1)
         for axis in range(3)
     )
     return a, b, c
@@ -115,31 +119,30 @@ def rounds(look: Look, point: Position, octaves: int) -> CellColours:
     return colours
 
 
-class ZoomInPlane:
-    """The zoom from all of a tree of the plane into its seed, which stays where it is in the picture."""
+def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
+    """Return the zoom from all of a tree of the plane into its seed, which stays where it is in the picture."""
+    look, (width, height) = movie.look, movie.look.resolution
+    whole = aim(blocks_of_tree(movie.source, tree, _OUTLINE), look)
 
-    def __init__(self, movie: Movie, tree: Tree) -> None:
-        self._movie, self._tree = movie, tree
-        self._whole = aim(blocks_of_tree(movie.source, tree, _OUTLINE), movie.look)
-
-    def frame(self, part: Fraction, on_step: OnStep) -> Frame:
-        """Return the frame at a part of the way."""
-        look, (width, height) = self._movie.look, self._movie.look.resolution
-        times = (_CLOSEST / self._whole.scale) ** float(part)
-        camera = replace(self._whole, eye=self._whole.eye * times, scale=self._whole.scale * times)
+    def frame(part: Fraction, on_step: OnStep) -> Frame:
+        times = (_CLOSEST / whole.scale) ** float(part)
+        camera = replace(whole, eye=whole.eye * times, scale=whole.scale * times)
         half = np.array([width / height, 1.0]) * camera.scale * _MARGIN
         (left, bottom), (right, top) = camera.eye[:2] - half, camera.eye[:2] + half
-        if self._tree.automaton.lattice != "square":  # the cells of a parallelogram that holds the picture
+        if tree.automaton.lattice != "square":  # the cells of a parallelogram that holds the picture
             left, right, bottom, top = left - top / 3**0.5, right - bottom / 3**0.5, bottom * 2 / 3**0.5, top * 2 / 3**0.5
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         level = max(int(np.log2(max(2 * camera.scale / height, 1.0))), 0)
-        blocks = blocks_of_tree(self._movie.source, self._tree, CELLS_LIMIT, level=level, box=box)
+        blocks = blocks_of_tree(movie.source, tree, CELLS_LIMIT, level=level, box=box)
         return Renderer(blocks, look, "numpy").frame(camera, on_step=on_step)
 
+    return frame
 
-@dataclass(frozen=True)
-class ZoomInSpace:
-    """The zoom to a point, in a straight line, by some octaves of the distance from it.
+
+def zoom_in_space(
+    drawn: Renderer, point: Position, offset: NDArray[np.float64], octaves: float, basis: NDArray[np.float64], scale: float
+) -> ZoomFrame:
+    """Return the zoom to a point, in a straight line, by some octaves of the distance from it.
 
     Args:
         drawn: the object, in colours that are periodic in the logarithm of that distance.
@@ -150,22 +153,15 @@ class ZoomInSpace:
         scale: as for `Camera`.
     """
 
-    drawn: Renderer
-    point: Position
-    offset: NDArray[np.float64]
-    octaves: float
-    basis: NDArray[np.float64]
-    scale: float
+    def frame(part: Fraction, on_step: OnStep) -> Frame:
+        moved = (offset * 2.0 ** float(-octaves * part)).tolist()
+        a, b, c = (start + Fraction(way) for start, way in zip(point, moved, strict=True))
+        return drawn.frame(Camera(np.array([a, b, c], float), basis, scale, False, (a, b, c)), on_step=on_step)
 
-    def frame(self, part: Fraction, on_step: OnStep) -> Frame:
-        """Return the frame at a part of the way."""
-        offset = self.offset * 2.0 ** float(-self.octaves * part)
-        a, b, c = (point + Fraction(moved) for point, moved in zip(self.point, offset.tolist(), strict=True))
-        camera = Camera(np.array([a, b, c], float), self.basis, self.scale, False, (a, b, c))
-        return self.drawn.frame(camera, on_step=on_step)
+    return frame
 
 
-def zoom_into_nim(look: Look, word: str) -> ZoomInSpace:
+def zoom_into_nim(look: Look, word: str) -> ZoomFrame:
     """Return the zoom to the fixed point of a word of corners, which begins before the face that it leaves out."""
     a, b, c = fixed_point(word)
     point: Position = a * 2**LARGEST_BITS, b * 2**LARGEST_BITS, c * 2**LARGEST_BITS
@@ -176,10 +172,10 @@ def zoom_into_nim(look: Look, word: str) -> ZoomInSpace:
     offset *= _NEAR / np.linalg.norm(offset)
     obj = traced_object(f"nim:2^{LARGEST_BITS}-1", look)
     drawn = Renderer(replace(obj, colours=rounds(look, point, len(word))), look, "trace")
-    return ZoomInSpace(drawn, point, offset, len(word), basis_of(offset), float(np.tan(np.radians(_ANGLE / 2))))
+    return zoom_in_space(drawn, point, offset, len(word), basis_of(offset), float(np.tan(np.radians(_ANGLE / 2))))
 
 
-def zoom_into_tree(movie: Movie, tree: Tree) -> ZoomInSpace:
+def zoom_into_tree(movie: Movie, tree: Tree) -> ZoomFrame:
     """Return the zoom from all of a tree of space to the cell that is seen in the middle of the picture."""
     look, (width, height) = movie.look, movie.look.resolution
     obj = traced_object(movie.source, look)
@@ -193,7 +189,7 @@ def zoom_into_tree(movie: Movie, tree: Tree) -> ZoomInSpace:
     offset = whole.eye - np.array([a, b, c], float)
     octaves = float(np.log2(np.linalg.norm(offset) / _CLOSEST))
     drawn = Renderer(replace(obj, colours=rounds(look, (a, b, c), _OCTAVES)), look, "trace")
-    return ZoomInSpace(drawn, (a, b, c), offset, octaves, whole.basis, whole.scale)
+    return zoom_in_space(drawn, (a, b, c), offset, octaves, whole.basis, whole.scale)
 
 
 @MOTIONS.add
@@ -225,13 +221,12 @@ class Zoom(Motion):
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
         tree = self.source.tree if isinstance(self.source, TreeSource) else None
-        self._into: ZoomInPlane | ZoomInSpace
         if tree is None:
-            self._into = zoom_into_nim(movie.look, movie.values["into"])
+            self._frame = zoom_into_nim(movie.look, movie.values["into"])
         else:
-            self._into = ZoomInPlane(movie, tree) if tree.scene.dimension == 2 else zoom_into_tree(movie, tree)
+            self._frame = (zoom_in_plane if tree.scene.dimension == 2 else zoom_into_tree)(movie, tree)
         self._steps = movie.frames if tree is None else max(movie.frames - 1, 1)  # of Nim, a loop
 
     def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
         """Return one frame; of Nim, that after the last is the first again."""
-        return self._into.frame(Fraction(number, self._steps), on_step)
+        return self._frame(Fraction(number, self._steps), on_step)

@@ -12,7 +12,7 @@ from gpu_nim.render.framing import aim, annotations, view_of
 from gpu_nim.render.geometry import Blocks, middles
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, schedule
 from gpu_nim.render.views import Camera
 from gpu_nim.render.words import power_of_two
 
@@ -21,7 +21,7 @@ _SPHERE = 0.87  # of a side: the radius of the sphere around a cube
 
 
 class Pullback:
-    """The camera of a growth: it goes out from each stop to the next, and the cells that are shown are always in view.
+    """The camera of a growth: it goes out from each stop to the next, and the cells that are drawn are always in view.
 
     The extent of a growth is proportional to its generations, or nearly so, and it doubles from 2^m - 1 to 2^(m+1) - 1: in each of
     these spans the picture repeats itself on twice the scale, and takes equally long.
@@ -38,24 +38,24 @@ class Pullback:
         first, last = obj.span
         self.stops = growth_stops(first, last)
         self._hold = pause(len(self.stops), frames, hold)
-        self.places = places(len(self.stops), frames, self._hold)
+        self.schedule = schedule(len(self.stops), frames, self._hold)
         view = view_of(obj, look)
         self.toward = view.basis()[2]
-        shown = [obj.until(max(stop, first + _NEAREST)).opened(look.cut, self.toward) for stop in self.stops]
+        parts = [obj.until(max(stop, first + _NEAREST)).opened(look.cut, self.toward) for stop in self.stops]
         space = annotations(obj, look, caption).margins
-        self._cameras = [aim(part, look, view=view, margins=space) for part in shown]
+        self._cameras = [aim(part, look, view=view, margins=space) for part in parts]
         self._ways = [
             _ways_out(part, span, cameras, look.aspect)
-            for part, span, cameras in zip(shown[1:], pairwise(self.stops), pairwise(self._cameras), strict=True)
+            for part, span, cameras in zip(parts[1:], pairwise(self.stops), pairwise(self._cameras), strict=True)
         ]
 
     def frame(self, number: int) -> tuple[int, Camera]:
-        """Return the generation that a frame shows, and its camera.
+        """Return the generation of a frame, and its camera.
 
         Args:
             number: the frame, counted from 0.
         """
-        stop, part = self.places[number]
+        stop, part = self.schedule[number]
         if not part:
             return self.stops[stop], self._cameras[stop]
         way = float(part)
@@ -84,7 +84,7 @@ def between(one: Camera, other: Camera, way: float) -> Camera:
 def _ways_out(
     blocks: Blocks, span: tuple[int, int], cameras: tuple[Camera, Camera], aspect: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return generations of a span, and how far the camera is on its way from one end of the span to the other when each is shown.
+    """Return generations of a span, and how far the camera is on its way from one end of the span to the other when each is drawn.
 
     It is in proportion, or farther where a cell would be out of view.
     """

@@ -156,10 +156,10 @@ def motion_of(movie: Movie) -> Motion:
     return MOTIONS[movie.motion](movie)
 
 
-def places(stops: int, frames: int, hold: int) -> list[tuple[int, Fraction]]:
-    """Return the place of each frame: the index of the stop that it is at or has passed, and the part of the way to the next one.
+def schedule(stops: int, frames: int, hold: int) -> list[tuple[int, Fraction]]:
+    """Return for each frame the index of the stop that it is at or has passed, and the part of the way to the next one.
 
-    Each stop is shown by `hold` frames in a row, and the others are divided evenly among the ways between stops; without pauses
+    Each stop has `hold` frames in a row, and the others are divided evenly among the ways between stops; without pauses
     (`hold` 0), all frames are.
 
     Args:
@@ -170,7 +170,7 @@ def places(stops: int, frames: int, hold: int) -> list[tuple[int, Fraction]]:
     Raises:
         UsageError: the pauses take more frames than there are.
 
-    >>> [f"{stop} + {way}" for stop, way in places(2, 7, 2)]
+    >>> [f"{stop} + {way}" for stop, way in schedule(2, 7, 2)]
     ['0 + 0', '0 + 0', '0 + 1/4', '0 + 1/2', '0 + 3/4', '1 + 0', '1 + 0']
     """
     moving, ways, last = frames - stops * hold, stops - 1, max(frames - 1, 1)
@@ -188,12 +188,12 @@ def places(stops: int, frames: int, hold: int) -> list[tuple[int, Fraction]]:
     return found + [(ways, Fraction(0))] * hold
 
 
-def hold_option(places: str) -> Parameter:
-    """Return the option `hold` of a motion that pauses at these places; by default a third of the movie are pauses."""
+def hold_option(stops: str) -> Parameter:
+    """Return the option `hold` of a motion that pauses at these stops; by default a third of the movie are pauses."""
     frames = ParameterType(
         "frames", "a number of frames, 1 or more, or auto", lambda text: None if text == "auto" else integer_type(1).read(text)
     )
-    return Parameter("hold", frames, "auto", f"the frames of each pause, {places}")
+    return Parameter("hold", frames, "auto", f"the frames of each pause, {stops}")
 
 
 def pause(stops: int, frames: int, hold: int | None) -> int:

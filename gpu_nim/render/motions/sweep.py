@@ -14,7 +14,7 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, places
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, schedule
 from gpu_nim.render.source import read_source
 
 
@@ -120,4 +120,4 @@ def sweep_values(first: Fraction, last: Fraction, frames: int, hold: int | None 
     stops = sorted({low, high, *map(Fraction, whole)}, reverse=first > last)
     held = max(1, pause(len(stops), frames, None)) if hold is None else hold
     ahead = [*stops, stops[-1]]
-    return [ahead[stop] + (ahead[stop + 1] - ahead[stop]) * way for stop, way in places(len(stops), frames, held)]
+    return [ahead[stop] + (ahead[stop + 1] - ahead[stop]) * way for stop, way in schedule(len(stops), frames, held)]

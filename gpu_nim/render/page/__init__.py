@@ -56,7 +56,7 @@ class Page:
     Attributes:
         document: the page, in HTML.
         name: the name of the source.
-        population: the number of cells of the source, of the generations that are shown.
+        population: the number of cells of the source, of the generations that are drawn.
         drawn: the number of cubes drawn.
         note: what was left out or made coarser, or "".
     """

@@ -194,12 +194,12 @@ class Board {
   }
 
   reason() {
-    const { position, strategy } = this.match, { nim, law } = data.game, known = nim ? `The nim-sum is ${spoken(nimSum(position))}. ` : "";
+    const { position, strategy } = this.match, { nim, theorem } = data.game, known = nim ? `The nim-sum is ${spoken(nimSum(position))}. ` : "";
     if (strategy.misere) {
       return nim ? `${known}In misere play the P-positions are those of nim-sum 0 with a pile above 1, and an odd number of piles of 1.`
         : "All plays from here were tried.";
     }
-    return known + (law ? `${law.source}: ${law.summary}.` : `No theorem is known: the game was solved up to ${written(data.game.limits.map(big))}.`);
+    return known + (theorem ? `${theorem.source}: ${theorem.summary}.` : `No theorem is known: the game was solved up to ${written(data.game.limits.map(big))}.`);
   }
 
   // The marks

@@ -65,7 +65,7 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
     entry = find(game)
     check_parameters(entry, parameters)
     rules = entry.rules(**entry.values(parameters))
-    law = rules.theorem
+    theorem = rules.theorem
     played = _played(entry.name, rules)
     start = rules.position(integers("position", position))
     nim = isinstance(played, InequalityGame) and not played.inequalities
@@ -95,13 +95,15 @@ def match_of(game: str, position: Iterable[SupportsIndex], parameters: Mapping[s
         else:
             rule = f"{entry.summary[0].upper()}{entry.summary[1:]}."
             moves = {"names": rules.coordinates, "lines": played.lines}
-    (statement,) = find_statements([law.statement]) if law and law.statement else (None,)
+    (statement,) = find_statements([theorem.statement]) if theorem and theorem.statement else (None,)
     data = {
         "nim": nim,
         "start": [str(number) for number in start],
         "limits": [str(limit) for limit in limits],
         "rule": rule.replace("<=", "≤"),
-        "law": law and statement and {"source": law.source, "summary": statement.summary.rstrip(".").replace("<=", "≤")},
+        "theorem": theorem
+        and statement
+        and {"source": theorem.source, "summary": statement.summary.rstrip(".").replace("<=", "≤")},
         **moves,
     }
     return PageMatch(title, start, source, played, (_DEEPEST,) * _PILES if nim else limits, data)

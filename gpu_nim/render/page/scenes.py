@@ -42,7 +42,7 @@ class PageScene:
         blocks: the object, or a coarser one that has its colours, outline and views.
         data: what the page reads.
         palettes: its colours in each of `THEMES`, as text.
-        population: the number of cells shown.
+        population: the number of cells drawn.
         drawn: the number of cubes drawn.
     """
 
@@ -99,7 +99,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     if len(generations) > _GENERATIONS:
         raise UsageError(f"{blocks.name} has {len(generations):,} generations with cells, and a page holds up to {_GENERATIONS:,}")
     palette, indices = _palette(blocks, look, len(generations), ranks)
-    place = tuple(index[:, ::-1].T)
+    at = tuple(index[:, ::-1].T)
     data: dict[str, Any] = {
         "kind": "grid",
         "hull": ((blocks.hull() - low.astype(np.float64) * side) / side).tolist(),
@@ -113,12 +113,12 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "levels": levels,
         "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
         "steps": _steps(drawn.rule) if drawn.rule and side == 1 and drawn.cells is None else [],
-        "grid": packed(ranks, place, shape),
+        "grid": packed(ranks, at, shape),
         "coloured": indices is not None,
         "axes": blocks.coordinates if drawn.cells is None else SPACE,
     }
     if indices is not None:
-        data |= {"colourIndices": packed(indices, place, shape), "legend": _legend(blocks, look)}
+        data |= {"colourIndices": packed(indices, at, shape), "legend": _legend(blocks, look)}
     if drawn.cells is not None:
         data["width"] = max(int(drawn.sizes[0]) // side, 1)
     if drawn.cells is not None and len(drawn) <= _NAMED and (drawn.sizes == drawn.unit).all():
@@ -126,7 +126,7 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
             "dimension": drawn.cells.shape[1],
             "cells": compressed(drawn.cells.astype("<i4")),
             "cubes": compressed((drawn.corners // side - low).astype("<i4")),
-            "owners": packed(owners, place, shape),
+            "owners": packed(owners, at, shape),
         }
     return PageScene(blocks, data, texts_of(palette), blocks.population, len(drawn))
 
@@ -155,7 +155,7 @@ def _fits(blocks: Blocks, side: int) -> bool:
 
 
 def _split(blocks: Blocks) -> tuple[Blocks, NDArray[np.intp]]:
-    """Return cubes that are not on a lattice as cells of a finer grid, the earliest last where several are in one place.
+    """Return cubes that are not on a lattice as cells of a finer grid, the earliest last where several coincide.
 
     Also returns the index of each one's cube, (N,).
     """
@@ -219,10 +219,10 @@ def colour_bytes(blocks: Blocks, look: Look) -> NDArray[np.uint8]:
     return np.asarray(np.rint(look.colours_of(blocks) * 255), dtype=np.uint8)
 
 
-def packed(values: NDArray[np.integer], place: tuple[NDArray[np.intp], ...], shape: list[int]) -> str:
+def packed(values: NDArray[np.integer], at: tuple[NDArray[np.intp], ...], shape: list[int]) -> str:
     """Return a grid as text: two planes of bytes, low and high, of each value and 1, or 0 where there is none; compressed."""
     grid = np.zeros(shape[::-1], dtype=np.uint16)
-    grid[place] = values + 1
+    grid[at] = values + 1
     planes = np.concatenate([(grid & 255).astype(np.uint8).reshape(-1), (grid >> 8).astype(np.uint8).reshape(-1)])
     return compressed(planes)
 

@@ -25,7 +25,7 @@ LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
 
 _SHOWN = 1 << 18  # blocks that frame the object
-_FORM = np.array([3, 1])  # not the same at any two images of a place, but for those on the borders between them
+_FORM = np.array([3, 1])  # not the same at any two images of a cell, but for those on the borders between them
 _INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
 
 
@@ -96,8 +96,8 @@ def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list
     taken. In the last level, halves have a side of 2^least and are their parts of cells that are alive.
     """
     forms = _FORM - maps.transpose(0, 2, 1) @ _FORM if len(maps) else np.zeros((0, scene.dimension), np.int64)
-    places = np.indices((2,) * scene.dimension).reshape(scene.dimension, -1).T
-    places = places[:, ::-1] if scene.dimension == 2 else places
+    offsets = np.indices((2,) * scene.dimension).reshape(scene.dimension, -1).T
+    offsets = offsets[:, ::-1] if scene.dimension == 2 else offsets
     # Of each block, its number, and of each form twice its value at the least corner, in units of the block's side.
     numbers = np.array([scene.root])
     values = np.array([[int(twice) // scene.side for twice in 2 * forms.astype(object) @ np.array(scene.corner, object)]], np.int64)
@@ -106,7 +106,7 @@ def sent_rows(scene: TreeScene, maps: NDArray[np.int64], least: int = 0) -> list
         tones = _tones(scene, level + 1)[numbers]
         halves = scene.rows[level][numbers].astype(np.int64)
         inside = values[:, None] == _INSIDE
-        values = np.where(inside, 0, 2 * values[:, None] + 2 * (places @ forms.T))
+        values = np.where(inside, 0, 2 * values[:, None] + 2 * (offsets @ forms.T))
         # The least and the greatest value in a block; as doubles, which are near enough where values are large.
         low, high = (
             values / 2 * 2.0**level + np.clip(forms, *ends).sum(axis=1) * (2.0**level - 1) for ends in ((None, 0), (0, None))

@@ -1,10 +1,11 @@
 """Sections: an object cut at evenly spaced heights, z = 0 among them, the sections side by side."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import CoordinateBox, Projection, box_of, draw_axes, reach
@@ -12,9 +13,6 @@ from gpu_nim.render.colourings import legend_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import STYLES, LaidOutStyle, Look
 from gpu_nim.render.words import number, unit
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 _MOST = 12
 _FLAT = np.array([1, 1, 0])
@@ -31,19 +29,17 @@ class Sections(LaidOutStyle):
     draws_flat = False
 
     @classmethod
-    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> "Image":
+    def lay_out(cls, blocks: Blocks, base: NDArray[np.float32], look: Look) -> Image.Image:
         """Return the sections on one picture, as large as fits, each with its height."""
-        from PIL import Image
-
         u = unit(*look.resolution)
-        said = Annotations(look, legend_of(blocks, base, look.colour) if look.legend else None)
-        _, top, right, bottom = said.space
+        annotations = Annotations(look, legend_of(blocks, base, look.colour) if look.legend else None)
+        _, top, right, bottom = annotations.space
         top += (20 if look.title else 40) * u
         low, high = blocks.bounds()
         wide, deep = (high - low)[:2].tolist()
-        label, gap = 1.7 * said.size, 28 * u
+        label, gap = 1.7 * annotations.size, 28 * u
         box = replace(box_of(blocks), names=blocks.coordinates[:2])
-        beside, below = reach(box, said.size) if look.axes else (0.0, 0.0)
+        beside, below = reach(box, annotations.size) if look.axes else (0.0, 0.0)
         layers = len(np.unique(blocks.corners[:, 2]))
 
         def room(columns: int, rows: int) -> tuple[float, float]:
@@ -59,23 +55,25 @@ class Sections(LaidOutStyle):
         heights = section_heights(blocks, columns * rows)
         scale = max(min(cell_w / wide, cell_h / deep), 1 / max(wide, deep))
         foot = (cell_h - deep * scale) / 2
-        shown_w, shown_h = max(1, round(wide * scale)), max(1, round(deep * scale))
-        canvas = said.sheet()
+        drawn_w, drawn_h = max(1, round(wide * scale)), max(1, round(deep * scale))
+        canvas = annotations.sheet()
         for k, z in enumerate(heights):
             row, column = divmod(k, columns)
             in_row = min(columns, len(heights) - row * columns)
-            left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - shown_w) / 2
+            left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - drawn_w) / 2
             upper = top + row * (cell_h + gap + label + below) + label + foot
             pixels = section(blocks, base, z)
-            factor = -(-max(shown_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
+            factor = -(-max(drawn_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
             grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
-            tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((shown_w, shown_h), Image.Resampling.BOX).convert("RGBA")
+            tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((drawn_w, drawn_h), Image.Resampling.BOX).convert("RGBA")
             canvas.alpha_composite(tile, (round(left), round(upper)))
-            said.words.label(f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * said.size), said.size, "left")
+            annotations.words.label(
+                f"{blocks.coordinates[2]} = {number(z)}", (left, upper - 0.3 * annotations.size), annotations.size, "left"
+            )
             if look.axes:
                 level = replace(box, low=box.low * _FLAT, high=box.high * _FLAT)
-                draw_axes(level, _on_section(box, round(left), round(upper), scale), said.words, said.size)
-        return said.finished(canvas)
+                draw_axes(level, _on_section(box, round(left), round(upper), scale), annotations.words, annotations.size)
+        return annotations.finished(canvas)
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:

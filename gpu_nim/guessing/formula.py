@@ -1,4 +1,4 @@
-"""What all laws of a sequence have in common, and formulas as lines of text.
+"""What all formulas of a sequence have in common, and how they are written.
 
 f(0) is the first term throughout, whatever its index where the terms come from.
 """
@@ -16,7 +16,7 @@ _CHANCE = 20  # binary digits of what is left to chance: one in a million
 _USUAL, _MOST = 8, 32  # terms that must confirm, at least and at most
 LEAST = 2  # terms that must confirm what is reported at all
 
-#: The most terms that laws are guessed from.
+#: The most terms that formulas are guessed from.
 MAX_TERMS = 10_000_000
 
 #: Terms of a formula, where no other number is wanted.
@@ -26,19 +26,19 @@ COUNTED = 1000
 GROWN = 128
 
 
-class Law(ABC):
-    """A law that holds for all given terms. Its attributes are computed on first access.
+class Formula(ABC):
+    """A formula that holds for all given terms. Its attributes are computed on first access.
 
     Attributes:
-        title: what kind of law it is, in a line.
-        rows: the law in formulas, each with a name.
-        facts: the law for programs, in JSON.
-        fitted: how many numbers were chosen so that the law fits: coefficients and initial terms.
-        chosen: how many of them the part of the law has whose equations `confirmed` counts.
-        confirmed: how many equations hold beyond those that determine the numbers; of the part of the law that has fewest.
+        title: what kind of formula it is, in a line.
+        rows: its equations, each with a name.
+        facts: the same for programs, in JSON.
+        fitted: how many numbers were chosen to fit: coefficients and initial terms.
+        chosen: how many of them the part has whose equations `confirmed` counts.
+        confirmed: how many equations hold beyond those that determine the numbers; of the part of the formula that has fewest.
         complete: whether it gives every term, and not only residues, or some of the terms.
-        period: a period P, how many terms come before it, or the order of a law that any period of so many terms obeys; 2 P^2 terms
-            must confirm it.
+        period: a period P, how many terms come before it, or the order of a formula that any period of so many terms obeys; 2 P^2
+            terms must confirm it.
         certainty: what is proved by the terms, and what would be needed for more.
     """
 
@@ -58,10 +58,10 @@ class Law(ABC):
 
     @abstractmethod
     def holds_for(self, terms: Sequence[int]) -> bool:
-        """Whether terms, such as those that the law was found from and more, obey it."""
+        """Whether terms, such as those that the formula was found from and more, obey it."""
 
     def __getattr__(self, name: str) -> Any:
-        if name not in Law.__annotations__:
+        if name not in Formula.__annotations__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
         described = self.described()
         self.__dict__.update({"chosen": described["fitted"], "complete": True, "period": 0, **described})
@@ -69,10 +69,10 @@ class Law(ABC):
 
 
 def needed_confirmations(terms: Sequence[int]) -> int:
-    """How many terms must confirm a law: 8, or up to 32 where one value is so frequent that terms agree by chance.
+    """How many terms must confirm a formula: 8, or up to 32 where one value is so frequent that terms agree by chance.
 
-    Noise whose most frequent value has the share p obeys a wrong law at t more terms with a chance of p^t at most; what is returned
-    brings that below 2^-20, for p up to 0.64.
+    Noise whose most frequent value has the share p obeys a wrong formula at t more terms with a chance of p^t at most; what is
+    returned brings that below 2^-20, for p up to 0.64.
 
     >>> needed_confirmations(range(100)), needed_confirmations([0, 1] * 50)
     (8, 20)
