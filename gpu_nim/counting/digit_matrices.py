@@ -52,6 +52,7 @@ class DigitProduct:
         self.weights: tuple[int, ...] = tuple(weights)
         self.degree = len(self.weights) - 1
         self.dimension = max(1, self.degree)
+        self._by_polynomials = self.dimension > _FEW and long_integers.flint() is not None
 
     @cached_property
     def sums(self) -> DigitProduct:
@@ -61,10 +62,6 @@ class DigitProduct:
         [1, 4, 7, 16]
         """
         return DigitProduct([x + y for x, y in zip((*self.weights, 0), (0, *self.weights), strict=True)])
-
-    @property
-    def _by_polynomials(self) -> bool:
-        return self.dimension > _FEW and long_integers.flint() is not None
 
     def weight(self, exponent: int) -> int:
         """The coefficient of x^exponent in W, 0 outside its degree."""
