@@ -133,7 +133,7 @@ def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
         lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(b"not a checkpoint"),
-        lambda path: _flip(path, b"sealed"),
+        lambda path: _flip(path, b"rows"),
         lambda path: _flip(path, b"record"),
         lambda path: np.savez(path, record=np.array("{}")),
         lambda path: path.chmod(0) if os.geteuid() else path.write_bytes(b"unreadable"),
@@ -170,7 +170,7 @@ def test_a_damaged_checkpoint_of_a_later_generation_goes(tmp_path: Path) -> None
         lambda arrays: arrays.update(checksums=arrays["checksums"][::-1]),
         lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"][:-1]}),
         lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"].reshape(3, -1)}),
-        lambda arrays: arrays.update({"state.sealed": arrays["state.sealed"].view(np.int8)}),
+        lambda arrays: arrays.update({"state.rows": arrays["state.rows"].view(np.int8)}),
         lambda arrays: arrays.update({"state.last": np.array(41)}),
         lambda arrays: arrays.update({"state.more": np.array(41)}),
         lambda arrays: arrays.pop("checksums"),
@@ -336,16 +336,16 @@ def test_a_resumed_growth_prints_the_columns_that_were_asked_for_when_it_was_beg
 
 def test_states_are_mapped_and_compared_with_their_checksums_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path / "run")
-    sealed = []
+    states = []
 
     def counted(*contents: Any) -> str:
-        sealed.append(contents)
+        states.append(contents)
         return checksum_of(*contents)
 
     monkeypatch.setattr(checkpoints_module, "checksum_of", counted)
     for snapshot in on_ranks(3, lambda ranks: Checkpoints(tmp_path / "run", ranks).latest()):
-        assert isinstance(snapshot.state["sealed"].base, np.memmap)
-    assert len(sealed) == 1
+        assert isinstance(snapshot.state["rows"].base, np.memmap)
+    assert len(states) == 1
 
 
 def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_the_fast_path_is_taken_where_it_applies(backend, rule, fast):
 
 def test_states_in_bricks_that_no_engine_takes_are_refused(backend):
     far = Rule(3, ((0, 5, 0),), ONE, SEED3)
-    with pytest.raises(UsageError, match="cannot be resumed: start it again"):
+    with pytest.raises(UsageError, match="in which this rule is not grown"):
         backend.engine(far, 5, ExactlyOneEngine(Bricks(far, 5)).state())
 
 

@@ -432,7 +432,7 @@ class Bricks(BrickGrid):
         for start in range(0, len(state["bricks"]), _SLICE):
             places = state["bricks"][start : start + _SLICE].astype(np.int64) - self.origin // self.size
             own = self.owns(places)
-            yield self.number(places[own]), state["sealed"][start : start + _SLICE].view(np.uint32)[own]
+            yield self.number(places[own]), state["rows"][start : start + _SLICE].view(np.uint32)[own]
 
     # A table of cells has `CELLS` places for each brick that the rank owns: row after row, bit after bit.
 

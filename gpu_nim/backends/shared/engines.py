@@ -3,8 +3,8 @@
 States of exactly-one growth are what the backends, and the ranks of one growth, read of each other's.
 All have `generation`, `newborns` (the representatives, shape (N, d)), `last` (what the growth was planned for), and the bricks in
 which anything was touched (`gpu_nim.backends.shared.bricks`): `bricks` has their places, counted in bricks, shape (B, 3), and
-`sealed` their rows, uint32 of shape (B, 32), a bit for each cell that was touched. So parts of a growth are joined end to end, and
-any number of ranks on either backend resumes from the whole.
+`rows` a bit for each cell that was touched, uint32 of shape (B, 32). So parts of a growth are joined end to end, and any number of
+ranks on either backend resumes from the whole.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         if ranks.size > 1:
             raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
         return "planes"
-    if "sealed" in begun and not bricks:
-        raise UsageError("a growth with offsets longer than 4 that an earlier version began cannot be resumed: start it again")
-    return "bricks" if "sealed" in begun or (bricks and not (begun or general)) else "touches"
+    if "rows" in begun and not bricks:
+        raise UsageError("the state is of a growth in bricks, in which this rule is not grown")
+    return "bricks" if "rows" in begun or (bricks and not (begun or general)) else "touches"
 
 
 class GrowthEngine(ABC):
@@ -169,20 +169,20 @@ class BrickEngine(GrowthEngine):
     def state(self) -> State:
         """Return the rank's part (see above)."""
         # Memory is taken as it is written to: the rows are most of what an engine holds, and are there twice, not three times.
-        sealed = np.empty((len(self._bricks.numbers), ROWS), np.uint32)
+        rows = np.empty((len(self._bricks.numbers), ROWS), np.uint32)
         touched, stop = [np.zeros(0, np.int64)], 0
         for numbers in self._bricks.slices(self.saved):
             words = self._words(numbers)
             some = np.flatnonzero(words.any(axis=1))
             start, stop = stop, stop + len(some)
-            sealed[start:stop] = words[some]
+            rows[start:stop] = words[some]
             touched.append(some + numbers.start)
         return {
             "generation": np.array(self.generation),
             "newborns": self.newborns.astype(self._dtype),
             "last": np.array(self.last),
             "bricks": self._bricks.corners(np.concatenate(touched)),
-            "sealed": sealed[:stop],
+            "rows": rows[:stop],
         }
 
     def _restore(self, state: State) -> None:
