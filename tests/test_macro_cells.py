@@ -13,7 +13,7 @@ from gpu_nim import grow
 from gpu_nim.automata import CATALOGUE, MacroGrowth, macro_cells
 from gpu_nim.automata.domains import domain_of
 from gpu_nim.automata.macro_cells import tree
-from gpu_nim.automata.trees import certificate, tree_of
+from gpu_nim.automata.trees import canonical_hash, tree_of
 from gpu_nim.backends.numpy.macro_cells import MacroCells
 from gpu_nim.cli import main
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -46,7 +46,7 @@ def test_each_generation_has_the_population_that_the_engines_grow(name):
     for generation in (0, 1, 5, generations - 1, generations):
         assert at(name, generation).population() == populations[generation]
     assert tree(name, generations).population == populations[generations]
-    assert at(name, generations).certificate == whole.certificate
+    assert at(name, generations).canonical_hash == whole.canonical_hash
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_any_rule_has_the_cells_of_its_definition(rule, generation, data):
     growth = at(rule, generation)
     assert growth.population() == len(cells)
     domain = domain_of(rule)
-    assert growth.certificate == certificate(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
+    assert growth.canonical_hash == canonical_hash(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
     ends = [sorted(data.draw(st.tuples(st.integers(-30, 50), st.integers(-30, 50)))) for _ in range(rule.dimension)]
     if data.draw(st.booleans()):
         ends[0] = ends[0][:1] * 2  # a section
@@ -95,7 +95,7 @@ def test_any_rule_has_the_cells_of_its_definition(rule, generation, data):
 
 def test_certificates_of_other_cells_differ():
     cells = [[[0, 0]], [[1, 0]], [[0, 1]], [[0, 0], [8, 0]], [[0, 0], [0, 8]], [[8, 8]], [[0, 0], [16, 0]]]
-    assert len({certificate(tree_of(np.array(some), centred=centred)) for some in cells for centred in (False, True)}) == 14
+    assert len({canonical_hash(tree_of(np.array(some), centred=centred)) for some in cells for centred in (False, True)}) == 14
 
 
 @pytest.mark.usefixtures("_loops")
@@ -148,4 +148,4 @@ def test_the_published_table_of_powers_of_two_is_what_grows(last):
     assert {row["automaton"] for row in rows} == {*REPEATING}
     for row in rows:
         growth = at(row["automaton"], 2 ** int(row["m"]))
-        assert (growth.population(), growth.certificate) == (int(row["population"]), row["certificate"])
+        assert (growth.population(), growth.canonical_hash) == (int(row["population"]), row["canonical_hash"])

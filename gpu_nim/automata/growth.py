@@ -13,7 +13,7 @@ from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
 from gpu_nim.automata.columns import Value, dtype_of
 from gpu_nim.automata.domains import domain_of
-from gpu_nim.automata.trees import certificate, tree_of
+from gpu_nim.automata.trees import canonical_hash, tree_of
 from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
 from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.digest import digest
@@ -208,16 +208,16 @@ class Growth(Plottable):
         return digest(self.checksums)
 
     @property
-    def certificate(self) -> str:
+    def canonical_hash(self) -> str:
         """The hash of the living cells as a tree, which growth by macro-cells gives, too (see `gpu_nim.automata.trees`).
 
         Raises:
             UsageError: macro-cells do not grow by this rule, or it is unknown.
         """
         if self.rule is None:
-            raise UsageError(f"{self.automaton} was read from a file that does not hold its rule: it has no certificate")
+            raise UsageError(f"{self.automaton} was read from a file that does not hold its rule: it has no canonical hash")
         cells, domain = self.cells(), domain_of(self.rule)
-        return certificate(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
+        return canonical_hash(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
 
     def __len__(self) -> int:
         return len(self.births)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.automata.catalogue import Automaton, as_automaton
 from gpu_nim.automata.domains import Box, domain_of
-from gpu_nim.automata.trees import certificate, tree_of_rows
+from gpu_nim.automata.trees import canonical_hash, tree_of_rows
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
@@ -317,7 +317,7 @@ class MacroGrowth:
             "population": self.population(),
             **({} if box is None else {"within": self.population(box)}),
             "births": births,
-            "certificate": self.certificate,
+            "canonical_hash": self.canonical_hash,
             "blocks": len(self._cells),
             "bytes": self._cells.budget.used,
             "seconds": round(perf_counter() - self._began, 6),
@@ -325,9 +325,9 @@ class MacroGrowth:
         }
 
     @property
-    def certificate(self) -> str:
-        """The hash of the tree (see `gpu_nim.automata.trees.certificate`)."""
-        return certificate(self.tree())
+    def canonical_hash(self) -> str:
+        """The hash of the tree (see `gpu_nim.automata.trees.canonical_hash`)."""
+        return canonical_hash(self.tree())
 
 
 def tree(automaton: str | Automaton | Rule, generation: IntLike) -> TreeScene:

@@ -64,18 +64,18 @@ def tree_of(cells: Cells, *, centred: bool) -> TreeScene:
     return tree_of_rows(words, rows, (corner,) * cells.shape[1])
 
 
-def certificate(tree: TreeScene) -> str:
+def canonical_hash(tree: TreeScene) -> str:
     """Return the hash of a set of cells, whatever the size of the tree that holds it.
 
     The hash of a leaf is the SHA-256 of its 8 bytes, least significant first, that of a block the SHA-256 of the hashes of its
     halves in their order. A tree round the origin is hashed as its halves, which touch at the origin, and one that begins there as
-    one part: while in all parts nothing lives but in the halves next to the origin, these take their places. The certificate is
+    one part: while in all parts nothing lives but in the halves next to the origin, these take their places. The canonical hash is
     the SHA-256 of the number of levels above the leaves, 8 bytes, and of the hashes of the parts.
 
     Args:
         tree: its corner is the origin, or minus half of its side along each axis.
 
-    >>> certificate(tree_of(np.array([[0, 0]]), centred=True))[:16]
+    >>> canonical_hash(tree_of(np.array([[0, 0]]), centred=True))[:16]
     '3c7453962722a8a2'
     """
     level, parts, nearest = len(tree.levels), [tree.root], [0]

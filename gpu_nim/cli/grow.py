@@ -198,7 +198,7 @@ def _shown(value: Value) -> int | str | None:
 def _jumped(facts: dict[str, Any]) -> list[tuple[str, str]]:
     births = [(f"births at {generation}", f"{born:,}") for generation, born in facts["births"].items()]
     plain = {name: value for name, value in facts.items() if name not in ("births", "scales")}
-    rows = [(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in plain.items()]
+    rows = [(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value)) for name, value in plain.items()]
     return rows[:3] + births + rows[3:]
 
 
