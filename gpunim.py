@@ -1,4 +1,4 @@
-"""The package `gpu_nim` by the name of its command: `import gpunim` has the same names, which are the same objects."""
+"""The package `gpu_nim` by the name of its command: `import gpunim` has the same names, which are the same objects. The command is `gpu_nim`."""
 
 from typing import Any
 

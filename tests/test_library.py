@@ -49,16 +49,16 @@ def test_a_package_shows_its_names(name: str) -> None:
         package.nothing  # noqa: B018
 
 
-DRAWING = "pyvista vtkmodules PIL imageio_ffmpeg matplotlib zarr"
+DRAWING = "pyvista vtkmodules imageio_ffmpeg matplotlib zarr"
 
 
 @pytest.mark.parametrize(
     ("program", "later"),
     [
         ("import gpu_nim; dir(gpu_nim)", "numpy gpu_nim.automata"),
-        ("import gpu_nim.cli.grow", "cupy dask distributed scipy networkx rich " + DRAWING),
+        ("import gpu_nim.cli.grow", "cupy dask distributed scipy networkx rich PIL " + DRAWING),
         ("import gpu_nim.render.image, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render", DRAWING),
-        ("import gpu_nim; gpu_nim.grow('nim', 3)", "gpu_nim.render " + DRAWING),
+        ("import gpu_nim; gpu_nim.grow('nim', 3)", "gpu_nim.render PIL " + DRAWING),
         ("import gpu_nim; gpu_nim.grow('nim', 3)._repr_html_()", "pyvista matplotlib"),
     ],
 )

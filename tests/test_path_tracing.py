@@ -9,6 +9,8 @@ from subprocess import Popen
 import numpy as np
 import pytest
 
+pytest.importorskip("PIL", reason="Pillow is not installed")
+
 from gpu_nim.model.tracing import MISS
 from gpu_nim.model.work import no_progress
 from gpu_nim.render import path_tracing

@@ -92,7 +92,8 @@ class Automaton:
             points of such a lattice with x - y not 0 mod 3.
         oeis: the OEIS entries that it gives.
         births_formula: returns the births of a generation, by a theorem, never by growing; None where none is known.
-        repeats: whether equal blocks recur so much that macro-cells reach any generation (see `gpu_nim.automata.macro_cells`).
+        repeats: whether equal blocks recur so much that macro-cells reach any generation: as many new ones for each doubling
+            (see `gpu_nim.automata.macro_cells`).
         cell_test: maps cells (N, d) and generations (int64, (N,)) to bool (N,), whether each is born in that generation, by a
             theorem; None where none is known.
 

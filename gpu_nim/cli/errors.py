@@ -64,7 +64,7 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None
         case ValueError() if "integer string conversion" in str(error):
             sentence = f"the output has an integer of more than {LONGEST_DIGITS:,} digits"
         case _:
-            if os.environ.get(_DEBUG):
+            if os.environ.get(_DEBUG) or type(error).__name__ == "BdbQuit":  # a debugger's q
                 if mpi_rank() is None:
                     raise error
                 traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome

@@ -225,7 +225,7 @@ class Look:
     >>> Look(theme="papyrus")
     Traceback (most recent call last):
         ...
-    gpu_nim.model.errors.UsageError: theme must be one of dark, paper, neon, got 'papyrus'; did you mean paper?
+    gpu_nim.model.errors.UsageError: theme must be one of dark, ..., got 'papyrus'; did you mean paper?
     """
 
     resolution: tuple[int, int] = _field((1920, 1080), "WIDTHxHEIGHT in pixels, or {}.", _size, names=lambda: RESOLUTIONS)

@@ -138,7 +138,7 @@ class Theme:
         muted: the colour of captions.
         dim: the colour of the other cells where some are highlighted.
         pick: the colour of highlighted cells.
-        categories: the colours of branches and other categories.
+        categories: the colours of branches and other categories, `DISTINCT` in Oklab from each other and from `top`.
         ambient: the strength of light from the sky.
         key: the strength of the directed light.
         vignette: how far the corners darken, 0 to 1.

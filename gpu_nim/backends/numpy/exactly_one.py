@@ -13,7 +13,7 @@ is counted cell by cell. At the end the listed cells that are still ONCE are bor
 sorted, and the work is births times offsets.
 
 Places. An offset takes a cell to another place in its brick or a neighbouring one: both are looked up by the cell's own place in
-its brick, and the rest is where the column of the target's brick begins.
+its brick, and the rest is where the column of the target's brick begins. `bricks.cells(bricks.decode(places).T)` are the cells.
 
 Where numba is installed, and a growth is large enough to gain by it, compiled loops grow it instead, in a bit a cell
 (`gpu_nim.backends.numpy.compiled_engine`).
