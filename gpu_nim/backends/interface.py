@@ -121,13 +121,10 @@ class EngineChoice(NamedTuple):
 class Tracer(Protocol):
     """Traces rays through one scene. Several threads may use it at once."""
 
-    @property
-    def batch(self) -> int:
-        """Return how many rays are best traced at once."""
-
-    @property
-    def threads(self) -> int:
-        """Return by how many threads it is best used."""
+    #: The number of rays in an efficient call of `trace`.
+    batch: int
+    #: The number of threads that call it efficiently.
+    threads: int
 
     def trace(self, rays: Rays) -> Hits:
         """Return what each ray hits first.

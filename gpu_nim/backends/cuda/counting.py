@@ -149,7 +149,7 @@ class CudaCounting(HostCounting):
             counts = self._launch.xp.zeros(modulus, np.uint64)
             numbers = {"modulus": modulus, "inverse": ((1 << 64) - 1) // modulus, "word": (1 << 64) % modulus}
             self._count("count_residues", table, rows, skip, size, modulus, {"counts": counts} | numbers)
-            return _int64(counts)
+            return to_host(counts).astype(np.int64)
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
         """Try every tuple; the histogram is by half the total."""
@@ -181,7 +181,7 @@ class CudaCounting(HostCounting):
             tiles_of = {"t_stop": t_stop, "bits": side, "units": units, "window": window, "most": _TRIED, "counts": counts}
             launch = self._launch.bind(kernel, tuples | tiles_of, shared_bytes=shared)
             launch(min(units, launch.resident))
-            return _int64(counts)
+            return to_host(counts).astype(np.int64)
 
     def _count(self, kernel: str, table: DeviceTable, rows: Any, skip: int, size: int, bins: int, rest: dict[str, Any]) -> None:
         """Count values by bins, in as many launches as needed."""
@@ -221,11 +221,6 @@ class CudaCounting(HostCounting):
             wrapped = numbers.ravel() & ((1 << 64 * limbs) - 1)
             numbers = to_limbs(wrapped, limbs).reshape(*numbers.shape, limbs)
         return self._launch.xp.asarray(np.ascontiguousarray(numbers))
-
-
-def _int64(counts: Any) -> NDArray[np.int64]:
-    host: U64 = to_host(counts)
-    return host.astype(np.int64)
 
 
 def _kernel(name: str, limbs: int) -> str:

@@ -60,9 +60,7 @@ class ExactlyOneEngine(BrickEngine):
         self._launch, self._bricks = launcher, bricks
         self._capacity = capacity = bricks.capacity(free)
         with device_memory_errors(f"a growth to generation {last} on {launcher.device}"):
-            numbers, firsts, stops = bricks.columns.T
-            columns = np.stack((numbers.astype(np.uint32).view(np.int32), firsts.astype(np.int32), stops.astype(np.int32)), axis=1)
-            self._columns = xp.asarray(columns.reshape(-1))
+            self._columns = xp.asarray(bricks.columns.astype(np.uint32).view(np.int32).reshape(-1))
             self._offsets = xp.asarray(bricks.touchers())
             self._touched = xp.zeros(bricks.count * ROWS, np.uint32)
             self._newborn = xp.empty(2 * capacity * ROWS, np.uint32)
@@ -78,7 +76,8 @@ class ExactlyOneEngine(BrickEngine):
                 self._exchange = BrickExchange(self._launch, self._ranks, bricks, self._shape, self._rings)
         self._recorded: dict[tuple[int, int], Callable[[], None]] = {}
         if state is not None:
-            self._restore(state)
+            with device_memory_errors(f"the state of generation {int(state['generation'])}"):
+                self._restore(state)
 
     def _bind(self) -> None:
         """Bind all launches except those between ranks."""
@@ -168,10 +167,6 @@ class ExactlyOneEngine(BrickEngine):
 
     def _words(self, numbers: range) -> NDArray[np.uint32]:
         return to_host(self._touched[numbers.start * ROWS : numbers.stop * ROWS]).reshape(-1, ROWS)
-
-    def _restore(self, state: State) -> None:
-        with device_memory_errors(f"the state of generation {int(state['generation'])}"):
-            super()._restore(state)
 
     def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
         """Add rows of bricks to those that are touched: what is outside of the universe is touched already."""

@@ -31,13 +31,10 @@ INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 class Launcher(Protocol):
     """Binds kernels of the kernel table, by name, to arrays of `xp`."""
 
-    @property
-    def xp(self) -> ModuleType:
-        """The array module whose arrays the kernels take: CuPy in production, in the tests one as strict."""
-
-    @property
-    def shared_limit(self) -> int:
-        """Bytes of shared memory that one block may have, static and dynamic together."""
+    #: The array module whose arrays the kernels take: CuPy in production, in the tests one as strict.
+    xp: ModuleType
+    #: Bytes of shared memory that one block may have, static and dynamic together.
+    shared_limit: int
 
     @property
     def device(self) -> str:
@@ -72,8 +69,7 @@ class Launcher(Protocol):
 
 def to_host(array: Any) -> NDArray[Any]:
     """Return a copy of `array`, of any launcher's `xp`, as a NumPy array."""
-    copy: NDArray[Any] = array.get()
-    return copy
+    return np.asarray(array.get())
 
 
 @contextmanager

@@ -117,7 +117,6 @@ class _WedgeSweep(Wedge):
 
     def __init__(self, top: Ints, on_step: OnStep) -> None:
         super().__init__(top)
-        self.width = self.nx + self.nz - 1
         self._on_step = on_step
 
     def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
@@ -129,17 +128,12 @@ class _WedgeSweep(Wedge):
         columns = np.arange(self.nz)
         for x in range(self.nx):
             skew[x + columns, columns] = self.top[x]
-        highest = skew.max(axis=1)
         self._x_starts = _line_starts(self.top, self.last)
         self._z_starts = _line_starts(self.top.T, self.last)
         done, positions = 0, _positions(self.top)
-        for total in range(self.last + 1):
-            y = np.arange(max(0, total - self.width + 1), min(self.ny, total + 1))
-            y = y[highest[total - y] >= y]
-            y_range = slice(int(y[0]), int(y[-1]) + 1)
-            z_range = slice(max(0, total - int(y[-1]) - self.nx + 1), min(self.nz, total - int(y[0]) + 1))
-            bound = skew[self.reversed_rows(total, y_range), z_range]
-            inside = bound >= np.arange(y_range.start, y_range.stop, dtype=np.int32)[:, None]
+        for total, first, stop in self.sweep():
+            y_range, z_range = slice(first, stop), slice(max(0, total - stop - self.nx + 2), min(self.nz, total - first + 1))
+            inside = skew[self.reversed_rows(total, y_range), z_range] >= np.arange(first, stop, dtype=np.int32)[:, None]
             yield total, y_range, z_range, inside
             done += int(np.count_nonzero(inside))
             self._on_step("position", done, positions)

@@ -25,7 +25,6 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import cores
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene
 
-_BATCH = 1 << 16  # rays that a caller best hands over at once
 _LANES = 1 << 14  # rays at once: more leave the cache, and fewer cost more calls a ray, between which threads wait for each other
 _CROWD = 0.75  # the part of the lanes whose rays go on, below which others take the rest
 _COMPILED_FROM = 1 << 19  # rays and cones, after which compiled loops gain more than it takes to load them
@@ -35,18 +34,10 @@ _SIDES = (1 << np.arange(TOP + 1)) - 1  # of cubes by their levels, less 1
 class NumpyTracer:
     """Traces rays through a scene; it may be used by several threads at once."""
 
-    @property
-    def batch(self) -> int:
-        """How many rays are best traced at once."""
-        return _BATCH
-
-    @property
-    def threads(self) -> int:
-        """By how many threads it is best used."""
-        return cores()
+    batch = 1 << 16
 
     def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+        self._scene, self.threads = scene, cores()
         self._open = open_levels(scene)
         self._requested = 0
 

@@ -276,17 +276,13 @@ class Bricks(BrickGrid):
         """How many slabs of bricks there are."""
         return self.columns_u if self.spatial else self.columns_v
 
-    @property
-    def slab_reach(self) -> int:
-        """How many slabs away a newborn's touches, folded, can be."""
-        return int(-(-self.reach[self.axis] // self.size[self.axis]))
-
     @cached_property
     def owners(self) -> NDArray[np.int64]:
         """The rank that owns each slab, shape (slabs,)."""
         if self.ranks == 1:
             return np.zeros(self.slabs, np.int64)
-        return owners(self.slabs, self.slab_reach, self.ranks)
+        # No block is narrower than the distance of a newborn's touches, folded, in slabs.
+        return owners(self.slabs, int(-(-self.reach[self.axis] // self.size[self.axis])), self.ranks)
 
     def _ranges(self, slabs: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The first w, and the last w + 1, of the bricks in each column of some slabs, on all ranks, shape (columns_u, columns_v).
@@ -443,11 +439,8 @@ class Bricks(BrickGrid):
 
     def divide(self, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the columns of cells at these (u, v, w), shape (3, N), the place of their bricks there, and that in the brick."""
-        u, v, w = at
-        log_u, log_v, log_w = self.logs
-        column = (u >> log_u) * self.columns_v + (v >> log_v)
-        row = (u & self.size[0] - 1) << log_v | v & self.size[1] - 1
-        return column, (w >> log_w) * CELLS, row * BITS + (w >> self.packed & BITS - 1)
+        bricks, row, bit = self.split(at.T)
+        return bricks[:, 0] * self.columns_v + bricks[:, 1], bricks[:, 2] * CELLS, row * BITS + bit
 
     def encode(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the places of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""
