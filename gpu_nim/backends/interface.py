@@ -145,17 +145,14 @@ class Tracer(Protocol):
 class Backend(Protocol):
     """A device that grows, counts and solves."""
 
-    @property
-    def name(self) -> str:
-        """Return "numpy" or "cuda"."""
+    #: "numpy" or "cuda".
+    name: str
+    #: The ranks that grow together with this one.
+    communicator: Communicator
 
     @property
     def device(self) -> str:
         """Return the name of the device."""
-
-    @property
-    def communicator(self) -> Communicator:
-        """Return the ranks that grow together with this one."""
 
     def on_rank(self, communicator: Communicator) -> "Backend":
         """Return the same device as one of several ranks has it.

@@ -46,12 +46,6 @@ class DeviceTable(NamedTuple):
     limbs: int
 
 
-class DeviceRows(NamedTuple):
-    """Rows on the device: uint64, shape (blocks, dimension), and (blocks, dimension, 2) for two limbs."""
-
-    values: Any
-
-
 class CudaCounting(HostCounting):
     """Counting on a device, and on the host where values have more limbs than kernels take.
 
@@ -84,14 +78,17 @@ class CudaCounting(HostCounting):
             return DeviceTable(self._upload(columns, limbs), columns.shape[1].bit_length() - 1, limbs)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
-        """Return the rows of blocks `first` to `stop - 1`, computed on the device if there are many."""
+        """Return the rows of blocks `first` to `stop - 1`, computed on the device if there are many.
+
+        They are there: uint64, shape (blocks, dimension), and (blocks, dimension, 2) for two limbs.
+        """
         if limbs not in _BLOCK_BITS:
             return source.rows(first, stop, bits, limbs)
         dimension = source.dimension
         inner = min(_STEPS_BITS, (_MAX_STEPS // (dimension * dimension * limbs)).bit_length() - 1)
         with device_memory_errors(f"{stop - first} rows"):
             if inner < 1 or stop - first < 2 << inner:
-                return DeviceRows(self._upload(source.rows(first, stop, bits, limbs), limbs))
+                return self._upload(source.rows(first, stop, bits, limbs), limbs)
             coarse = self._upload(source.rows(first >> inner, ((stop - 1) >> inner) + 1, bits + inner, limbs), limbs)
             steps = self._upload(source.steps(bits + inner, bits, limbs), limbs)
             size = stop - first
@@ -101,7 +98,7 @@ class CudaCounting(HostCounting):
             arrays = {"coarse": coarse, "steps": steps, "rows": values}
             launch = self._launch.bind(_kernel("count_rows", limbs), arrays | numbers, defines=_compiled_for(dimension))
             launch(launch.blocks(size * dimension))
-            return DeviceRows(values)
+            return values
 
     def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1` to the host: a piece is copied while the next is computed."""
@@ -214,7 +211,7 @@ class CudaCounting(HostCounting):
         launch(launch.blocks(-(-height // run) << bits), run=run)
 
     def _on_device(self, rows: Any, table: DeviceTable) -> Any:
-        return rows.values if isinstance(rows, DeviceRows) else self._upload(rows, table.limbs)
+        return self._upload(rows, table.limbs) if isinstance(rows, np.ndarray) else rows
 
     def _upload(self, numbers: Integers, limbs: int) -> Any:
         if limbs > 1:

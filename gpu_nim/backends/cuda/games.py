@@ -39,21 +39,18 @@ def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -
             f"{work}: expected at most {_MAX_WORDS:,} words of z and y, got {wedge.ny * words:,}: use --backend numpy"
         )
     with device_memory_errors(work):
-        columns, y_lines = (xp.empty(width * words, np.uint64) for _ in range(2))
-        changes = xp.empty(width * words, np.uint32)
-        x_lines, z_lines, z_lines_next = (xp.zeros(wedge.ny * words, np.uint64) for _ in range(3))
-        roof_x, roof_z = (xp.asarray(np.full(side, 2**32 - 1, np.uint32)) for side in (wedge.nx, wedge.nz))
+        z_lines, z_lines_next = (xp.zeros(wedge.ny * words, np.uint64) for _ in range(2))
         keys, found = xp.empty(_most_p_positions(wedge.shape), np.uint64), xp.zeros(1, np.uint64)
         arguments = {
             **wedge.arguments(xp),
             **_BEFORE_THE_FIRST,
             "words": words,
-            "columns": columns,
-            "changes": changes,
-            "y_lines": y_lines,
-            "x_lines": x_lines,
-            "roof_x": roof_x,
-            "roof_z": roof_z,
+            "columns": xp.empty(width * words, np.uint64),
+            "changes": xp.empty(width * words, np.uint32),
+            "y_lines": xp.empty(width * words, np.uint64),
+            "x_lines": xp.zeros(wedge.ny * words, np.uint64),
+            "roof_x": xp.asarray(np.full(wedge.nx, 2**32 - 1, np.uint32)),
+            "roof_z": xp.asarray(np.full(wedge.nz, 2**32 - 1, np.uint32)),
             "keys": keys,
             "found": found,
         }

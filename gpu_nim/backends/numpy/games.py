@@ -86,7 +86,8 @@ def wedge_grundy(top: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedi
     lines = [np.zeros((1, *shape), dtype=np.uint64) for shape in sweep.line_shapes()]
     largest = -1
     for total, y_range, z_range, inside in sweep:
-        lines = [_with_room(line, largest + 1) for line in lines]
+        if 64 * len(lines[0]) <= largest + 1:  # a total raises the largest value by 1 at most
+            lines = [np.concatenate([line, np.zeros_like(line[:1])]) for line in lines]
         x_lines, y_lines, z_lines = lines
         y, z = np.nonzero(inside)
         y += y_range.start
@@ -305,11 +306,3 @@ class _Box:
                 np.minimum(vectors[target], np.maximum(bound, -1), out=vectors[target])
             if np.array_equal(before, vectors):
                 return np.asarray((vectors >= 0).all(axis=0))
-
-
-def _with_room(words: NDArray[np.uint64], value: int) -> NDArray[np.uint64]:
-    """The bit masks, words first, with words appended until there is a bit for `value`."""
-    missing = value // 64 + 1 - len(words)
-    if missing <= 0:
-        return words
-    return np.concatenate([words, np.zeros((missing, *words.shape[1:]), dtype=np.uint64)])
