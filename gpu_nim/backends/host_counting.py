@@ -159,14 +159,14 @@ class HostCounting:
         """
         length = table.columns.shape[1]
         blocks = -(-(skip + len(out)) // length)
-        share = -(-blocks // self.threads)
+        per_thread = -(-blocks // self.threads)
 
         def work(first: int) -> None:
             start = max(0, first * length - skip)
-            stop = min(len(out), (first + share) * length - skip)
+            stop = min(len(out), (first + per_thread) * length - skip)
             _fill(table, rows[first:], skip + start - first * length, out[start:stop])
 
-        firsts = range(0, blocks, max(1, share))
+        firsts = range(0, blocks, max(1, per_thread))
         if len(firsts) <= 1 or len(out) < _THREADED:
             _fill(table, rows, skip, out)
             return
@@ -287,7 +287,7 @@ def _carry(sums: list[U64], offset: int, out: U64) -> None:
 
 
 def _stretches(length: int, skip: int, size: int, blocks: int) -> Iterator[tuple[int, int, int, int]]:
-    """Divide values `skip` to `skip + size - 1` into chunks of blocks: (place, size, first block, values of it to skip)."""
+    """Divide values `skip` to `skip + size - 1` into chunks of blocks: (first index, size, first block, values of it to skip)."""
     at = 0
     while at < size:
         block, offset = divmod(skip + at, length)

@@ -32,7 +32,7 @@ _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a 
 _MAX_COPIES = 128
 
 _TILE_BITS = 9
-_WHOLE = 8192  # places of a histogram that shared memory holds
+_WHOLE = 8192  # bins of a histogram that shared memory holds
 _TRIED = 1 << 31  # tuples that a block counts in 32 bits before it adds up its histogram
 _SPREADS = read_constants("enumeration.cu")
 _SPREAD = {"count_totals": _SPREADS["SPREAD_OF_TOTALS"], "count_maxima": _SPREADS["SPREAD_OF_MAXIMA"]}
@@ -50,7 +50,7 @@ class CudaCounting(HostCounting):
     """Counting on a device, and on the host where values have more limbs than kernels take.
 
     `tile_bits` and `whole` set how enumerations are divided, and do not change the counts: b and t run through tiles of
-    2^tile_bits by 2^tile_bits, and a histogram of up to `whole` places is kept in shared memory.
+    2^tile_bits by 2^tile_bits, and a histogram of up to `whole` bins is kept in shared memory.
     """
 
     name = "cuda"
@@ -117,14 +117,14 @@ class CudaCounting(HostCounting):
             return self._values(table, self._on_device(rows, table), skip, size)
 
     def _values(self, table: DeviceTable, rows: Any, skip: int, size: int) -> Any:
-        # Stores are 16 bytes wide: values of one limb are written in pairs that begin at even places.
+        # Stores are 16 bytes wide: values of one limb are written in pairs that begin at even indices.
         pair = 3 - table.limbs
-        block, place = divmod(skip, 1 << table.bits)
-        first, stop = place // pair, -(-(place + size) // pair)
+        block, offset = divmod(skip, 1 << table.bits)
+        first, stop = offset // pair, -(-(offset + size) // pair)
         values = self._launch.xp.empty(2 * (stop - first), np.uint64)
         kernel = _kernel("count_fill", table.limbs)
         self._sweep(kernel, table, rows[block:], table.bits - (pair - 1), first, stop - first, {"out": values})
-        return values[place % pair :][:size] if pair == 2 else values.reshape(-1, 2)
+        return values[offset % pair :][:size] if pair == 2 else values.reshape(-1, 2)
 
     def lengths(self, table: Any, rows: Any, skip: int, size: int) -> Lengths:
         """Count lengths and add up, up to 2^31 values a launch."""
@@ -184,10 +184,10 @@ class CudaCounting(HostCounting):
         """Count values by bins, in as many launches as needed."""
         copies, values = _copies(bins), self._on_device(rows, table)
         for at in range(0, size, _COUNTED):
-            block, place = divmod(skip + at, 1 << table.bits)
+            block, offset = divmod(skip + at, 1 << table.bits)
             count = min(_COUNTED, size - at)
-            arguments = rest | {"copies": copies}
-            self._sweep(_kernel(kernel, table.limbs), table, values[block:], table.bits, place, count, arguments, 4 * bins * copies)
+            arguments, shared = rest | {"copies": copies}, 4 * bins * copies
+            self._sweep(_kernel(kernel, table.limbs), table, values[block:], table.bits, offset, count, arguments, shared)
 
     def _sweep(
         self,
