@@ -15,7 +15,7 @@ from gpu_nim.automata.catalogue import find
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda import CudaBackend, general
 from gpu_nim.backends.cuda.bricks import DeviceBricks
-from gpu_nim.backends.cuda.counting import CudaCounting, DeviceRows
+from gpu_nim.backends.cuda.counting import CudaCounting
 from gpu_nim.backends.cuda.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.cuda.games import _blocks, _Box
 from gpu_nim.backends.cuda.general import GeneralEngine
@@ -318,7 +318,7 @@ def test_rows_of_counts_far_apart(limbs: int) -> None:
     words = numbers if limbs == 1 else np.stack([numbers, 0 * numbers], axis=-1).astype(np.uint64)
     rows[block:].set(words)
     table, out = engine.table(columns, limbs), np.empty((30, 2)[:limbs], np.uint64)
-    engine.fill(table, DeviceRows(rows), 16 * block + skip, out)
+    engine.fill(table, rows, 16 * block + skip, out)
     wanted = (numbers @ columns).reshape(-1)[skip : skip + 30]
     assert (out if limbs == 1 else out[:, 0]).tolist() == wanted.tolist()
-    assert engine.lengths(table, DeviceRows(rows), 16 * block + skip, 30).total == sum(wanted.tolist())
+    assert engine.lengths(table, rows, 16 * block + skip, 30).total == sum(wanted.tolist())

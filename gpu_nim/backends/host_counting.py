@@ -159,14 +159,14 @@ class HostCounting:
         """
         length = table.columns.shape[1]
         blocks = -(-(skip + len(out)) // length)
-        share = -(-blocks // self.threads)
+        per_thread = -(-blocks // self.threads)
 
         def work(first: int) -> None:
             start = max(0, first * length - skip)
-            stop = min(len(out), (first + share) * length - skip)
+            stop = min(len(out), (first + per_thread) * length - skip)
             _fill(table, rows[first:], skip + start - first * length, out[start:stop])
 
-        firsts = range(0, blocks, max(1, share))
+        firsts = range(0, blocks, max(1, per_thread))
         if len(firsts) <= 1 or len(out) < _THREADED:
             _fill(table, rows, skip, out)
             return
@@ -209,11 +209,9 @@ class HostCounting:
         length = table.columns.shape[1]
         chunk = max(length, 1 << _COUNTED_BITS) if table.limbs == 1 else length
         scratch = np.empty(min(size, chunk), np.uint64 if table.limbs == 1 else object)
-        for at in range(0, size, chunk):
-            values = scratch[: min(chunk, size - at)]
-            block, offset = divmod(skip + at, length)
-            _multiply(table.columns, rows[block:], offset, values)
-            yield values
+        for _, count, block, offset in _stretches(length, skip, size, chunk // length):
+            _multiply(table.columns, rows[block:], offset, scratch[:count])
+            yield scratch[:count]
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
         """Count P-positions by total, by trying (k-1)-tuples.
@@ -289,7 +287,7 @@ def _carry(sums: list[U64], offset: int, out: U64) -> None:
 
 
 def _stretches(length: int, skip: int, size: int, blocks: int) -> Iterator[tuple[int, int, int, int]]:
-    """Divide values `skip` to `skip + size - 1` into chunks of blocks: (place, size, first block, values of it to skip)."""
+    """Divide values `skip` to `skip + size - 1` into chunks of blocks: (first index, size, first block, values of it to skip)."""
     at = 0
     while at < size:
         block, offset = divmod(skip + at, length)
@@ -302,10 +300,7 @@ def _multiply(columns: Integers, rows: Integers, skip: int, out: Integers) -> No
     """Write values `skip` to `skip + len(out) - 1` of rows times columns, one block after the other."""
     dimension, length = columns.shape
     room: Any = np.empty(length, columns.dtype)
-    at, block = 0, skip // length
-    offset = skip - block * length
-    while at < len(out):
-        size = min(length - offset, len(out) - at)
+    for at, size, block, offset in _stretches(length, skip, len(out), 1):
         piece, scratch = out[at : at + size], room[:size]
         row = rows[block]
         used = [c for c in range(dimension) if row[c]] or [0]
@@ -313,7 +308,6 @@ def _multiply(columns: Integers, rows: Integers, skip: int, out: Integers) -> No
         for c in used[1:]:
             np.multiply(columns[c, offset : offset + size], row[c], out=scratch)
             np.add(piece, scratch, out=piece)
-        at, block, offset = at + size, block + 1, 0
 
 
 def _lengths(values: Integers, size: int) -> NDArray[np.int64]:

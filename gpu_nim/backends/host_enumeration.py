@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from itertools import product
 from typing import NamedTuple
 
@@ -47,15 +48,9 @@ def _split(piles: int, limit: int) -> tuple[int, Tuples]:
 
 def _heads(lead: int, others: int, limit: int) -> Iterator[Tuples]:
     """Yield every tuple of 1 + others piles that begins with `lead`, those that differ in the last pile together."""
-    if others == 0:
-        yield _single([lead])
-        return
-    last = _single(range(limit + 1))
-    for middle in product(range(limit + 1), repeat=others - 1):
-        head = _single([lead])
-        for size in middle:
-            head = head.beside(_single([size]))
-        yield head.beside(last)
+    last = [_single(range(limit + 1))] * (others > 0)
+    for middle in product(range(limit + 1), repeat=max(0, others - 1)):
+        yield reduce(Tuples.beside, [*(_single([size]) for size in (lead, *middle)), *last])
 
 
 def totals(tails: Tuples, heads: Tuples, limit: int) -> NDArray[np.int64]:

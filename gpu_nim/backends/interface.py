@@ -121,13 +121,10 @@ class EngineChoice(NamedTuple):
 class Tracer(Protocol):
     """Traces rays through one scene. Several threads may use it at once."""
 
-    @property
-    def batch(self) -> int:
-        """Return how many rays are best traced at once."""
-
-    @property
-    def threads(self) -> int:
-        """Return by how many threads it is best used."""
+    #: The number of rays in an efficient call of `trace`.
+    batch: int
+    #: The number of threads that call it efficiently.
+    threads: int
 
     def trace(self, rays: Rays) -> Hits:
         """Return what each ray hits first.
@@ -148,17 +145,14 @@ class Tracer(Protocol):
 class Backend(Protocol):
     """A device that grows, counts and solves."""
 
-    @property
-    def name(self) -> str:
-        """Return "numpy" or "cuda"."""
+    #: "numpy" or "cuda".
+    name: str
+    #: The ranks that grow together with this one.
+    communicator: Communicator
 
     @property
     def device(self) -> str:
         """Return the name of the device."""
-
-    @property
-    def communicator(self) -> Communicator:
-        """Return the ranks that grow together with this one."""
 
     def on_rank(self, communicator: Communicator) -> "Backend":
         """Return the same device as one of several ranks has it.

@@ -11,7 +11,7 @@ from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import BackendError, UsageError, message_of
 
 NAMES = ("auto", "cuda", "numpy")
-_CUPY = 14  # 13 finds no NVRTC among Python's packages, and numbers the places of an array with 32 bits
+_CUPY = 14  # 13 finds no NVRTC among Python's packages, and indexes an array with 32 bits
 _OLDEST = (7, 5)  # the oldest compute capability that CUDA 13 compiles for
 _NO_DEVICE, _CAPABILITY = 100, (75, 76)  # of cuda.h: an error, and the attributes with the two numbers of the compute capability
 _FAULTS = {
@@ -90,7 +90,7 @@ class Fault(str):
 def cuda_obstacle(number: int = 0) -> str | None:
     """Return None if the CUDA backend can run, otherwise one sentence: which of driver, device, CuPy, NVRTC is missing.
 
-    Of several devices it asks for the one of this number, modulo how many there are.
+    Of several devices it takes the one of this number, modulo how many there are.
     """
     try:
         driver = ctypes.CDLL("libcuda.so.1")

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +45,7 @@ from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 CHECKPOINT = Kind("gpunim checkpoint", 7, "checkpoint")
 _KEPT = 2
 _LOCK = ".gpunim-lock"
-_NAMES = r"(checkpoint-[0-9]{10})(?:-rank-[0-9]+)?\.npz"
+_NAME, _ANY = "checkpoint-{:010d}", f"checkpoint-{'[0-9]' * 10}"  # generations are below 2^31, and names in their order
 _STATE, _MEASURED = "state.", "measured."
 _PLAIN = ("generations", "mismatch", "tested", "seconds")  # the fields of a snapshot that JSON holds
 Record = dict[str, Any]
@@ -164,7 +163,7 @@ class Checkpoints:
             FileError: it cannot be written; the message says which checkpoint is left.
         """
         rank, checksum = self._ranks.rank, ""
-        path = self.folder / f"checkpoint-{snapshot.generation:010d}.npz"
+        path = self.folder / f"{_NAME.format(snapshot.generation)}.npz"
         state = {f"{_STATE}{name}": array for name, array in snapshot.state.items()}
         if rank:
             with writing(_part(path, rank), self.left):
@@ -186,8 +185,8 @@ class Checkpoints:
         with writing(path, self.left):
             _write(path, record, arrays)
             kept = [other.stem for other in self._paths() if other <= path][-_KEPT:]
-            for file in self.folder.glob("checkpoint-*.npz"):
-                if (match := re.fullmatch(_NAMES, file.name)) and match[1] not in kept:
+            for file in (*self._paths(), *self.folder.glob(f"{_ANY}-rank-[0-9]*.npz")):
+                if file.stem.partition("-rank-")[0] not in kept:
                     file.unlink()
 
     def left(self) -> str:
@@ -229,9 +228,7 @@ class Checkpoints:
     def _paths(self) -> list[Path]:
         if self.folder.is_dir() and not os.access(self.folder, os.R_OK | os.X_OK):
             raise FileError(f"cannot read {self.folder}: Permission denied")
-        return sorted(
-            path for path in self.folder.glob("checkpoint-*.npz") if re.fullmatch(_NAMES, path.name) and "rank" not in path.name
-        )
+        return sorted(self.folder.glob(f"{_ANY}.npz"))
 
 
 def _why(error: CorruptFile | OSError) -> object:

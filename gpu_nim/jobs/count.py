@@ -1,7 +1,8 @@
 """Counting P-positions of Nim: exact values of any size, ranges, reductions, and the OEIS entries that hold them.
 
-A `CountJob` is a count with its options: it refuses those that contradict each other, tells the cost of the work, counts in parts,
-in this process or on the workers of a cluster, and writes and draws what it has counted. `count` is the short way to its results.
+A `CountJob` is a count with its options: it refuses those that contradict each other, estimates the cost of the work, counts in
+parts, in this process or on the workers of a cluster, and writes and draws what it has counted. `count` is the short way to its
+results.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def count(
 ) -> Any:
     """Count P-positions: one value, those at several indices or over a range of consecutive ones, or reductions of a range.
 
-    `gpu_nim.jobs.CountJob` also writes files, draws, and tells the cost before.
+    `gpu_nim.jobs.CountJob` also writes files, draws, and estimates the cost before.
 
     Args:
         sequence: the name of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
@@ -493,8 +494,8 @@ class CountJob:
         family, start, stop = self._span
         if self.method == "enumerate":
             trial = self._enumeration
-            share = trial.tuples // trial.chunks()[-1][1]
-            counted = trial.combine(self._done(trial, (family, trial.limit), "tuples", share, on_step))
+            scale = trial.tuples // trial.chunks()[-1][1]
+            counted = trial.combine(self._done(trial, (family, trial.limit), "tuples", scale, on_step))
             yield counted[start:].astype(np.uint64)
             return
         if self._cluster is None:
@@ -505,17 +506,17 @@ class CountJob:
         yield from with_checked_sum(family, start, parts)
 
     def _done(
-        self, work: ValueScan | Enumeration, whole: tuple[Any, ...], unit: str, share: int, on_step: OnStep
+        self, work: ValueScan | Enumeration, whole: tuple[Any, ...], unit: str, scale: int, on_step: OnStep
     ) -> Iterator[NDArray[np.int64]]:
         """The counts of each chunk, in order.
 
-        `whole` are the arguments of the work, and the chunk (first, stop) is (stop - first) `share` units of it.
+        `whole` are the arguments of the work, and the chunk (first, stop) is (stop - first) `scale` units of it.
         """
         chunks = work.chunks()
         tasks = ((type(work), whole, self._backend.name, chunk) for chunk in chunks)
         parts = map(work.do, chunks) if self._cluster is None else self._cluster.map(do_chunk, tasks)
         for (_, stop), part in zip(chunks, parts, strict=True):
-            on_step(unit, share * (stop - chunks[0][0]), share * (chunks[-1][1] - chunks[0][0]))
+            on_step(unit, scale * (stop - chunks[0][0]), scale * (chunks[-1][1] - chunks[0][0]))
             yield part
 
 

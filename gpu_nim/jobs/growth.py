@@ -468,7 +468,7 @@ def _absolute(path: Path) -> Path:
 
 
 class Planned(Communicator):
-    """Rank 0 of some ranks that are not started, to ask a backend for its plan."""
+    """Rank 0 of some ranks that are not started, to plan a growth by a backend."""
 
     def __init__(self, size: int) -> None:
         self.size = size

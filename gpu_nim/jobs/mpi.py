@@ -48,7 +48,7 @@ _WITHIN_MACHINE = {"OMPI_MCA_btl": "^tcp,ofi,openib", "OMPI_MCA_pml": "ob1"}
 _joined: MpiCommunicator | None = None
 
 
-def join(place: MpiRank) -> MpiCommunicator:
+def join(rank: MpiRank) -> MpiCommunicator:
     """Start MPI and return the communicator of the ranks; this waits for all of them.
 
     Raises:
@@ -56,7 +56,7 @@ def join(place: MpiRank) -> MpiCommunicator:
         BackendError: mpi4py uses another MPI than mpirun.
     """
     global _joined
-    if os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == str(place.size):
+    if os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == str(rank.size):
         for name, value in _WITHIN_MACHINE.items():
             os.environ.setdefault(name, value)
     try:
@@ -68,9 +68,9 @@ def join(place: MpiRank) -> MpiCommunicator:
         if isinstance(error, ImportError) and (error.name or "mpi4py") == "mpi4py":
             raise missing("growing on several ranks needs mpi4py", "mpi4py") from error
         raise BackendError(f"mpi4py does not load ({message_of(error)}): install Open MPI or MPICH") from error
-    if MPI.COMM_WORLD.size != place.size:
+    if MPI.COMM_WORLD.size != rank.size:
         raise BackendError(
-            f"mpirun started {place.size} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: it uses another MPI than mpirun"
+            f"mpirun started {rank.size} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: it uses another MPI than mpirun"
         )
     beside = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED).rank
     _joined = MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, beside, device_buffers=takes_device_buffers())
@@ -144,7 +144,7 @@ class MpiCommunicator(Communicator):
         return next((each for each in outcomes if each.status and each.sentence is not None), outcome)
 
     def _report(self, *, failed: bool) -> None:
-        """Tell the other ranks whether this one has failed, unless one has already."""
+        """Report to the other ranks whether this one has failed, unless one has already."""
         if not self._has_failed:
             with suppress(RankFailed), self._signals_deferred() as wait:
                 self._exchange_headers(np.full(self.size, _FAILED if failed else 0, np.int64), (), wait)

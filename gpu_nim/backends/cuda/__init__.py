@@ -36,7 +36,7 @@ class CudaBackend:
     name = "cuda"
 
     def __init__(self, launcher: Launcher, communicator: Communicator = ALONE) -> None:
-        self._launcher, self.communicator = launcher, communicator
+        self._launcher, self.communicator, self.device = launcher, communicator, launcher.device
         self.wedge_outcomes, self.wedge_grundy = partial(games.wedge_outcomes, launcher), partial(games.wedge_grundy, launcher)
         self.inequality_outcomes = partial(games.inequality_outcomes, launcher)
         self.inequality_grundy = partial(games.inequality_grundy, launcher)
@@ -44,11 +44,6 @@ class CudaBackend:
     def on_rank(self, communicator: Communicator) -> "CudaBackend":
         """Return the same device as one of several ranks has it."""
         return CudaBackend(self._launcher, communicator)
-
-    @property
-    def device(self) -> str:
-        """Return the device's own name."""
-        return self._launcher.device
 
     def free_memory(self) -> int:
         """Return the bytes of device memory that are free."""

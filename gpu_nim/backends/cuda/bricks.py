@@ -13,7 +13,7 @@ __all__ = ["DeviceBricks"]
 
 _CONSTANTS = read_constants("exactly_one.cu")
 _MAX_BRICKS = 2**32 - 2
-_LISTED_BYTES = 4 * 8 + 2 * 4 * ROWS  # a listed brick's place in four lists and its newborns in two planes
+_LISTED_BYTES = 4 * 8 + 2 * 4 * ROWS  # the entries of a listed brick in four lists and its newborns in two planes
 
 
 class DeviceBricks(Bricks):
@@ -24,7 +24,7 @@ class DeviceBricks(Bricks):
         """How many bricks a generation's list is planned to hold: all of them in a small growth, an eighth in a large one.
 
         A generation is a shell of the growth, but a shell that thickens towards each power of two: 53% of the bricks of `fcc` are
-        active in generation 511, and a share that falls like 1/n from there.
+        active in generation 511, and a fraction that falls like 1/n from there.
         """
         return min(self.held, max(1 << 17, self.held // 8))
 

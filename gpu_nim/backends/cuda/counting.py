@@ -32,7 +32,7 @@ _COUNTERS = 34 << 10  # bytes of shared memory for histograms: several blocks a 
 _MAX_COPIES = 128
 
 _TILE_BITS = 9
-_WHOLE = 8192  # places of a histogram that shared memory holds
+_WHOLE = 8192  # bins of a histogram that shared memory holds
 _TRIED = 1 << 31  # tuples that a block counts in 32 bits before it adds up its histogram
 _SPREADS = read_constants("enumeration.cu")
 _SPREAD = {"count_totals": _SPREADS["SPREAD_OF_TOTALS"], "count_maxima": _SPREADS["SPREAD_OF_MAXIMA"]}
@@ -46,17 +46,11 @@ class DeviceTable(NamedTuple):
     limbs: int
 
 
-class DeviceRows(NamedTuple):
-    """Rows on the device: uint64, shape (blocks, dimension), and (blocks, dimension, 2) for two limbs."""
-
-    values: Any
-
-
 class CudaCounting(HostCounting):
     """Counting on a device, and on the host where values have more limbs than kernels take.
 
     `tile_bits` and `whole` set how enumerations are divided, and do not change the counts: b and t run through tiles of
-    2^tile_bits by 2^tile_bits, and a histogram of up to `whole` places is kept in shared memory.
+    2^tile_bits by 2^tile_bits, and a histogram of up to `whole` bins is kept in shared memory.
     """
 
     name = "cuda"
@@ -84,14 +78,17 @@ class CudaCounting(HostCounting):
             return DeviceTable(self._upload(columns, limbs), columns.shape[1].bit_length() - 1, limbs)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
-        """Return the rows of blocks `first` to `stop - 1`, computed on the device if there are many."""
+        """Return the rows of blocks `first` to `stop - 1`, computed on the device if there are many.
+
+        They are there: uint64, shape (blocks, dimension), and (blocks, dimension, 2) for two limbs.
+        """
         if limbs not in _BLOCK_BITS:
             return source.rows(first, stop, bits, limbs)
         dimension = source.dimension
         inner = min(_STEPS_BITS, (_MAX_STEPS // (dimension * dimension * limbs)).bit_length() - 1)
         with device_memory_errors(f"{stop - first} rows"):
             if inner < 1 or stop - first < 2 << inner:
-                return DeviceRows(self._upload(source.rows(first, stop, bits, limbs), limbs))
+                return self._upload(source.rows(first, stop, bits, limbs), limbs)
             coarse = self._upload(source.rows(first >> inner, ((stop - 1) >> inner) + 1, bits + inner, limbs), limbs)
             steps = self._upload(source.steps(bits + inner, bits, limbs), limbs)
             size = stop - first
@@ -101,7 +98,7 @@ class CudaCounting(HostCounting):
             arrays = {"coarse": coarse, "steps": steps, "rows": values}
             launch = self._launch.bind(_kernel("count_rows", limbs), arrays | numbers, defines=_compiled_for(dimension))
             launch(launch.blocks(size * dimension))
-            return DeviceRows(values)
+            return values
 
     def fill(self, table: Any, rows: Any, skip: int, out: U64) -> None:
         """Write values `skip` to `skip + len(out) - 1` to the host: a piece is copied while the next is computed."""
@@ -120,14 +117,14 @@ class CudaCounting(HostCounting):
             return self._values(table, self._on_device(rows, table), skip, size)
 
     def _values(self, table: DeviceTable, rows: Any, skip: int, size: int) -> Any:
-        # Stores are 16 bytes wide: values of one limb are written in pairs that begin at even places.
+        # Stores are 16 bytes wide: values of one limb are written in pairs that begin at even indices.
         pair = 3 - table.limbs
-        block, place = divmod(skip, 1 << table.bits)
-        first, stop = place // pair, -(-(place + size) // pair)
+        block, offset = divmod(skip, 1 << table.bits)
+        first, stop = offset // pair, -(-(offset + size) // pair)
         values = self._launch.xp.empty(2 * (stop - first), np.uint64)
         kernel = _kernel("count_fill", table.limbs)
         self._sweep(kernel, table, rows[block:], table.bits - (pair - 1), first, stop - first, {"out": values})
-        return values[place % pair :][:size] if pair == 2 else values.reshape(-1, 2)
+        return values[offset % pair :][:size] if pair == 2 else values.reshape(-1, 2)
 
     def lengths(self, table: Any, rows: Any, skip: int, size: int) -> Lengths:
         """Count lengths and add up, up to 2^31 values a launch."""
@@ -149,7 +146,7 @@ class CudaCounting(HostCounting):
             counts = self._launch.xp.zeros(modulus, np.uint64)
             numbers = {"modulus": modulus, "inverse": ((1 << 64) - 1) // modulus, "word": (1 << 64) % modulus}
             self._count("count_residues", table, rows, skip, size, modulus, {"counts": counts} | numbers)
-            return _int64(counts)
+            return to_host(counts).astype(np.int64)
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
         """Try every tuple; the histogram is by half the total."""
@@ -181,16 +178,16 @@ class CudaCounting(HostCounting):
             tiles_of = {"t_stop": t_stop, "bits": side, "units": units, "window": window, "most": _TRIED, "counts": counts}
             launch = self._launch.bind(kernel, tuples | tiles_of, shared_bytes=shared)
             launch(min(units, launch.resident))
-            return _int64(counts)
+            return to_host(counts).astype(np.int64)
 
     def _count(self, kernel: str, table: DeviceTable, rows: Any, skip: int, size: int, bins: int, rest: dict[str, Any]) -> None:
         """Count values by bins, in as many launches as needed."""
         copies, values = _copies(bins), self._on_device(rows, table)
         for at in range(0, size, _COUNTED):
-            block, place = divmod(skip + at, 1 << table.bits)
+            block, offset = divmod(skip + at, 1 << table.bits)
             count = min(_COUNTED, size - at)
-            arguments = rest | {"copies": copies}
-            self._sweep(_kernel(kernel, table.limbs), table, values[block:], table.bits, place, count, arguments, 4 * bins * copies)
+            arguments, shared = rest | {"copies": copies}, 4 * bins * copies
+            self._sweep(_kernel(kernel, table.limbs), table, values[block:], table.bits, offset, count, arguments, shared)
 
     def _sweep(
         self,
@@ -214,18 +211,13 @@ class CudaCounting(HostCounting):
         launch(launch.blocks(-(-height // run) << bits), run=run)
 
     def _on_device(self, rows: Any, table: DeviceTable) -> Any:
-        return rows.values if isinstance(rows, DeviceRows) else self._upload(rows, table.limbs)
+        return self._upload(rows, table.limbs) if isinstance(rows, np.ndarray) else rows
 
     def _upload(self, numbers: Integers, limbs: int) -> Any:
         if limbs > 1:
             wrapped = numbers.ravel() & ((1 << 64 * limbs) - 1)
             numbers = to_limbs(wrapped, limbs).reshape(*numbers.shape, limbs)
         return self._launch.xp.asarray(np.ascontiguousarray(numbers))
-
-
-def _int64(counts: Any) -> NDArray[np.int64]:
-    host: U64 = to_host(counts)
-    return host.astype(np.int64)
 
 
 def _kernel(name: str, limbs: int) -> str:

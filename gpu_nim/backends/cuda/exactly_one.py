@@ -60,9 +60,7 @@ class ExactlyOneEngine(BrickEngine):
         self._launch, self._bricks = launcher, bricks
         self._capacity = capacity = bricks.capacity(free)
         with device_memory_errors(f"a growth to generation {last} on {launcher.device}"):
-            numbers, firsts, stops = bricks.columns.T
-            columns = np.stack((numbers.astype(np.uint32).view(np.int32), firsts.astype(np.int32), stops.astype(np.int32)), axis=1)
-            self._columns = xp.asarray(columns.reshape(-1))
+            self._columns = xp.asarray(bricks.columns.astype(np.uint32).view(np.int32).reshape(-1))
             self._offsets = xp.asarray(bricks.touchers())
             self._touched = xp.zeros(bricks.count * ROWS, np.uint32)
             self._newborn = xp.empty(2 * capacity * ROWS, np.uint32)
@@ -78,7 +76,8 @@ class ExactlyOneEngine(BrickEngine):
                 self._exchange = BrickExchange(self._launch, self._ranks, bricks, self._shape, self._rings)
         self._recorded: dict[tuple[int, int], Callable[[], None]] = {}
         if state is not None:
-            self._restore(state)
+            with device_memory_errors(f"the state of generation {int(state['generation'])}"):
+                self._restore(state)
 
     def _bind(self) -> None:
         """Bind all launches except those between ranks."""
@@ -120,13 +119,13 @@ class ExactlyOneEngine(BrickEngine):
         """Grow through generation `to`, and wait for the device at the end."""
         self._check(to, section)
         first = self.generation + 1
-        axes, level, share = (0, 0, 1) if section is None else self._bricks.section(*section)
+        axes, level, multiplicity = (0, 0, 1) if section is None else self._bricks.section(*section)
         grown: list[Cells] = []
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
             if first == 0:
                 self.generation = 0
                 self._set_newborns(self._seeds())
-                self._reports[:3] = self._launch.xp.asarray(self._seeded(section, share))
+                self._reports[:3] = self._launch.xp.asarray(self._seeded(section, multiplicity))
                 if cells:
                     grown.append(self._cells())
             while self.generation < to:
@@ -135,7 +134,7 @@ class ExactlyOneEngine(BrickEngine):
                 if cells:
                     grown.append(self._cells())
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
-        reports[:, 2] //= np.uint64(share)
+        reports[:, 2] //= np.uint64(multiplicity)
         return self._summed(reports, grown if cells else None, section)
 
     def _run(self, generations: int, axes: int, level: int) -> None:
@@ -169,10 +168,6 @@ class ExactlyOneEngine(BrickEngine):
     def _words(self, numbers: range) -> NDArray[np.uint32]:
         return to_host(self._touched[numbers.start * ROWS : numbers.stop * ROWS]).reshape(-1, ROWS)
 
-    def _restore(self, state: State) -> None:
-        with device_memory_errors(f"the state of generation {int(state['generation'])}"):
-            super()._restore(state)
-
     def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
         """Add rows of bricks to those that are touched: what is outside of the universe is touched already."""
         if not len(numbers):
@@ -189,10 +184,10 @@ class ExactlyOneEngine(BrickEngine):
                 f"a generation up to {self.generation} has {active:,} active bricks, {self._capacity:,} were planned for"
             )
 
-    def _seeded(self, section: Section | None, share: int) -> NDArray[np.uint64]:
-        """What is reported of the rank's own seeds, without a wait for the device; `advance` divides by the share of a section."""
+    def _seeded(self, section: Section | None, multiplicity: int) -> NDArray[np.uint64]:
+        """What is reported of the rank's own seeds, without a wait for the device; `advance` divides by the multiplicity."""
         rule, own = self.rule, self._bricks.cells(self._own(self._seeds()))
-        in_section = 0 if section is None else int(rule.symmetry.section_size(own, *section).sum()) * share
+        in_section = 0 if section is None else int(rule.symmetry.section_size(own, *section).sum()) * multiplicity
         sizes = rule.symmetry.orbit_size(own)
         return np.array([sizes.sum(), checksum(own, sizes), in_section], np.uint64)
 

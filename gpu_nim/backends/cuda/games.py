@@ -6,7 +6,6 @@ Each function returns exactly what the function of that name in `gpu_nim.backend
 kernels are launched, which is ahead of the device.
 """
 
-from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -34,27 +33,24 @@ def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -
     wedge = _Wedge(top)
     work = f"solving {wedge} on {launch.device}"
     _require_total(wedge.last, _LARGEST_TOTAL, work)
-    xp, words, width = launch.xp, -(-wedge.nz // 64), wedge.nx + wedge.nz - 1
+    xp, words, width = launch.xp, -(-wedge.nz // 64), wedge.width
     if wedge.ny * words > _MAX_WORDS:
         raise BackendError(
             f"{work}: expected at most {_MAX_WORDS:,} words of z and y, got {wedge.ny * words:,}: use --backend numpy"
         )
     with device_memory_errors(work):
-        columns, y_lines = (xp.empty(width * words, np.uint64) for _ in range(2))
-        changes = xp.empty(width * words, np.uint32)
-        x_lines, z_lines, z_lines_next = (xp.zeros(wedge.ny * words, np.uint64) for _ in range(3))
-        roof_x, roof_z = (xp.asarray(np.full(side, 2**32 - 1, np.uint32)) for side in (wedge.nx, wedge.nz))
+        z_lines, z_lines_next = (xp.zeros(wedge.ny * words, np.uint64) for _ in range(2))
         keys, found = xp.empty(_most_p_positions(wedge.shape), np.uint64), xp.zeros(1, np.uint64)
         arguments = {
             **wedge.arguments(xp),
             **_BEFORE_THE_FIRST,
             "words": words,
-            "columns": columns,
-            "changes": changes,
-            "y_lines": y_lines,
-            "x_lines": x_lines,
-            "roof_x": roof_x,
-            "roof_z": roof_z,
+            "columns": xp.empty(width * words, np.uint64),
+            "changes": xp.empty(width * words, np.uint32),
+            "y_lines": xp.empty(width * words, np.uint64),
+            "x_lines": xp.zeros(wedge.ny * words, np.uint64),
+            "roof_x": xp.asarray(np.full(wedge.nx, 2**32 - 1, np.uint32)),
+            "roof_z": xp.asarray(np.full(wedge.nz, 2**32 - 1, np.uint32)),
             "keys": keys,
             "found": found,
         }
@@ -151,28 +147,13 @@ def inequality_grundy(
 
 
 class _Wedge(Wedge):
-    """A wedge, and the range of y of each total."""
+    """A wedge as the kernels' arguments describe it."""
 
     def arguments(self, xp: Any) -> dict[str, Any]:
         """The kernels' arguments that describe the wedge."""
         z = np.arange(self.nz)
         top = self.top[(np.arange(self.nx)[:, None] - z) % self.nx, z].astype(np.uint32)
         return {"top": xp.asarray(top), "nx": self.nx, "ny": self.ny, "nz": self.nz}
-
-    def sweep(self) -> Iterator[tuple[int, int, int]]:
-        """Each total with the range START, STOP of y in which its positions are; every total has some.
-
-        The highest y of x + z = s rises with s, since `top` does. So y has positions from the first s on that reaches it, and a
-        total has all y up to the last one whose first total is not above it.
-        """
-        width = self.nx + self.nz - 1
-        highest = np.full(width, -1, dtype=np.int64)
-        for x in range(self.nx):
-            np.maximum(highest[x : x + self.nz], self.top[x], out=highest[x : x + self.nz])
-        y = np.arange(self.ny)
-        totals = np.arange(self.last + 1)
-        stops = np.searchsorted(y + np.searchsorted(highest, y), totals, side="right")
-        return zip(totals.tolist(), np.maximum(0, totals - width + 1).tolist(), stops.tolist(), strict=True)
 
 
 class _Box:
@@ -230,17 +211,11 @@ def _points(keys: Any, found: Any, shape: tuple[int, ...]) -> Ints:
     """The vectors whose indices in the box are the first `found` keys, int64 (n, k) in lexicographic order."""
     keys = keys[: int(to_host(found)[0])]
     keys.sort()
-    rest = to_host(keys).astype(np.int64)
-    points = np.empty((len(rest), len(shape)), dtype=np.int64)
-    for axis in range(len(shape) - 1, -1, -1):
-        rest, points[:, axis] = np.divmod(rest, shape[axis])
-    return points
+    return np.stack(np.unravel_index(to_host(keys).astype(np.int64), shape), axis=1)
 
 
 def _signed(values: NDArray[np.uint16]) -> NDArray[np.signedinteger]:
     """The values over a box, -1 where no position is: int16 where all of them must fit."""
     if grundy_dtype(sum(values.shape) - values.ndim) is np.int16:
-        narrow: NDArray[np.int16] = values.view(np.int16)
-        return narrow
-    wide: NDArray[np.int32] = np.where(values == _NO_POSITION, -1, values.astype(np.int32))
-    return wide
+        return values.view(np.int16)
+    return np.where(values == _NO_POSITION, np.int32(-1), values.astype(np.int32))

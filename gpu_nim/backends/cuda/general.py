@@ -6,7 +6,7 @@ and born before it can reserve memory for the next.  Launches are bound again wh
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,6 @@ _CONSTANTS = read_constants("general.cu")
 _EMPTY, _CLOSED = np.uint64(_CONSTANTS["EMPTY"]), _CONSTANTS["CLOSED"]
 _FIRST_BITS = 12  # of the number of slots
 _FIRST_ROOM = 1 << 12  # newborns times offsets
-
-
-class _Launches(NamedTuple):
-    """The launches of a generation, in order."""
-
-    touch: Launch
-    decide: Launch
-    survey: Launch
 
 
 class GeneralEngine(TouchEngine):
@@ -53,7 +45,7 @@ class GeneralEngine(TouchEngine):
             self._births = xp.asarray(births)
             self._box = xp.asarray(np.concatenate((np.pad(grid.origin, filler), np.pad(grid.strides, filler))))
             self._coefficients = xp.asarray(np.pad(coefficients, filler))
-            self._launches: _Launches | None = None
+            self._launches: tuple[Launch, Launch, Launch] | None = None
             self._counters = xp.zeros(3, np.uint64)
             self._room = self._count = self._used = 0
             self._newborns: Any = xp.empty(0, np.uint64)
@@ -83,7 +75,7 @@ class GeneralEngine(TouchEngine):
                 else:
                     self._step()
                 self.generation += 1
-                survey = self._bound().survey
+                _, _, survey = self._bound()
                 survey(survey.blocks(self._count), count=self._count, at=self.generation - first)
                 if cells:
                     grown.append(self._cells())
@@ -159,8 +151,8 @@ class GeneralEngine(TouchEngine):
         self._newborns[: len(keys)] = keys
         self._count = len(keys)
 
-    def _bound(self) -> _Launches:
-        """The launches of a generation, bound to the table and the room as they are now."""
+    def _bound(self) -> tuple[Launch, Launch, Launch]:
+        """The launches of a generation, to touch, to decide and to survey, bound to the table and the room as they are now."""
         if self._launches is not None:
             return self._launches
         rule, bind = self.rule, self._launch.bind
@@ -172,7 +164,7 @@ class GeneralEngine(TouchEngine):
         fold = {"sorted": int(rule.symmetry is not Symmetry.NONE), "unsign": int(rule.symmetry is Symmetry.CUBE)}
         cells = {"box": self._box, "dimension": rule.dimension, "coefficients": self._coefficients}
         reports = {"axis": axis, "level": level, "reports": self._reports}
-        self._launches = _Launches(
+        self._launches = (
             bind("general_touch", newborns | jumps | allowed | table | listed | {"count": 0, "bits": self._bits}),
             bind("general_decide", newborns | table | listed | {"born": self._births}),
             bind("general_survey", newborns | cells | fold | reports | {"count": 0, "at": 0}),

@@ -6,6 +6,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,21 +32,15 @@ INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 class Launcher(Protocol):
     """Binds kernels of the kernel table, by name, to arrays of `xp`."""
 
-    @property
-    def xp(self) -> ModuleType:
-        """The array module whose arrays the kernels take: CuPy in production, in the tests one as strict."""
+    #: The array module whose arrays the kernels take: CuPy in production, in the tests one as strict.
+    xp: ModuleType
+    #: Bytes of shared memory that one block may have, static and dynamic together.
+    shared_limit: int
 
-    @property
-    def shared_limit(self) -> int:
-        """Bytes of shared memory that one block may have, static and dynamic together."""
-
-    @property
-    def device(self) -> str:
-        """The device's own name."""
-
-    @property
-    def identity(self) -> str:
-        """What tells the device from all others, on any machine."""
+    #: The device's own name.
+    device: str
+    #: What tells the device from all others, on any machine.
+    identity: str
 
     def free_memory(self) -> int:
         """Bytes of device memory that are free."""
@@ -72,8 +67,7 @@ class Launcher(Protocol):
 
 def to_host(array: Any) -> NDArray[Any]:
     """Return a copy of `array`, of any launcher's `xp`, as a NumPy array."""
-    copy: NDArray[Any] = array.get()
-    return copy
+    return np.asarray(array.get())
 
 
 @contextmanager
@@ -120,6 +114,8 @@ class CupyLauncher:
     looked up once.  `table` and `sources` are the kernel table and the folder of its files, by default gpunim's own.
 
     With a `number` the device of that number, modulo how many there are, becomes the current one.
+
+    `device` is its own name, such as "NVIDIA H200", and `compute_capability` that of the device, such as "9.0".
     """
 
     def __init__(
@@ -134,33 +130,20 @@ class CupyLauncher:
             if number is not None:
                 cupy.cuda.Device(number % int(cupy.cuda.runtime.getDeviceCount())).use()
             device = cupy.cuda.Device()
-            attributes = device.attributes
+            attributes, properties = device.attributes, cupy.cuda.runtime.getDeviceProperties(device.id)
+            self.device: str = properties["name"].decode()
+            # The machine's name, the device's place on its bus, and its UUID, which parts of one GPU have of their own.
+            self.identity = f"{platform.node()} {device.pci_bus_id} {properties['uuid'].hex()}"
             cupy.cuda.runtime.memGetInfo()  # makes the context
         self._device = device
+        digits = str(device.compute_capability)
+        self.compute_capability = f"{digits[:-1]}.{digits[-1]}"
         self._table, self._sources = table, sources
         self.shared_limit = int(attributes["MaxSharedMemoryPerBlockOptin"])
         self._multiprocessors = int(attributes["MultiProcessorCount"])
-        self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
-        self._functions: dict[tuple[str, tuple[str, ...]], Any] = {}
+        self._module = cache(self._compile)
+        self._compiled = cache(lambda kernel, options: self._module(table[kernel].source, options).get_function(kernel))
         self._copying: Any = None  # the stream of copies to the host
-
-    @property
-    def device(self) -> str:
-        """The device's own name, such as "NVIDIA H200"."""
-        name: str = self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["name"].decode()
-        return name
-
-    @property
-    def identity(self) -> str:
-        """The machine's name, the device's place on its bus, and its UUID, which parts of one GPU have of their own."""
-        uuid: bytes = self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["uuid"]
-        return f"{platform.node()} {self._device.pci_bus_id} {uuid.hex()}"
-
-    @property
-    def compute_capability(self) -> str:
-        """The device's compute capability, such as "9.0"."""
-        digits = str(self._device.compute_capability)
-        return f"{digits[:-1]}.{digits[-1]}"
 
     def free_memory(self) -> int:
         """Bytes of device memory that are free, including those in CuPy's pool, within the pool's limit."""
@@ -229,25 +212,20 @@ class CupyLauncher:
     def _function(self, kernel: str, shared_bytes: int, defines: Defines | None) -> Any:
         """A compiled kernel that may be launched with this number of bytes of dynamic shared memory."""
         options = tuple(f"-D{name}={value}" for name, value in (defines or {}).items())
-        function = self._functions.get((kernel, options)) or self._look_up(kernel, options)
+        function = self._compiled(kernel, options)
         if shared_bytes > function.max_dynamic_shared_size_bytes:  # needed beyond 48 KB
             function.max_dynamic_shared_size_bytes = shared_bytes
         return function
 
-    def _look_up(self, kernel: str, options: tuple[str, ...]) -> Any:
-        source = self._table[kernel].source
-        if (source, options) not in self._modules:
-            # CuPy compiles for the current device and keeps the binary in its cache on disk.
-            module = self._cupy.RawModule(code=cuda_source(source, self._sources), options=(*OPTIONS, *options))
-            try:
-                module.compile()
-            except self._cupy.cuda.compiler.CompileException as error:
-                first = next((line for line in str(error).splitlines() if "error" in line), str(error))
-                raise BackendError(f"cuda/{source} does not compile on this device: {first.strip()}") from error
-            self._modules[source, options] = module
-        function = self._modules[source, options].get_function(kernel)
-        self._functions[kernel, options] = function
-        return function
+    def _compile(self, source: str, options: tuple[str, ...]) -> Any:
+        # CuPy compiles for the current device and keeps the binary in its cache on disk.
+        module = self._cupy.RawModule(code=cuda_source(source, self._sources), options=(*OPTIONS, *options))
+        try:
+            module.compile()
+        except self._cupy.cuda.compiler.CompileException as error:
+            first = next((line for line in str(error).splitlines() if "error" in line), str(error))
+            raise BackendError(f"cuda/{source} does not compile on this device: {first.strip()}") from error
+        return module
 
 
 def import_cupy() -> Any:

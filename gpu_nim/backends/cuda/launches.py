@@ -35,9 +35,9 @@ class Launch:
     ) -> None:
         self._kernel, self._run, self.threads, self.resident = kernel, run, entry.threads, resident
         self._values = tuple(values)
-        places = {name: place for place, (name, param) in enumerate(zip(entry.names, entry.params, strict=True)) if param[0] != "*"}
-        self._scalars = {name: (place, *_range(entry.params[place])) for name, place in places.items()}
-        self._given = {name: int(values[place]) for name, place in places.items()}
+        indices = {name: index for index, name in enumerate(entry.names) if entry.params[index][0] != "*"}
+        self._scalars = {name: (index, *_range(entry.params[index])) for name, index in indices.items()}
+        self._given = {name: int(values[index]) for name, index in indices.items()}
 
     def __call__(self, grid: int, **changed: int) -> None:
         """Queue the kernel over `grid` blocks; KernelArgumentError for a name that is no scalar of it, or a value out of range."""
@@ -50,13 +50,13 @@ class Launch:
         values = list(self._values)
         for name, value in changed.items():
             try:
-                place, dtype, least, most = self._scalars[name]
+                index, dtype, least, most = self._scalars[name]
             except KeyError:
                 raise KernelArgumentError(f"{self._kernel} takes no scalar {name!r}") from None
             if not least <= value <= most:
                 raise KernelArgumentError(f"{self._kernel}, {name}: expected {least} to {most} ({dtype}), got {value}")
             if self._given[name] != value:
-                values[place] = dtype.type(value)
+                values[index] = dtype.type(value)
         self._values = tuple(values)
         self._given.update(changed)
 
@@ -103,17 +103,17 @@ def check_arguments(kernel: str, entry: Kernel, args: Sequence[object], array_ty
     if len(args) != len(entry.params):
         raise KernelArgumentError(f"{kernel} takes {len(entry.params)} arguments, got {len(args)}")
     return tuple(
-        _check_array(kernel, place, param, value, array_type) if param[0] == "*" else _check_scalar(kernel, place, param, value)
-        for place, (param, value) in enumerate(zip(entry.params, args, strict=True))
+        _check_array(kernel, index, param, value, array_type) if param[0] == "*" else _check_scalar(kernel, index, param, value)
+        for index, (param, value) in enumerate(zip(entry.params, args, strict=True))
     )
 
 
 # Messages are formatted only on errors: some kernels are launched thousands of times.
-def _check_array(kernel: str, place: int, param: str, value: Any, array_type: type[Any]) -> Any:
+def _check_array(kernel: str, index: int, param: str, value: Any, array_type: type[Any]) -> Any:
     dtype = _dtype(param)
     if isinstance(value, array_type) and value.dtype == dtype and value.flags.c_contiguous:
         return value
-    where = f"{kernel}, argument {place}"
+    where = f"{kernel}, argument {index}"
     if not isinstance(value, array_type):
         wanted = f"{array_type.__module__}.{array_type.__qualname__}"
         raise KernelArgumentError(f"{where}: expected a {wanted} of {dtype}, got {type(value).__name__}")
@@ -122,15 +122,15 @@ def _check_array(kernel: str, place: int, param: str, value: Any, array_type: ty
     raise KernelArgumentError(f"{where}: expected a C-contiguous array, got a strided view")
 
 
-def _check_scalar(kernel: str, place: int, param: str, value: Any) -> np.generic:
+def _check_scalar(kernel: str, index: int, param: str, value: Any) -> np.generic:
     dtype, least, most = _range(param)
     try:
         number = operator.index(value)
     except TypeError:
-        where = f"{kernel}, argument {place}"
+        where = f"{kernel}, argument {index}"
         raise KernelArgumentError(f"{where}: expected an integer ({dtype}), got {type(value).__name__}") from None
     if not least <= number <= most:
-        raise KernelArgumentError(f"{kernel}, argument {place}: expected {least} to {most} ({dtype}), got {number}")
+        raise KernelArgumentError(f"{kernel}, argument {index}: expected {least} to {most} ({dtype}), got {number}")
     scalar: np.generic = dtype.type(number)
     return scalar
 

@@ -111,7 +111,7 @@ class NimEngine(GrowthEngine):
         return self._summed(np.stack((births, checksums, sections), axis=1), grown if cells else None, section)
 
     def state(self) -> State:
-        """Return the newborns' words: their places as (row u, word) pairs and their bits."""
+        """Return the newborns' words: their positions as (row u, word) pairs and their bits."""
         plane = to_host(self._planes[0].words)
         active = np.flatnonzero(plane)
         return {

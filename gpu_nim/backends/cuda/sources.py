@@ -49,18 +49,14 @@ def cuda_source(name: str, directory: Traversable | None = None) -> str:
 
 def _paste(name: str, directory: Traversable, pasted: set[str]) -> str:
     pasted.add(name)
+
+    def included(include: re.Match[str]) -> str:
+        pasted_text = "" if include[1] in pasted else _paste(include[1], directory, pasted)
+        next_line = include.string.count("\n", 0, include.end()) + 2
+        return f'{pasted_text}\n#line {next_line} "cuda/{name}"'
+
     file = directory.joinpath(name)
     if not file.is_file():
         file = cuda_directory().joinpath(name)
     text = _PRAGMA_ONCE.sub("", file.read_text(encoding="utf-8"))
-    pieces = [f'#line 1 "cuda/{name}"\n']
-    position = 0
-    for include in _LOCAL_INCLUDE.finditer(text):
-        pieces.append(text[position : include.start()])
-        if include[1] not in pasted:
-            pieces.append(_paste(include[1], directory, pasted))
-        next_line = text.count("\n", 0, include.end()) + 2
-        pieces.append(f'\n#line {next_line} "cuda/{name}"')
-        position = include.end()
-    pieces.append(text[position:])
-    return "".join(pieces)
+    return f'#line 1 "cuda/{name}"\n{_LOCAL_INCLUDE.sub(included, text)}'

@@ -31,9 +31,7 @@ def copy_to_host(launch: Launcher, out: NDArray[Any], piece: Callable[[int, int]
         piece: returns out[first:stop] for (first, stop), a C-contiguous array of the device, which must not change before it is
             copied.
     """
-    if not len(out):
-        return
-    length = max(1, _PIECE // (out.nbytes // len(out)))
+    length = max(1, _PIECE // max(1, out[:1].nbytes))
     under_way: deque[tuple[NDArray[Any], Callable[[], NDArray[Any]]]] = deque()
     try:
         for first in range(0, len(out), length):

@@ -60,7 +60,7 @@ class NumpyBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
         kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
-        free = host_memory() if ranks.size == 1 else free_per_rank(ranks, node(), host_memory())
+        free = free_per_rank(ranks, node(), host_memory())
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":

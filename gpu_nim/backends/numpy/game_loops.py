@@ -100,11 +100,11 @@ def _grundy(x: int, top: Any, x_lines: Any, z_lines: Any, values: Any) -> int:
             while known == _ALL:
                 word += 1
                 known = y_line[word] | x_lines[z, y, word] | z_lines[y, word]
-            bit, place = np.uint64(1), 0
+            bit, index = np.uint64(1), 0
             while known & bit:
-                bit, place = bit << np.uint64(1), place + 1
-            values[y, z] = 64 * word + place
-            largest = max(largest, 64 * word + place)
+                bit, index = bit << np.uint64(1), index + 1
+            values[y, z] = 64 * word + index
+            largest = max(largest, 64 * word + index)
             y_line[word] |= bit
             x_lines[z, y, word] |= bit
             z_lines[y, word] |= bit

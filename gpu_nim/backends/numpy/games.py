@@ -86,7 +86,8 @@ def wedge_grundy(top: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedi
     lines = [np.zeros((1, *shape), dtype=np.uint64) for shape in sweep.line_shapes()]
     largest = -1
     for total, y_range, z_range, inside in sweep:
-        lines = [_with_room(line, largest + 1) for line in lines]
+        if 64 * len(lines[0]) <= largest + 1:  # a total raises the largest value by 1 at most
+            lines = [np.concatenate([line, np.zeros_like(line[:1])]) for line in lines]
         x_lines, y_lines, z_lines = lines
         y, z = np.nonzero(inside)
         y += y_range.start
@@ -117,7 +118,6 @@ class _WedgeSweep(Wedge):
 
     def __init__(self, top: Ints, on_step: OnStep) -> None:
         super().__init__(top)
-        self.width = self.nx + self.nz - 1
         self._on_step = on_step
 
     def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
@@ -129,17 +129,12 @@ class _WedgeSweep(Wedge):
         columns = np.arange(self.nz)
         for x in range(self.nx):
             skew[x + columns, columns] = self.top[x]
-        highest = skew.max(axis=1)
         self._x_starts = _line_starts(self.top, self.last)
         self._z_starts = _line_starts(self.top.T, self.last)
         done, positions = 0, _positions(self.top)
-        for total in range(self.last + 1):
-            y = np.arange(max(0, total - self.width + 1), min(self.ny, total + 1))
-            y = y[highest[total - y] >= y]
-            y_range = slice(int(y[0]), int(y[-1]) + 1)
-            z_range = slice(max(0, total - int(y[-1]) - self.nx + 1), min(self.nz, total - int(y[0]) + 1))
-            bound = skew[self.reversed_rows(total, y_range), z_range]
-            inside = bound >= np.arange(y_range.start, y_range.stop, dtype=np.int32)[:, None]
+        for total, first, stop in self.sweep():
+            y_range, z_range = slice(first, stop), slice(max(0, total - stop - self.nx + 2), min(self.nz, total - first + 1))
+            inside = skew[self.reversed_rows(total, y_range), z_range] >= np.arange(first, stop, dtype=np.int32)[:, None]
             yield total, y_range, z_range, inside
             done += int(np.count_nonzero(inside))
             self._on_step("position", done, positions)
@@ -311,11 +306,3 @@ class _Box:
                 np.minimum(vectors[target], np.maximum(bound, -1), out=vectors[target])
             if np.array_equal(before, vectors):
                 return np.asarray((vectors >= 0).all(axis=0))
-
-
-def _with_room(words: NDArray[np.uint64], value: int) -> NDArray[np.uint64]:
-    """The bit masks, words first, with words appended until there is a bit for `value`."""
-    missing = value // 64 + 1 - len(words)
-    if missing <= 0:
-        return words
-    return np.concatenate([words, np.zeros((missing, *words.shape[1:]), dtype=np.uint64)])

@@ -1,9 +1,9 @@
-"""Blocks of cells of which equal ones are one, and what becomes of each: Gosper's hashlife, asked level by level.
+"""Blocks of cells of which equal ones are one, and what becomes of each: Gosper's hashlife, evaluated level by level.
 
 A leaf is a block of 64 cells, 8 x 8 or 4 x 4 x 4; a node of level k is 2^d blocks of level k - 1. The cells of the inner half of a
 node, some generations later, depend on the node alone. A step by 2^j generations is put together of steps of the nodes one level
 below: of 3^d that overlap, and, where the step is the longest that the node allows, of the 2^d of their results, which make the
-second half of the time. All unknown results of a level are asked for at once, in arrays; what is known is remembered.
+second half of the time. All unknown results of a level are computed at once, in arrays; what is known is remembered.
 
 A cell outside of the universe is never born; the second word of a leaf marks these. Beside a mirror, a cell is touched by images of
 cells before it, so that no cell behind it is kept.
@@ -26,23 +26,23 @@ from gpu_nim.model.rule import Cells
 _AT_ONCE = 1 << 15  # nodes of a level whose results are put together at once
 
 
-def index(places: Any, side: int) -> Any:
-    """The number of each place, (..., d) in a cube of that side, in C order."""
+def index(positions: Any, side: int) -> Any:
+    """The index of each position, (..., d) in a cube of that side, in C order."""
     number = 0
-    for axis in range(places.shape[-1]):
-        number = number * side + places[..., axis]
+    for axis in range(positions.shape[-1]):
+        number = number * side + positions[..., axis]
     return number
 
 
 def cube(dimension: int, side: int) -> NDArray[np.int64]:
-    """The places in a cube of that side in C order, shape (side^d, d)."""
+    """The positions in a cube of that side in C order, shape (side^d, d)."""
     return np.array(list(product(range(side), repeat=dimension)))
 
 
 class MacroCells:
     """All blocks of a growth, and their steps.
 
-    Coordinates are in C order: (y, x) in the plane, so that the bit of a leaf's cell and the place of a child are x first there.
+    Coordinates are in C order: (y, x) in the plane, so that the bit of a leaf's cell and the index of a child are x first there.
 
     Args:
         dimension: 2 or 3.
@@ -209,7 +209,7 @@ class MacroCells:
             first = self._cells[inside].min(axis=0)  # the mirrors lie here, or far before the block
             origin = np.where(first > 0, first, -2 * side)
             touching = self._fold((self._cells - origin - self._offsets[:, None]).reshape(-1, len(first)))
-            places = touching.reshape(len(self._offsets), -1, len(first)) + origin
-            within = ((places >= 0) & (places < side)).all(axis=2)
-            self._tables_of_sources[pattern] = np.where(within, index(places, side), len(inside))
+            positions = touching.reshape(len(self._offsets), -1, len(first)) + origin
+            within = ((positions >= 0) & (positions < side)).all(axis=2)
+            self._tables_of_sources[pattern] = np.where(within, index(positions, side), len(inside))
         return self._tables_of_sources[pattern]

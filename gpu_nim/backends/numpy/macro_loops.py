@@ -12,8 +12,8 @@ _FACTOR = np.uint64(FINALIZER[0][1])
 
 
 @compiled
-def _place(row: Any, mask: int) -> Any:
-    """Where the search for a row begins, in a table of mask + 1 places."""
+def _slot(row: Any, mask: int) -> Any:
+    """Where the search for a row begins, in a table of mask + 1 slots."""
     mixed = np.uint64(0)
     for value in row:
         mixed = (mixed ^ np.uint64(value)) * _SEED
@@ -23,26 +23,26 @@ def _place(row: Any, mask: int) -> Any:
 
 
 @compiled
-def number(rows: Any, known: Any, size: int, places: Any, numbers: Any) -> int:
+def number(rows: Any, known: Any, size: int, slots: Any, numbers: Any) -> int:
     """Write the number of each row into `numbers`, append those that are new to `known`, and return how many are known then.
 
     Args:
         rows: shape (n, width).
         known: the distinct rows, with room for n more.
         size: how many there are.
-        places: their numbers by a hash of the row, or -1; its length is a power of two, at least a third of it free.
+        slots: their numbers by a hash of the row, or -1; its length is a power of two, at least a third of it free.
         numbers: int32, shape (n,).
     """
-    mask = len(places) - 1
+    mask = len(slots) - 1
     width = rows.shape[1]
     for i in range(len(rows)):
-        at = _place(rows[i], mask)
+        at = _slot(rows[i], mask)
         while True:
-            found = places[at]
+            found = slots[at]
             if found < 0:
                 for j in range(width):
                     known[size, j] = rows[i, j]
-                places[at] = found = size
+                slots[at] = found = size
                 size += 1
                 break
             same = True
@@ -56,14 +56,14 @@ def number(rows: Any, known: Any, size: int, places: Any, numbers: Any) -> int:
 
 
 @compiled
-def place(known: Any, size: int, places: Any) -> None:
-    """Enter the numbers of all known rows into `places`, which holds -1 alone; arguments as for `number`."""
-    mask = len(places) - 1
+def insert(known: Any, size: int, slots: Any) -> None:
+    """Enter the numbers of all known rows into `slots`, which holds -1 alone; arguments as for `number`."""
+    mask = len(slots) - 1
     for i in range(size):
-        at = _place(known[i], mask)
-        while places[at] >= 0:
+        at = _slot(known[i], mask)
+        while slots[at] >= 0:
             at = (at + 1) & mask
-        places[at] = i
+        slots[at] = i
 
 
 @compiled

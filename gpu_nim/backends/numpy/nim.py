@@ -87,7 +87,7 @@ class NimEngine(GrowthEngine):
         return self._summed(reports, grown if cells else None, section)
 
     def state(self) -> State:
-        """Return the newborns' words: their places as (row u, word) pairs and their bits."""
+        """Return the newborns' words: their positions as (row u, word) pairs and their bits."""
         return {
             "generation": np.array(self.generation, np.int64),
             "places": np.stack(np.divmod(self._active, self._row), axis=1),
@@ -97,9 +97,9 @@ class NimEngine(GrowthEngine):
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
         u, word = state["places"].astype(np.int64).T
-        places = u * self._row + word
-        self._plane[places] = state["words"]
-        self._active = np.sort(places)
+        indices = u * self._row + word
+        self._plane[indices] = state["words"]
+        self._active = np.sort(indices)
 
     def _step(self) -> None:
         self.generation += 1
@@ -120,7 +120,7 @@ class NimEngine(GrowthEngine):
         touched.sort(kind="stable")  # a merge of sorted runs
         touched = touched[np.diff(touched, prepend=-1) > 0]
         stayed = plane[touched]
-        # Reading one place before the first word of a row or of the plane finds bits that the guards below drop.
+        # Reading one word before the first word of a row or of the plane finds bits that the guards below drop.
         before = plane[touched - 1] >> _TOP
         before[touched % row == 0] = 0
         moved = stayed << _ONE | before
@@ -145,11 +145,11 @@ class NimEngine(GrowthEngine):
         cells: list[NDArray[np.int32]] = []
         # From the last word to the first, since (a, b) rises as (u, v) falls.
         for stop in range(len(self._active), 0, -_WORDS):
-            places = self._active[max(0, stop - _WORDS) : stop]
-            words = self._plane[places]
+            indices = self._active[max(0, stop - _WORDS) : stop]
+            words = self._plane[indices]
             count = np.bitwise_count(words)
             bit = (np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)) & 63).astype(np.uint64)
-            u, word = np.divmod(places, self._row)
+            u, word = np.divmod(indices, self._row)
             base = u.astype(np.uint64) * down + (word.astype(np.uint64) << np.uint64(6)) * along + rest
             births += len(bit)
             checksum += int(finalize(np.repeat(base, count) + bit * along).sum(dtype=np.uint64))

@@ -12,16 +12,16 @@ _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINA
 _SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
 _BIT = np.zeros(64, np.uint64)
 _BIT[(np.uint64(1) << np.arange(64, dtype=np.uint64)) * _SEQUENCE >> np.uint64(58)] = np.arange(64)
-_NONE = np.iinfo(np.int64).max  # beyond every place
+_NONE = np.iinfo(np.int64).max  # beyond every index
 
 
 @compiled
 def step(plane: Any, sources: Any, row: int) -> Any:
-    """Grow a generation in place, and return the places of the words that hold newborns, ascending.
+    """Grow a generation in place, and return the indices of the words that hold newborns, ascending.
 
     Args:
         plane: the words, shape (rows * row,).
-        sources: the places of those that hold newborns of the generation before, ascending; `plane` is 0 elsewhere.
+        sources: the indices of those that hold newborns of the generation before, ascending; `plane` is 0 elsewhere.
         row: words in a row.
     """
     before = plane[sources]
@@ -31,14 +31,14 @@ def step(plane: Any, sources: Any, row: int) -> Any:
     while True:
         while carries < len(sources) and not before[carries] >> np.uint64(63):
             carries += 1
-        place = sources[stays] if stays < len(sources) else _NONE
+        index = sources[stays] if stays < len(sources) else _NONE
         beside = sources[carries] + 1 if carries < len(sources) else _NONE
         below = sources[falls] + row if falls < len(sources) and sources[falls] + row < len(plane) else _NONE
-        least = min(place, beside, below)
+        least = min(index, beside, below)
         if least == _NONE:
             return found[:count].copy()
         stayed = moved = above = np.uint64(0)
-        if place == least:
+        if index == least:
             stayed = before[stays]
             moved = stayed << np.uint64(1)
             stays += 1
@@ -57,22 +57,22 @@ def step(plane: Any, sources: Any, row: int) -> Any:
 
 
 @compiled
-def count(plane: Any, places: Any, row: int, down: Any, along: Any, rest: Any) -> tuple[int, Any]:
+def count(plane: Any, indices: Any, row: int, down: Any, along: Any, rest: Any) -> tuple[int, Any]:
     """Return the number of newborns and their checksum.
 
     Args:
         plane: as for `step`.
-        places: the places of the words that hold newborns.
+        indices: the indices of the words that hold newborns.
         row: words in a row.
         down: the digest's mix of (u, v) is down u + along v + rest, before it is finalized; uint64.
         along: likewise.
         rest: likewise.
     """
     births, checksum = 0, np.uint64(0)
-    for place in places:
-        word = plane[place]
-        u = place // row
-        base = np.uint64(u) * down + np.uint64((place - u * row) * 64) * along + rest
+    for index in indices:
+        word = plane[index]
+        u = index // row
+        base = np.uint64(u) * down + np.uint64((index - u * row) * 64) * along + rest
         while word:
             lowest = word & (~word + np.uint64(1))
             word ^= lowest

@@ -46,9 +46,9 @@ class Budget:
 
 
 class RowTable:
-    """Distinct rows, numbered 0, 1, ... as they are asked for.
+    """Distinct rows, numbered 0, 1, ... in the order in which they are first looked up.
 
-    With compiled loops a row is found in a table of hashes. Without, the hashes of the rows asked for are sorted, and looked up in
+    With compiled loops a row is found in a table of hashes. Without, the hashes of these rows are sorted, and looked up in
     sorted runs, each at least four times as long as the next; two rows with one hash are refused.
 
     Args:
@@ -66,7 +66,7 @@ class RowTable:
         self._known = np.empty((0, width), dtype)
         self._size = 0
         self._budget, self._loops = budget, loops
-        self._places = np.empty(0, np.int32)  # with loops
+        self._slots = np.empty(0, np.int32)  # with loops
         self._runs: list[tuple[NDArray[np.uint64], Numbers]] = []  # without: hashes, ascending, and their rows' numbers
         self._memos: dict[int, Numbers] = {}
 
@@ -124,13 +124,13 @@ class RowTable:
             part = rows[start : start + _AT_ONCE]
             self._reserve(len(part))
             needed = self._size + len(part)
-            if 3 * needed > 2 * len(self._places):
-                self._budget.take(-self._places.nbytes)
-                self._places = np.empty(0, np.int32)  # what it held is entered again
-                places = self._budget.longer(self._places, 1 << (2 * needed).bit_length(), -1)
-                macro_loops.place(self._known, self._size, places)
-                self._places = places
-            self._size = macro_loops.number(part, self._known, self._size, self._places, numbers[start : start + len(part)])
+            if 3 * needed > 2 * len(self._slots):
+                self._budget.take(-self._slots.nbytes)
+                self._slots = np.empty(0, np.int32)  # what it held is entered again
+                slots = self._budget.longer(self._slots, 1 << (2 * needed).bit_length(), -1)
+                macro_loops.insert(self._known, self._size, slots)
+                self._slots = slots
+            self._size = macro_loops.number(part, self._known, self._size, self._slots, numbers[start : start + len(part)])
         return numbers
 
     def _reserve(self, more: int) -> None:

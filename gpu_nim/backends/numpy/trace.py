@@ -25,7 +25,6 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.memory import cores
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene
 
-_BATCH = 1 << 16  # rays that a caller best hands over at once
 _LANES = 1 << 14  # rays at once: more leave the cache, and fewer cost more calls a ray, between which threads wait for each other
 _CROWD = 0.75  # the part of the lanes whose rays go on, below which others take the rest
 _COMPILED_FROM = 1 << 19  # rays and cones, after which compiled loops gain more than it takes to load them
@@ -35,23 +34,15 @@ _SIDES = (1 << np.arange(TOP + 1)) - 1  # of cubes by their levels, less 1
 class NumpyTracer:
     """Traces rays through a scene; it may be used by several threads at once."""
 
-    @property
-    def batch(self) -> int:
-        """How many rays are best traced at once."""
-        return _BATCH
-
-    @property
-    def threads(self) -> int:
-        """By how many threads it is best used."""
-        return cores()
+    batch = 1 << 16
 
     def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+        self._scene, self.threads = scene, cores()
         self._open = open_levels(scene)
         self._requested = 0
 
     def _gains(self, more: int) -> bool:
-        """Whether compiled loops do the rest, beginning with these: as much was asked for by now as it takes to load them."""
+        """Whether compiled loops do the rest, beginning with these: as many were traced by now as it takes to load them."""
         self._requested += more
         return gains(self._requested, _COMPILED_FROM)
 
@@ -88,19 +79,19 @@ class NumpyTracer:
         corner, shape = (np.array(side)[:, None] for side in (self._scene.corner, self._scene.shape))
         first, stop = (np.array(side)[:, None] - corner for side in cones.hole)
         bounds, hole = shape.view(np.uint64), np.maximum(stop - first, 0).view(np.uint64)
-        places, fractions = cones.cells[:, part] - corner, cones.fractions[:, part]
+        positions, fractions = cones.cells[:, part] - corner, cones.fractions[:, part]
         for further in range(CONE_CUBES):
             level = cones.levels[part].astype(np.int64) + further
             width = power(np.minimum(level, CONE_FARTHEST))
             for number, step in enumerate(cones.steps):
-                at = places + np.floor(fractions + step[:, None] * width).astype(np.int64)
+                at = positions + np.floor(fractions + step[:, None] * width).astype(np.int64)
                 # As unsigned integers, those below 0 are large.
                 full = (at.view(np.uint64) < bounds).all(axis=0) & (self._open(at) < level)
                 if hole.any():
                     full &= ~((at - first).view(np.uint64) < hole).all(axis=0)
                 found[number, part] += full
 
-    @np.errstate(invalid="ignore")  # until others take the lanes of rays that have ended, these go on, to places beyond integers
+    @np.errstate(invalid="ignore")  # until others take the lanes of rays that have ended, these go on, beyond all integers
     def _trace(self, rays: Rays, hits: Hits) -> None:
         excluded = _excluded(self._scene)
         corner, shape = (np.array(part)[:, None] for part in (self._scene.corner, self._scene.shape))
@@ -120,21 +111,21 @@ class NumpyTracer:
                 else:
                     return
                 going = np.ones(len(lanes), bool)
-            e, d, inverse, cell, start, flip, place = lanes.vectors
+            e, d, inverse, cell, start, flip, position = lanes.vectors
             t, level, face = lanes.t, lanes.level, lanes.face
             far, beyond, moved, entered, at = lanes.scratch
-            free = self._open(place)
+            free = self._open(position)
             wanted = exponent(t * rays.spread)
             if excluded is not None:
                 for tried in (level, np.maximum(level, wanted)):
-                    free = np.where(excluded(place, tried), np.maximum(free, tried), free)
+                    free = np.where(excluded(position, tried), np.maximum(free, tried), free)
             hit = np.flatnonzero((free < level) & going)
             if len(hit):
                 going[hit] = False
                 number = lanes.number[hit]
                 hits.distances[number], hits.faces[number], hits.levels[number] = t[hit], face[hit], level[hit]
                 for axis in range(3):
-                    hits.cells[axis][number] = place[axis][hit] + corner[axis]
+                    hits.cells[axis][number] = position[axis][hit] + corner[axis]
             # A ray switches to coarser cubes only inside an empty one, so that it enters the next through a face.
             np.maximum(level, np.minimum(wanted, free, out=wanted), out=level)
             np.bitwise_or(cell, _SIDES.take(free, mode="clip"), out=far)
@@ -153,9 +144,9 @@ class NumpyTracer:
             beyond -= cell
             beyond &= entered
             cell += beyond
-            np.bitwise_xor(cell, flip, out=place)
+            np.bitwise_xor(cell, flip, out=position)
             # As unsigned integers, those below 0 are large.
-            going &= (place.view(np.uint64) < bounds).all(axis=0)
+            going &= (position.view(np.uint64) < bounds).all(axis=0)
 
 
 class _Lanes:
@@ -163,7 +154,7 @@ class _Lanes:
 
     Args:
         real: rows of doubles: the fractions of the starts, directions and their reciprocals, three each, and distances.
-        whole: rows of integers: the cells that rays are in, those of their starts, flips and the places of the cells, three each;
+        whole: rows of integers: the cells that rays are in, those of their starts, flips and positions of the cells, three each;
             levels, axes of the faces that they entered their cells through, and numbers.
     """
 
@@ -201,7 +192,7 @@ def _begin(rays: Rays, part: slice, corner: Ints, shape: Ints) -> _Lanes:
     """Return those of some rays that meet the box, brought to it."""
     count = part.stop - part.start
     lanes = _Lanes.of(count)
-    e, d, inverse, cell, start, flip, place = lanes.vectors
+    e, d, inverse, cell, start, flip, position = lanes.vectors
     directions = rays.directions[:, part]
     down = directions < 0
     np.negative(down, out=flip, dtype=np.int64)
@@ -217,7 +208,7 @@ def _begin(rays: Rays, part: slice, corner: Ints, shape: Ints) -> _Lanes:
     lanes.level[:], lanes.number[:] = rays.levels[part], np.arange(part.start, part.stop)
     if len(meets) < count:
         lanes, low, end, entry = lanes.take(meets), _take(low, meets), _take(end, meets), _take(entry, meets)
-        e, d, inverse, cell, start, flip, place = lanes.vectors
+        e, d, inverse, cell, start, flip, position = lanes.vectors
         t = lanes.t
     np.minimum(np.maximum(start + (e + d * t).astype(np.int64), np.maximum(start, low)), end - 1, out=cell)
     entered = np.empty_like(cell)
@@ -225,7 +216,7 @@ def _begin(rays: Rays, part: slice, corner: Ints, shape: Ints) -> _Lanes:
     moving = t > 0
     cell += (low - cell) & entered & -moving.astype(np.int64)
     lanes.face[~moving] = START
-    np.bitwise_xor(cell, flip, out=place)
+    np.bitwise_xor(cell, flip, out=position)
     return lanes
 
 

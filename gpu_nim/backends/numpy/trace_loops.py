@@ -59,7 +59,7 @@ def _exponent(value: Any) -> Any:
 
 @compiled
 def _highest(value: Any) -> Any:
-    """The place of the highest bit, -1 for 0; without a bit beside it, the conversion to a double rounds nothing up."""
+    """The index of the highest bit, -1 for 0; without a bit beside it, the conversion to a double rounds nothing up."""
     return _exponent(float(value & ~(value >> 1)))
 
 

@@ -1,8 +1,8 @@
 """What the ranks of exactly-one growth send to each other before a generation: newborns within reach of each other, by brick.
 
-A part, what one rank sends to another, is uint32: the number of its entries, these, and words. An entry is a brick's place in two
-numbers, the rows of the brick that are sent, a bit each, and where their words begin. One without entries is empty. The kernels of
-`cuda/exactly_one.cu` write and read the same, so that ranks with and without a GPU share a growth.
+A part, what one rank sends to another, is uint32: the number of its entries, these, and words. An entry is the position of a brick
+in two numbers, the rows of the brick that are sent, a bit each, and where their words begin. One without entries is empty. The
+kernels of `cuda/exactly_one.cu` write and read the same, so that ranks with and without a GPU share a growth.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from gpu_nim.backends.shared.bricks import ENTRY, FIELD, ROWS, Bricks
 _ROW_BITS = np.uint32(1) << np.arange(ROWS, dtype=np.uint32)
 
 
-def pack(bricks: Bricks, places: NDArray[np.integer], newborn: NDArray[np.uint32]) -> list[Bytes]:
+def pack(bricks: Bricks, positions: NDArray[np.integer], newborn: NDArray[np.uint32]) -> list[Bytes]:
     """Return what each rank is sent of the newborns of a rank.
 
     Args:
         bricks: those of the rank.
-        places: the bricks with newborns, counted in bricks, shape (N, 3).
+        positions: the bricks with newborns, counted in bricks, shape (N, 3).
         newborn: their rows, shape (N, 32).
     """
     axis = bricks.axis
-    near = bricks.borders[places[:, axis]] > 0
-    places, newborn = places[near].astype(np.uint64), newborn[near]
-    packed = places[:, 0] << np.uint64(2 * FIELD) | places[:, 1] << np.uint64(FIELD) | places[:, 2]
+    near = bricks.borders[positions[:, axis]] > 0
+    positions, newborn = positions[near].astype(np.uint64), newborn[near]
+    packed = positions[:, 0] << np.uint64(2 * FIELD) | positions[:, 1] << np.uint64(FIELD) | positions[:, 2]
     owners = np.pad(bricks.owners, 1, constant_values=bricks.rank)
-    below, above = owners[places[:, axis]], owners[places[:, axis] + np.uint64(2)]
+    below, above = owners[positions[:, axis]], owners[positions[:, axis] + np.uint64(2)]
     across = np.arange(ROWS) >> bricks.log_v if bricks.spatial else np.arange(ROWS)
     low, high = across < bricks.reach[axis], across >= bricks.size[axis] - bricks.reach[axis]
     parts = [np.zeros(0, np.uint8) for _ in range(bricks.ranks)]
@@ -47,17 +47,17 @@ def pack(bricks: Bricks, places: NDArray[np.integer], newborn: NDArray[np.uint32
 
 
 def unpack(received: Sequence[Bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the places of the bricks in what all ranks sent, shape (N, 3), and their rows, shape (N, 32)."""
-    places, rows = [np.zeros((0, 3), np.int64)], [np.zeros((0, ROWS), np.uint32)]
+    """Return the positions of the bricks in what all ranks sent, shape (N, 3), and their rows, shape (N, 32)."""
+    positions, rows = [np.zeros((0, 3), np.int64)], [np.zeros((0, ROWS), np.uint32)]
     for part in received:
         if not len(part):
             continue
         entries, words = np.split(part.view(np.uint32)[1:], [ENTRY * int(part[:4].view(np.uint32)[0])])
         entries = entries.reshape(-1, ENTRY).astype(np.int64)
         entries = entries[np.argsort(entries[:, 3])]  # in the order of their words: a GPU writes both in any order
-        place = entries[:, 1] << 32 | entries[:, 0]
-        places.append(np.stack([place >> bits & (1 << FIELD) - 1 for bits in (2 * FIELD, FIELD, 0)], axis=1))
+        packed = entries[:, 1] << 32 | entries[:, 0]
+        positions.append(np.stack([packed >> bits & (1 << FIELD) - 1 for bits in (2 * FIELD, FIELD, 0)], axis=1))
         filled = np.zeros((len(entries), ROWS), np.uint32)
         filled[entries[:, 2:3] >> np.arange(ROWS) & 1 != 0] = words
         rows.append(filled)
-    return np.concatenate(places), np.concatenate(rows)
+    return np.concatenate(positions), np.concatenate(rows)

@@ -56,8 +56,8 @@ class BrickPacker:
         for start in range(0, len(cells), _CHUNK):
             part = slice(start, start + _CHUNK)
             for signs in product((-1, 1), repeat=3) if self._symmetry is Symmetry.CUBE else [(1, 1, 1)]:
-                places, bits = self._set(0, cells[part] * np.array(signs) - np.array(self._corner))
-            keys[part] = places << 6 | bits  # of the cells themselves, which come last
+                indices, bits = self._set(0, cells[part] * np.array(signs) - np.array(self._corner))
+            keys[part] = indices << 6 | bits  # of the cells themselves, which come last
         return keys
 
     def add_keys(self, keys: NDArray[Any]) -> None:
@@ -69,9 +69,9 @@ class BrickPacker:
     def _set(self, stage: int, cells: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         a, b, c = cells.T.astype(np.int64)
         _, wide, deep = self._stages[stage]
-        places, bits = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2), (a & 3) << 4 | (b & 3) << 2 | c & 3
-        np.bitwise_or.at(self._words, self._starts[stage] + places, np.uint64(1) << bits.astype(np.uint64))
-        return places, bits
+        indices, bits = ((a >> 2) * wide + (b >> 2)) * deep + (c >> 2), (a & 3) << 4 | (b & 3) << 2 | c & 3
+        np.bitwise_or.at(self._words, self._starts[stage] + indices, np.uint64(1) << bits.astype(np.uint64))
+        return indices, bits
 
     def _permute(self) -> None:
         """Add the images of all cells under permutations of the coordinates, by swaps of neighbouring ones."""
@@ -93,8 +93,8 @@ class BrickPacker:
         before = np.zeros(bricks, np.uint32)
         scene = BrickScene(self._words, self._starts, self._corner, self._shape, before, self._symmetry)
         for start in range(0, bricks, _CHUNK):
-            places = start + np.flatnonzero(self._words[start : min(start + _CHUNK, bricks)])
-            before[places] = np.bitwise_count(scene.numbered(places))
+            indices = start + np.flatnonzero(self._words[start : min(start + _CHUNK, bricks)])
+            before[indices] = np.bitwise_count(scene.numbered(indices))
         total = np.cumsum(before, dtype=np.uint32)
         before[0], before[1:] = 0, total[:-1]
         return scene

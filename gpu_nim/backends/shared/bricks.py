@@ -5,7 +5,7 @@ x_0 - x_1, w = x_1: there the walls of the fundamental domain are u = 0, v = 0 a
 are stored in their own coordinates, in the plane v and w. Where sums of coordinates are even, the parity of w follows from u and
 v, and every second w has a bit. A brick has 32 rows, 4 x 8 in space and 1 x 32 in the plane, of 32 bits along w.
 
-Places. Bricks above one another in w are a column, and follow one another. Only those are numbered that the growth can reach.
+Positions. Bricks above one another in w are a column, and follow one another. Only those are numbered that the growth can reach.
 
 Ranks. A rank owns slabs of bricks: all bricks with one u or, in the plane, one v, so that every brick is decided by one rank. They
 are distributed by digits (`owners`): for `edge` to generation 511 the busiest of 8 ranks has 1.09 times the mean of the bricks with
@@ -42,7 +42,7 @@ _LOG_CELLS = 10
 CELLS = 1 << _LOG_CELLS
 #: Bits of a brick's coordinate in a list, as in `cuda/exactly_one.cu`.
 FIELD = 21
-#: Numbers by which ranks tell each other of a brick (`gpu_nim.backends.shared.brick_parts`).
+#: Numbers in which ranks send a brick (`gpu_nim.backends.shared.brick_parts`).
 ENTRY = 4
 _SLICE = 1 << 12  # bricks of a state that are read at a time
 _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
@@ -96,7 +96,7 @@ class BrickGrid:
         size: of a brick in u, v and w, shape (3,).
         logs: the binary logarithms of these.
         folding: rows whose products with a cell are its u, v and w, shape (3, dimension).
-        origin: the (u, v, w) from which places are counted, even numbers: 0.
+        origin: the (u, v, w) from which positions are counted, even numbers: 0.
         walls: for each of u, v and w, whether the growth has nothing below 0 of it.
 
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
@@ -143,9 +143,9 @@ class BrickGrid:
         """Return the (u, v, w) of cells, shape (N, 3)."""
         return cells.astype(np.int64) @ self.folding.T - self.origin
 
-    def cells(self, places: Any, xp: ModuleType = np) -> Any:
+    def cells(self, positions: Any, xp: ModuleType = np) -> Any:
         """Return the cells at these (u, v, w), arrays of `xp`, shape (N, dimension)."""
-        moved = [places[:, axis] + corner for axis, corner in enumerate(self.origin.tolist())]
+        moved = [positions[:, axis] + corner for axis, corner in enumerate(self.origin.tolist())]
         # Sums, where a matrix product would do: CuPy hands products to cuBLAS, which the extras do not install.
         return xp.stack([reduce(add, compress(moved, row)) for row in self._unfold.tolist()], axis=1)
 
@@ -158,22 +158,22 @@ class BrickGrid:
         """Return the least w of a row."""
         return ((u + v * (not self.folded)) & 1) * self.packed
 
-    def split(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return, for cells at (u, v, w), their bricks' places in bricks, their rows in the brick, their bits in the row."""
-        u, v, w = places.T
+    def split(self, positions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return, for cells at (u, v, w), their bricks' positions in bricks, their rows in the brick, their bits in the row."""
+        u, v, w = positions.T
         row = (u & self.size[0] - 1) << self.log_v | v & self.size[1] - 1
         # Every second w has a bit, and the parity of those of a row is left out with the lowest digit.
-        return places >> np.array(self.logs), row, w >> self.packed & BITS - 1
+        return positions >> np.array(self.logs), row, w >> self.packed & BITS - 1
 
-    def words(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    def words(self, positions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """Return the bricks of cells at (u, v, w), counted in bricks, shape (n, 3), and their rows, (n, 32), as `places_of` takes.
 
         >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-        >>> places, rows = BrickGrid(square).words(np.array([[0, 40, 33], [0, 40, 34]]))
-        >>> places.tolist(), rows[0, 8]
+        >>> positions, rows = BrickGrid(square).words(np.array([[0, 40, 33], [0, 40, 34]]))
+        >>> positions.tolist(), rows[0, 8]
         ([[0, 1, 1]], np.uint32(6))
         """
-        bricks, row, bit = self.split(places)
+        bricks, row, bit = self.split(positions)
         found, which = np.unique(bricks, axis=0, return_inverse=True)
         rows = np.zeros((len(found), ROWS), np.uint32)
         np.bitwise_or.at(rows, (which.reshape(-1), row), np.uint32(1) << bit.astype(np.uint32))
@@ -194,7 +194,7 @@ class BrickGrid:
         """Return the (u, v, w) of the cells whose bits are set.
 
         Args:
-            bricks: their places in bricks, shape (N, 3).
+            bricks: their positions in bricks, shape (N, 3).
             words: their rows, shape (N, 32).
 
         Returns:
@@ -204,15 +204,15 @@ class BrickGrid:
         bits = np.unpackbits(words.reshape(-1)[filled].astype("<u4").view(np.uint8), bitorder="little").reshape(-1, BITS)
         index, bit = np.nonzero(bits)
         brick, row = np.divmod(filled[index], ROWS)
-        places: NDArray[np.int64] = self.join(bricks[brick].astype(np.int64), row, bit)
-        return places
+        positions: NDArray[np.int64] = self.join(bricks[brick].astype(np.int64), row, bit)
+        return positions
 
 
 class Bricks(BrickGrid):
     """The bricks that a growth to generation `last` can reach, those that one of some ranks owns and those beside them.
 
-    Places are counted from `origin`, a corner of a brick. Bricks that the rank owns are numbered from 0 to `count` - 1, and those
-    beside them from there to `held` - 1.
+    Positions are counted from `origin`, a corner of a brick. Bricks that the rank owns are numbered from 0 to `count` - 1, and
+    those beside them from there to `held` - 1.
 
     >>> from gpu_nim.model.rule import Symmetry
     >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
@@ -235,8 +235,8 @@ class Bricks(BrickGrid):
             low[2] = 0
         if low[2] >= 0:
             # A folded cell's coordinates are sums of u, v and w, and no less than any of them where none is negative.
-            for place, axis in enumerate(np.eye(rule.dimension, dtype=np.int64), start=3 - rule.dimension):
-                high[place] = min(high[place], self.support(axis))
+            for index, axis in enumerate(np.eye(rule.dimension, dtype=np.int64), start=3 - rule.dimension):
+                high[index] = min(high[index], self.support(axis))
         # Corners of bricks, so that a state has the same bricks whatever it was planned for.
         self.origin = np.array(low, np.int64) // self.size * self.size
         self._top = np.array(high, np.int64)
@@ -276,17 +276,13 @@ class Bricks(BrickGrid):
         """How many slabs of bricks there are."""
         return self.columns_u if self.spatial else self.columns_v
 
-    @property
-    def slab_reach(self) -> int:
-        """How many slabs away a newborn's touches, folded, can be."""
-        return int(-(-self.reach[self.axis] // self.size[self.axis]))
-
     @cached_property
     def owners(self) -> NDArray[np.int64]:
         """The rank that owns each slab, shape (slabs,)."""
         if self.ranks == 1:
             return np.zeros(self.slabs, np.int64)
-        return owners(self.slabs, self.slab_reach, self.ranks)
+        # No block is narrower than the distance of a newborn's touches, folded, in slabs.
+        return owners(self.slabs, int(-(-self.reach[self.axis] // self.size[self.axis])), self.ranks)
 
     def _ranges(self, slabs: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The first w, and the last w + 1, of the bricks in each column of some slabs, on all ranks, shape (columns_u, columns_v).
@@ -393,19 +389,19 @@ class Bricks(BrickGrid):
         owned: NDArray[np.bool_] = self.owners[slab] == self.rank
         return owned
 
-    def owns(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def owns(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether the rank owns a brick at each of these (u, v, w), counted in bricks."""
-        u, v, w = places.T
+        u, v, w = positions.T
         inside = (u >= 0) & (u < self.columns_u) & (v >= 0) & (v < self.columns_v)
         column = np.where(inside, u * self.columns_v + v, 0)
         inside &= self.owners[np.where(inside, u if self.spatial else v, 0)] == self.rank
         owned: NDArray[np.bool_] = inside & (self.columns[column, 1] <= w) & (w < self.columns[column, 2])
         return owned
 
-    def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def number(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of the bricks at these (u, v, w), counted in bricks."""
-        column = places[:, 0] * self.columns_v + places[:, 1]
-        numbers: NDArray[np.int64] = self.columns[column, 0] + places[:, 2]
+        column = positions[:, 0] * self.columns_v + positions[:, 1]
+        numbers: NDArray[np.int64] = self.columns[column, 0] + positions[:, 2]
         return numbers
 
     def mixing(self) -> tuple[int, int, int, int]:
@@ -430,11 +426,11 @@ class Bricks(BrickGrid):
     def touched(self, state: State) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32]]]:
         """Yield the numbers of bricks in a state that the rank owns, shape (n,), and their rows, shape (n, 32), slice by slice."""
         for start in range(0, len(state["bricks"]), _SLICE):
-            places = state["bricks"][start : start + _SLICE].astype(np.int64) - self.origin // self.size
-            own = self.owns(places)
-            yield self.number(places[own]), state["rows"][start : start + _SLICE].view(np.uint32)[own]
+            positions = state["bricks"][start : start + _SLICE].astype(np.int64) - self.origin // self.size
+            own = self.owns(positions)
+            yield self.number(positions[own]), state["rows"][start : start + _SLICE].view(np.uint32)[own]
 
-    # A table of cells has `CELLS` places for each brick that the rank owns: row after row, bit after bit.
+    # A table of cells has `CELLS` entries for each brick that the rank owns: row after row, bit after bit.
 
     @cached_property
     def _column_of(self) -> NDArray[np.int32]:
@@ -442,24 +438,21 @@ class Bricks(BrickGrid):
         return np.repeat(own.astype(np.int32), self.columns[own, 2] - self.columns[own, 1])
 
     def divide(self, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the columns of cells at these (u, v, w), shape (3, N), the place of their bricks there, and that in the brick."""
-        u, v, w = at
-        log_u, log_v, log_w = self.logs
-        column = (u >> log_u) * self.columns_v + (v >> log_v)
-        row = (u & self.size[0] - 1) << log_v | v & self.size[1] - 1
-        return column, (w >> log_w) * CELLS, row * BITS + (w >> self.packed & BITS - 1)
+        """Return, for cells at (u, v, w), shape (3, N), their columns, their bricks' first indices there, and theirs in these."""
+        bricks, row, bit = self.split(at.T)
+        return bricks[:, 0] * self.columns_v + bricks[:, 1], bricks[:, 2] * CELLS, row * BITS + bit
 
     def encode(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the places of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""
+        """Return the positions of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""
         column, brick, within = self.divide(at)
-        places: NDArray[np.int64] = CELLS * self.columns[column, 0] + brick + within
-        return places
+        positions: NDArray[np.int64] = CELLS * self.columns[column, 0] + brick + within
+        return positions
 
-    def decode(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the (u, v, w) of the cells at these places, shape (3, N)."""
-        number, within = places >> _LOG_CELLS, places & CELLS - 1
+    def decode(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the (u, v, w) of the cells at these positions, shape (3, N)."""
+        number, within = positions >> _LOG_CELLS, positions & CELLS - 1
         column = self._column_of[number].astype(np.int64)
-        at = np.empty((3, len(places)), np.int64)
+        at = np.empty((3, len(positions)), np.int64)
         u, v = np.divmod(column, self.columns_v)
         row, bit = within >> 5, within & BITS - 1
         at[0] = (u << self.logs[0]) + (row >> self.log_v)

@@ -2,7 +2,7 @@
 
 States of exactly-one growth are what the backends, and the ranks of one growth, read of each other's.
 All have `generation`, `newborns` (the representatives, shape (N, d)), `last` (what the growth was planned for), and the bricks in
-which anything was touched (`gpu_nim.backends.shared.bricks`): `bricks` has their places, counted in bricks, shape (B, 3), and
+which anything was touched (`gpu_nim.backends.shared.bricks`): `bricks` has their positions, counted in bricks, shape (B, 3), and
 `rows` a bit for each cell that was touched, uint32 of shape (B, 32). So parts of a growth are joined end to end, and any number of
 ranks on either backend resumes from the whole.
 """
@@ -102,7 +102,7 @@ class GrowthEngine(ABC):
             section: the section, if one was requested.
         """
         parts = np.ascontiguousarray(reports.T)
-        births, checksums, sections = self._ranks.sum(parts) if self._ranks.size > 1 else parts
+        births, checksums, sections = self._ranks.sum(parts)
         first = self.generation + 1 - len(reports)
         return Batch(
             first, births, checksums, None if grown is None else np.concatenate(grown), None if section is None else sections

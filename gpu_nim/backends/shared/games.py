@@ -1,5 +1,6 @@
 """What solvers of games share: the sides of a wedge, the dtype of Grundy values, and sets of them as bits of 64-bit words."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ class Wedge:
     Attributes:
         top: int64 (nx, nz), decreasing along neither axis.
         shape: nx, ny and nz, the sides.
+        width: the number of sums x + z.
         last: the largest total of coordinates in the box.
     """
 
@@ -22,10 +24,25 @@ class Wedge:
         self.nx, self.nz = top.shape
         self.ny = int(top.max()) + 1
         self.shape = (self.nx, self.ny, self.nz)
+        self.width = self.nx + self.nz - 1
         self.last = sum(self.shape) - 3
 
     def __str__(self) -> str:
         return f"{self.nx} by {self.ny} by {self.nz} positions"
+
+    def sweep(self) -> Iterator[tuple[int, int, int]]:
+        """Each total with the range START, STOP of y in which its positions are; every total has some.
+
+        The highest y of x + z = s rises with s, since `top` does. So y has positions from the first s on that reaches it, and a
+        total has all y up to the last one whose first total is not above it.
+        """
+        highest = np.full(self.width, -1, dtype=np.int64)
+        for x in range(self.nx):
+            np.maximum(highest[x : x + self.nz], self.top[x], out=highest[x : x + self.nz])
+        y = np.arange(self.ny)
+        totals = np.arange(self.last + 1)
+        stops = np.searchsorted(y + np.searchsorted(highest, y), totals, side="right")
+        return zip(totals.tolist(), np.maximum(0, totals - self.width + 1).tolist(), stops.tolist(), strict=True)
 
 
 def grundy_dtype(most_moves: int) -> type[np.int16] | type[np.int32]:

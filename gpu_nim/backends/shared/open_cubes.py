@@ -26,7 +26,7 @@ def power(levels: Ints) -> NDArray[np.float64]:
 
 
 def highest_bit(values: Ints) -> Ints:
-    """Return the place of the highest bit, below 0 for 0."""
+    """Return the index of the highest bit, below 0 for 0."""
     # Without a bit beside the highest one, the conversion to a double does not round up to the next power of two.
     return exponent((values & ~(values >> 1)).astype(np.float64))
 
