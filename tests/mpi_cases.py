@@ -25,7 +25,7 @@ from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.jobs.growth import Run
 from gpu_nim.jobs.mpi import MpiCommunicator, join
 from gpu_nim.model.errors import FileError, RankFailed
-from gpu_nim.model.memory import mpi_rank
+from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.work import Outcome
 from tests import strict_cupy as xp
 from tests.test_communicators import check_communicator

@@ -19,7 +19,7 @@ from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
 from gpu_nim.jobs.growth import grow
 from gpu_nim.model.errors import InsufficientMemoryError
-from gpu_nim.model.memory import VARIABLE, host_memory, limited
+from gpu_nim.model.process import VARIABLE, host_memory, limited
 from gpu_nim.render import image
 from gpu_nim.render.image import render, require_picture_memory
 from gpu_nim.render.look import Look

@@ -19,7 +19,7 @@ from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
 from gpu_nim.model.arguments import IntLike, argument, integer, short_repr, vectors
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
-from gpu_nim.model.memory import host_memory
+from gpu_nim.model.process import host_memory
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.model.tracing import TreeScene, populations_of
 from gpu_nim.model.work import OnStep, no_progress

@@ -13,7 +13,7 @@ from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Work
 from gpu_nim.model.errors import missing
-from gpu_nim.model.memory import cores
+from gpu_nim.model.process import cores
 from gpu_nim.model.rule import Rule
 
 COMPILED = "compiled loops"

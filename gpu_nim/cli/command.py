@@ -211,7 +211,7 @@ def _parse_integers(text: str) -> tuple[int, ...]:
 
 def memory_option() -> click.Option:
     """Return the option that limits the memory of a command."""
-    from gpu_nim.model.memory import VARIABLE, limited  # here, for its start-up time
+    from gpu_nim.model.process import VARIABLE, limited  # here, for its start-up time
 
     def limit(ctx: click.Context, _: click.Parameter, size: int | None) -> None:
         if not ctx.resilient_parsing:

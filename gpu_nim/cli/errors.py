@@ -11,7 +11,7 @@ import click
 from gpu_nim.cli.output import say
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of
-from gpu_nim.model.memory import mpi_rank
+from gpu_nim.model.process import mpi_rank
 
 #: The signals that end a command, and their messages.
 SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}

@@ -21,8 +21,8 @@ from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
 from gpu_nim.jobs.growth import grow as grow_automaton
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import mpi_rank
 from gpu_nim.model.notebook_repr import Plan
+from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.rule import Cell
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 

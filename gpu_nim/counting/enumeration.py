@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.family import Family
 from gpu_nim.model.errors import UsageError, VerificationError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.process import host_memory, require_memory
 
 _BYTES_A_VALUE = 80  # of a few counts at once, and of Python's numbers to compare
 _BYTES_A_CHUNK = 150

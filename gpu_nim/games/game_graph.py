@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.arrays import ArrayValue, Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.process import host_memory, require_memory
 
 #: The greatest size of a box, the most cells in one, and the most counters in a heap.
 MAX_SIZE = 2**62

@@ -19,7 +19,7 @@ from gpu_nim.games.inequality import Vector
 from gpu_nim.model.arguments import IntLike, integer, vectors
 from gpu_nim.model.arrays import U64, Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep, no_progress
 
 

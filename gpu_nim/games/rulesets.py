@@ -26,7 +26,7 @@ from gpu_nim.games.solution import Solution, first_difference, vectors_of_box
 from gpu_nim.games.theorems import SumOfHeaps, Theorem, theorem_of_inequalities
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep
 
 #: The most moves listed to find the positions reachable from one.

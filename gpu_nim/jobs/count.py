@@ -30,8 +30,8 @@ from gpu_nim.jobs.clusters import Cluster, cluster
 from gpu_nim.model.arguments import Exclusions, IntLike, argument, check_options, given_fields, integer, items, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notebook_repr import Plan
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, no_progress
 from gpu_nim.oeis.catalogue import resolve

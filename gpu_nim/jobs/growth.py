@@ -28,8 +28,8 @@ from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, argument, check_options, integer, short_repr
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
-from gpu_nim.model.memory import host_memory, mpi_rank
 from gpu_nim.model.notebook_repr import Plan
+from gpu_nim.model.process import host_memory, mpi_rank
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.atomic import flush, scratch_folder, writing

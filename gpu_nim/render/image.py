@@ -12,7 +12,7 @@ from PIL import Image, ImageShow
 
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl

@@ -40,7 +40,7 @@ from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, fin
 from gpu_nim.backends.cuda.sources import cuda_directory
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.memory import host_memory
+from gpu_nim.model.process import host_memory
 from tests import strict_cupy
 from tests.threads import one_at_a_time
 

@@ -18,7 +18,7 @@ from gpu_nim.backends.cuda.launches import Defines, Launch, check_arguments, fin
 from gpu_nim.backends.cuda.sources import OPTIONS, cuda_source
 from gpu_nim.backends.cuda.table import KERNELS, Kernel
 from gpu_nim.model.errors import BackendError, GpunimError, InsufficientMemoryError, MissingDependency, UsageError, message_of
-from gpu_nim.model.memory import uncounted
+from gpu_nim.model.process import uncounted
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

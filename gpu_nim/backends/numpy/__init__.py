@@ -18,7 +18,7 @@ from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.memory import cores, host_memory
+from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.tracing import Scene
 
@@ -60,7 +60,7 @@ class NumpyBackend:
         """Choose an engine for any rule, to grow no further than generation `last`: a fast one where it applies."""
         ranks, threads = self.communicator, self.threads
         kind = kind_of(rule, ranks, state, general=general, bricks=supports(rule))
-        free = free_per_rank(ranks, node(), host_memory())
+        free = host_memory() if ranks.size == 1 else free_per_rank(ranks, node(), host_memory())
         if kind == "touches":
             return EngineChoice(partial(GeneralEngine, rule, last, state, ranks), None, free)
         if kind == "planes":

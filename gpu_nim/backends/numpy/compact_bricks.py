@@ -26,7 +26,7 @@ from gpu_nim.backends.numpy.exactly_one import COLUMN_BYTES, Walls
 from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
-from gpu_nim.model.memory import cores
+from gpu_nim.model.process import cores
 from gpu_nim.model.rule import Cells
 
 #: The bricks that a list has room for at first.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-from gpu_nim.model.memory import host_memory
+from gpu_nim.model.process import host_memory
 
 #: What numba and LLVM map while they load and compile the loops, measured; LLVM aborts the process where it gets none.
 LOADED_BYTES = 320 << 20

@@ -28,7 +28,7 @@ from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.games import Wedge, bit_of, grundy_dtype, mex
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.memory import host_memory, require_memory
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep, no_progress
 
 _CHUNK = 1 << 16  # cells of the box that are processed at once

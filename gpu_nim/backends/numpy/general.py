@@ -15,7 +15,7 @@ from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import State
 from gpu_nim.backends.shared.engines import CLOSED, SteppedEngine, TouchEngine
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.memory import host_memory
+from gpu_nim.model.process import host_memory
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
 _EMPTY = np.int64(-1)

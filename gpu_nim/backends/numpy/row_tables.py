@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.model.digest import finalize
 from gpu_nim.model.errors import BackendError
-from gpu_nim.model.memory import require_memory
+from gpu_nim.model.process import require_memory
 
 Numbers = NDArray[np.int32]
 _FEW = 1 << 10  # rows that a new table has room for

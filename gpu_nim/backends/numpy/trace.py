@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.numpy.compilation import gains
 from gpu_nim.backends.shared.open_cubes import LEAST, TOP, exponent, open_levels, power, sums
 from gpu_nim.model.arrays import Ints
-from gpu_nim.model.memory import cores
+from gpu_nim.model.process import cores
 from gpu_nim.model.tracing import CONE_CUBES, CONE_FARTHEST, START, Cones, Doubles, Hits, NimScene, Rays, Scene
 
 _LANES = 1 << 14  # rays at once: more leave the cache, and fewer cost more calls a ray, between which threads wait for each other

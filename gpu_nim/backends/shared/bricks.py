@@ -439,8 +439,11 @@ class Bricks(BrickGrid):
 
     def divide(self, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return, for cells at (u, v, w), shape (3, N), their columns, their bricks' first indices there, and theirs in these."""
-        bricks, row, bit = self.split(at.T)
-        return bricks[:, 0] * self.columns_v + bricks[:, 1], bricks[:, 2] * CELLS, row * BITS + bit
+        u, v, w = at
+        log_u, log_v, log_w = self.logs
+        column = (u >> log_u) * self.columns_v + (v >> log_v)
+        row = (u & self.size[0] - 1) << log_v | v & self.size[1] - 1
+        return column, (w >> log_w) * CELLS, row * BITS + (w >> self.packed & BITS - 1)
 
     def encode(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the positions of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""

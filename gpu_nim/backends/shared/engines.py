@@ -102,7 +102,7 @@ class GrowthEngine(ABC):
             section: the section, if one was requested.
         """
         parts = np.ascontiguousarray(reports.T)
-        births, checksums, sections = self._ranks.sum(parts)
+        births, checksums, sections = self._ranks.sum(parts) if self._ranks.size > 1 else parts
         first = self.generation + 1 - len(reports)
         return Batch(
             first, births, checksums, None if grown is None else np.concatenate(grown), None if section is None else sections

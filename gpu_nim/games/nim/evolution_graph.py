@@ -13,8 +13,8 @@ from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
-from gpu_nim.model.memory import host_memory, require_memory
 from gpu_nim.model.notebook_repr import NotebookRepr
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep, no_progress
 
 _MAX_POSITIONS = 1 << 36  # a day's work

@@ -4,7 +4,7 @@ The kernel keeps the limit: `limited` sets RLIMIT_DATA, which counts the private
 not; allocations beyond it raise MemoryError. macOS does not enforce it. Work whose size is known beforehand is refused by
 `require_memory` before it starts.
 
-Ranks are processes that mpirun started, each with its part of one growth. A rank that fails tells the others at their next
+Ranks are processes that mpirun started, each with its part of one growth. A rank that fails notifies the others at their next
 exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI: `gpu_nim.jobs.mpi`
 does, once a command wants to use several ranks.
 """
@@ -23,7 +23,7 @@ VARIABLE = "GPUNIM_MEMORY"
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
-# What Open MPI, and MPICH or Intel MPI, tell the processes that they start.
+# What Open MPI, and MPICH or Intel MPI, pass to the processes that they start.
 _VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
