@@ -150,14 +150,6 @@ def _class(layout: Layout, walls: Reflections, u: int, v: int, w: int, place: in
 
 
 @compiled
-def _locate(layout: Layout, x: int, y: int, z: int) -> Any:
-    """The place of a site in its brick."""
-    logs = layout.logs
-    row = (x & (1 << logs[0]) - 1) << logs[1] | y & (1 << logs[1]) - 1
-    return layout.place[row << logs[2] | z & (1 << logs[2]) - 1]
-
-
-@compiled
 def _touch(table: Any, once: Any, word: Any, scratch: Any, mask: Any) -> None:
     """Touch the cells of a mask in a word of the table, and of E."""
     seen = table[word]
@@ -175,7 +167,8 @@ def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, distan
         x, y, z = site[0] + touch[0], site[1] + touch[1], site[2] + touch[2]
         dx, dy, dz = (x >> logs[0]) + 1, (y >> logs[1]) + 1, (z >> logs[2]) + 1
         if sides >> dx & 1:
-            target = _locate(layout, x, y, z)
+            row = (x & (1 << logs[0]) - 1) << logs[1] | y & (1 << logs[1]) - 1
+            target = layout.place[row << logs[2] | z & (1 << logs[2]) - 1]
             column, word = np.uint64(3 * dx + dy), np.uint64(layout.words * dz) + (target >> _SIX)
             for _ in range(touch[3]):
                 _touch(growth.table, once, base[column] + word, near[column] + word, _ONE << (target & np.uint64(63)))
@@ -344,32 +337,3 @@ def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch
                 births += some
                 checksum += mixed
                 room += reached
-
-
-@compiled
-def exchange_rows(growth: Growth, rows: Any, corners: Any, site: Any, back: bool) -> None:
-    """Read the touched cells of bricks of `gpu_nim.backends.shared.bricks`, or put them back.
-
-    Args:
-        growth: the growth.
-        rows: of these bricks; uint32 of shape (n, 32).
-        corners: the first site of each, from the corner of all compact bricks; int64 of shape (n, 3).
-        site: where each cell is from there, row after row; int64 of shape (1024, 3).
-        back: whether to put them back.
-    """
-    layout, table, logs, columns = growth.layout, growth.table, growth.layout.logs, growth.layout.columns
-    for i in range(len(rows)):
-        for cell in range(len(site)):
-            x, y, z = corners[i, 0] + site[cell, 0], corners[i, 1] + site[cell, 1], corners[i, 2] + site[cell, 2]
-            at_x, at_y, at_z = x >> logs[0], y >> logs[1], z >> logs[2]
-            if not (0 <= at_x < len(columns) - 2 and 0 <= at_y < columns.shape[1] - 2):
-                continue
-            if not layout.heights[at_x + 1, at_y + 1, 0] <= at_z < layout.heights[at_x + 1, at_y + 1, 1]:
-                continue
-            place = _locate(layout, x, y, z)
-            word = np.uint64((columns[at_x + 1, at_y + 1] + at_z) * layout.words) + (place >> _SIX)
-            bit = place & np.uint64(63)
-            if back:
-                table[word] |= np.uint64(rows[i, cell >> 5] >> np.uint32(cell & 31) & np.uint32(1)) << bit
-            else:
-                rows[i, cell >> 5] |= np.uint32(table[word] >> bit & _ONE) << np.uint32(cell & 31)

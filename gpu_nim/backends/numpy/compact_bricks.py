@@ -3,9 +3,8 @@
 Coordinates. A cell is kept at its own coordinates; one of the plane at (x, 0, y). Of a growth with symmetry only the fundamental
 domain x >= y >= z is kept. Its walls are where u = x - y, v = y - z and, with signs, w = z are 0: `Bricks.folding`.
 
-Bricks. A brick has 8 x 8 x 8 sites, in the plane 16 x 1 x 16, of them 256 or 512 cells: every second one of an even lattice.
-A word of 64 bits has 4 x 4 x 8 sites of an even lattice, 4 x 4 x 4 of another, 8 x 1 x 8 of the plane. The place of a cell in its
-brick is its word and bit. Bricks at one (x, y) are a column, and those at one x a slab, which is numbered without gaps.
+Bricks. They are those of `gpu_nim.backends.shared.compact_grid`. Bricks at one (x, y) are a column, and those at one x a slab,
+which is numbered without gaps.
 
 Masks. The touches of a newborn at one place fall into a few words, each with one mask: edge has 2.75 on average. A newborn near a
 wall is touched by its mirror images' touches too. What it touches within the domain, and what of it twice, depends on its class:
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.exactly_one import COLUMN_BYTES, Walls
 from gpu_nim.backends.shared.bricks import Bricks
+from gpu_nim.backends.shared.compact_grid import CompactGrid
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.process import cores
@@ -130,7 +130,7 @@ class Shares(NamedTuple):
         return masks
 
 
-class CompactBricks:
+class CompactBricks(CompactGrid):
     """The compact bricks of a growth; on several ranks those with cells that the rank owns.
 
     >>> from gpu_nim.model.rule import Rule, Symmetry
@@ -143,19 +143,8 @@ class CompactBricks:
     """
 
     def __init__(self, bricks: Bricks) -> None:
+        super().__init__(bricks)
         self._bricks, self.rule = bricks, bricks.rule
-        self._axes = [0, 1, 2] if bricks.spatial else [0, 2]
-        self.logs = np.array([3, 3, 3] if bricks.spatial else [4, 0, 4])
-        word = np.array([2, 2, 2 + bricks.packed] if bricks.spatial else [3, 0, 3])
-        self.size = 1 << self.logs
-        sites = np.array(list(product(*map(range, self.size))), np.int64)
-        # The words of a brick, then the cells of each.
-        keys = [*(sites >> word).T, *(sites & (1 << word) - 1).T]
-        order = np.lexsort(keys[::-1])
-        self.site = sites[order[sites[order].sum(axis=1) % 2 == 0]] if bricks.packed else sites[order]
-        self.words = len(self.site) // 64
-        self.place = np.zeros(self.size, np.int64)
-        self.place[tuple(self.site.T)] = np.arange(len(self.site))
         self._across = self.embedded(bricks.folding * np.array(bricks.walls)[:, None])
         self._plan()
 
@@ -168,11 +157,11 @@ class CompactBricks:
                 bounds[tuple((-across).tolist())] = min(0, bounds[tuple((-across).tolist())])
         functional, most = self.embedded(np.array(list(bounds))), list(bounds.values())
         low, high = np.zeros((2, 3), np.int64)
-        for axis, unit in zip(self._axes, np.eye(self.rule.dimension, dtype=np.int64), strict=True):
+        for axis, unit in zip(self.axes, np.eye(self.rule.dimension, dtype=np.int64), strict=True):
             low[axis], high[axis] = -bounds[tuple((-unit).tolist())], bounds[tuple(unit.tolist())]
         if bricks.folded:
             # All are counted from one number, so that walls lie between bricks or through their diagonals.
-            low[self._axes] = low[2]
+            low[self.axes] = low[2]
         self.origin = low // self.size * self.size
         self.slabs, self.wide, deep = ((high - self.origin) // self.size + 1).clip(1).tolist()
         self.owned = self._of_slabs(bricks.owners == bricks.rank, (self.slabs, self.wide, deep))
@@ -211,12 +200,6 @@ class CompactBricks:
         columns = 24 * self.columns.size + 72 * (self.slabs + 2) + COLUMN_BYTES * self._bricks.columns_u * self._bricks.columns_v
         return int(LOADED_BYTES + brick * self.total + lists + scratch + columns)
 
-    def embedded(self, cells: Cells) -> NDArray[np.int64]:
-        """Return cells at their x, y and z, shape (N, 3)."""
-        at = np.zeros((len(cells), 3), np.int64)
-        at[:, self._axes] = cells
-        return at
-
     def split(self, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return, for cells, their bricks, counted in bricks, shape (N, 3), and their places in these, shape (N,)."""
         at = self.embedded(cells) - self.origin
@@ -224,13 +207,29 @@ class CompactBricks:
 
     def cells(self, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> Cells:
         """Return the cells at some places of bricks: the inverse of `split`."""
-        cells: Cells = (self.origin + (bricks << self.logs) + self.site[places])[:, self._axes]
+        cells: Cells = (self.origin + (bricks << self.logs) + self.site[places])[:, self.axes]
         return cells
+
+    def positions(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the positions of bricks by their numbers, counted in bricks, shape (N, 3), and which of them are in a column."""
+        first, stop = (self.columns[1:-1, 1:-1, None] + self.heights[1:-1, 1:-1]).reshape(-1, 2).T
+        some = np.flatnonzero(stop > first)
+        column = some[np.searchsorted(first[some], numbers, side="right") - 1]
+        x, y = np.divmod(column, self.wide)
+        return np.stack((x, y, numbers - self.columns[x + 1, y + 1]), axis=1), numbers < stop[column]
+
+    def has(self, bricks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether there are bricks at these positions."""
+        x, y, z = bricks.T
+        inside = (x >= 0) & (x < self.slabs) & (y >= 0) & (y < self.wide)
+        first, stop = self.heights[np.where(inside, x + 1, 0), np.where(inside, y + 1, 0)].T
+        found: NDArray[np.bool_] = inside & (first <= z) & (z < stop)
+        return found
 
     def at_level(self, axis: int, value: int) -> Callable[[Ints, Ints, Ints], NDArray[np.uint64]]:
         """Return what says of bricks whether cells of theirs, or of their orbits, can have this coordinate: all bits or none."""
         brick = (abs(value) if self._bricks.signed else value) - self.origin >> self.logs
-        axes = self._axes if self._bricks.folded else [self._axes[axis]]
+        axes = self.axes if self._bricks.folded else [self.axes[axis]]
 
         def words(*bricks: Ints) -> NDArray[np.uint64]:
             some = np.any([bricks[each] == brick[each] for each in axes], axis=0)
@@ -258,7 +257,7 @@ class CompactBricks:
     def layout(self) -> Layout:
         """Return the bricks as the loops read them."""
         mixing = np.zeros(3, np.uint64)
-        mixing[self._axes] = np.array(COEFFICIENTS[: self.rule.dimension], np.uint64)
+        mixing[self.axes] = np.array(COEFFICIENTS[: self.rule.dimension], np.uint64)
         corner = (self.origin.astype(np.uint64) * mixing).sum(dtype=np.uint64)
         order = self.rule.symmetry.order(self.rule.dimension)
         place = self.place.reshape(-1).astype(np.uint64)

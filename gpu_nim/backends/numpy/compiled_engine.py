@@ -1,22 +1,22 @@
 """Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numpy.brick_loops`).
 
-States, and what ranks send, are in the bricks of `gpu_nim.backends.shared.bricks`; `_rows` converts.
+What ranks send is in the bricks of `gpu_nim.backends.shared.bricks`, and states are read from both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, exchange_rows, grow
+from gpu_nim.backends.interface import State
+from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, grow
 from gpu_nim.backends.numpy.compact_bricks import SLOTS, CompactBricks
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
-from gpu_nim.backends.shared.bricks import BITS, ROWS
+from gpu_nim.backends.shared.compact_grid import unpacked
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.rule import Cells
 
@@ -54,31 +54,35 @@ class CompiledEngine(ExactlyOneEngine):
         words, slabs = self._compact.words, self._compact.slabs
         return List(np.empty(slots, np.int64), np.empty((slots, words), np.uint64), np.zeros((2, slabs + 2, 2), np.int64))
 
-    def _words(self, numbers: range) -> NDArray[np.uint32]:
-        return self._rows(np.arange(numbers.start, numbers.stop), np.zeros((len(numbers), ROWS), np.uint32), back=False)
+    def _touched_state(self) -> State:
+        table = self._growth.table.reshape(-1, self._compact.words)
+        numbers = np.flatnonzero(table.any(axis=1))
+        positions, own = self._compact.positions(numbers)
+        corner = self._compact.origin // self._compact.size
+        return {"compact_bricks": (positions[own] + corner).astype(np.int32), "compact_words": table[numbers[own]]}
 
-    def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
-        self._rows(numbers, words, back=True)
+    def _mark_touched(self, state: State) -> None:
+        table = self._growth.table.reshape(-1, self._compact.words)
+        for positions, words in self._compact.states(state):
+            bricks = positions - self._compact.origin // self._compact.size
+            has = self._compact.has(bricks)
+            np.bitwise_or.at(table, self._numbers(bricks[has]), words[has])
+        for numbers, rows in self._bricks.touched(state):
+            self._mark(*self._compact.split(self._bricks.cells_of(self._bricks.place(numbers), rows)))
 
-    def _rows(self, numbers: Ints, rows: NDArray[np.uint32], *, back: bool) -> NDArray[np.uint32]:
-        """Convert the touched cells of these bricks of `Bricks`."""
-        corners = self._compact.embedded(self._bricks.cells(self._bricks.place(numbers) * self._bricks.size)) - self._compact.origin
-        exchange_rows(self._growth, np.ascontiguousarray(rows), corners, self._sites, back)
-        return rows
+    def _numbers(self, bricks: NDArray[np.int64]) -> NDArray[np.int64]:
+        numbers: NDArray[np.int64] = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1] + bricks[:, 2]
+        return numbers
 
-    @cached_property
-    def _sites(self) -> NDArray[np.int64]:
-        """Where the cells of a brick of `Bricks` are from its corner, row after row, shape (1024, 3)."""
-        cell = np.arange(ROWS * BITS)
-        places = self._bricks.join(np.zeros((1, 3), np.int64), cell // BITS, cell % BITS)
-        return self._compact.embedded(self._bricks.unfolded(places))
+    def _mark(self, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
+        """Mark cells as touched."""
+        np.bitwise_or.at(self._growth.table, self._numbers(bricks) * self._compact.words + (places >> 6), _bits(places))
 
     def _set_newborns(self, representatives: Cells) -> None:
         bricks, places = self._compact.split(self._bricks.cells(self._own(representatives)))
         self._put(0, bricks, places)
         self._put(1, bricks[:0], places[:0])
-        number = self._growth.layout.columns[bricks[:, 0] + 1, bricks[:, 1] + 1] + bricks[:, 2]
-        np.bitwise_or.at(self._growth.table, number * self._compact.words + (places >> 6), _bits(places))
+        self._mark(bricks, places)
         self._recount()
 
     def _put(self, part: int, bricks: NDArray[np.int64], places: NDArray[np.int64]) -> None:
@@ -139,9 +143,9 @@ class CompiledEngine(ExactlyOneEngine):
         born = self._last.born[slots]
         if only is not None:
             born &= only(slab, y, z)
-        octets = born.astype("<u8").view(np.uint8).reshape(len(slots), 8 * self._compact.words)
-        bits = np.unpackbits(octets, axis=1, bitorder="little")
-        index, places = np.nonzero(bits)
+            some = np.flatnonzero(born.any(axis=1))
+            slab, y, z, slots, born = slab[some], y[some], z[some], slots[some], born[some]
+        index, places = np.nonzero(unpacked(born))
         bricks = np.stack((slab, y, z), axis=1)[index]
         return self._compact.cells(bricks, places), slots[index], places
 

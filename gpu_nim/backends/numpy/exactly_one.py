@@ -169,7 +169,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
 
     def _put_back(self, numbers: Ints, words: NDArray[np.uint32]) -> None:
         bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
-        self._table.reshape(-1, CELLS)[numbers] = bits.reshape(-1, CELLS)
+        self._table.reshape(-1, CELLS)[numbers] |= bits.reshape(-1, CELLS)
 
     def _set_newborns(self, representatives: Cells) -> None:
         self._take(np.ascontiguousarray(self._own(representatives).T))

@@ -425,7 +425,7 @@ class Bricks(BrickGrid):
 
     def touched(self, state: State) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32]]]:
         """Yield the numbers of bricks in a state that the rank owns, shape (n,), and their rows, shape (n, 32), slice by slice."""
-        for start in range(0, len(state["bricks"]), _SLICE):
+        for start in range(0, len(state.get("bricks", ())), _SLICE):
             positions = state["bricks"][start : start + _SLICE].astype(np.int64) - self.origin // self.size
             own = self.owns(positions)
             yield self.number(positions[own]), state["rows"][start : start + _SLICE].view(np.uint32)[own]

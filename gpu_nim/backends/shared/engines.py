@@ -3,8 +3,9 @@
 States of exactly-one growth are what the backends, and the ranks of one growth, read of each other's.
 All have `generation`, `newborns` (the representatives, shape (N, d)), `last` (what the growth was planned for), and the bricks in
 which anything was touched (`gpu_nim.backends.shared.bricks`): `bricks` has their positions, counted in bricks, shape (B, 3), and
-`rows` a bit for each cell that was touched, uint32 of shape (B, 32). So parts of a growth are joined end to end, and any number of
-ranks on either backend resumes from the whole.
+`rows` a bit for each cell that was touched, uint32 of shape (B, 32). Compiled loops have `compact_bricks`, of shape (B, 3), and
+`compact_words`, uint64 of shape (B, words) (`gpu_nim.backends.shared.compact_grid`). So parts of a growth are joined end to end,
+and any number of ranks on either backend resumes from the whole.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
 from gpu_nim.backends.shared.bricks import ROWS, Bricks
+from gpu_nim.backends.shared.compact_grid import CompactGrid
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
@@ -56,9 +58,10 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         if ranks.size > 1:
             raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
         return "planes"
-    if "rows" in begun and not bricks:
+    in_bricks = not begun.keys().isdisjoint(("rows", "compact_words"))
+    if in_bricks and not bricks:
         raise UsageError("the state is of a growth in bricks, in which this rule is not grown")
-    return "bricks" if "rows" in begun or (bricks and not (begun or general)) else "touches"
+    return "bricks" if in_bricks or (bricks and not (begun or general)) else "touches"
 
 
 class GrowthEngine(ABC):
@@ -168,6 +171,15 @@ class BrickEngine(GrowthEngine):
 
     def state(self) -> State:
         """Return the rank's part (see above)."""
+        return {
+            "generation": np.array(self.generation),
+            "newborns": self.newborns.astype(self._dtype),
+            "last": np.array(self.last),
+            **self._touched_state(),
+        }
+
+    def _touched_state(self) -> State:
+        """The bricks in which anything was touched."""
         # Memory is taken as it is written to: the rows are most of what an engine holds, and are there twice, not three times.
         rows = np.empty((len(self._bricks.numbers), ROWS), np.uint32)
         touched, stop = [np.zeros(0, np.int64)], 0
@@ -177,20 +189,23 @@ class BrickEngine(GrowthEngine):
             start, stop = stop, stop + len(some)
             rows[start:stop] = words[some]
             touched.append(some + numbers.start)
-        return {
-            "generation": np.array(self.generation),
-            "newborns": self.newborns.astype(self._dtype),
-            "last": np.array(self.last),
-            "bricks": self._bricks.corners(np.concatenate(touched)),
-            "rows": rows[:stop],
-        }
+        return {"bricks": self._bricks.corners(np.concatenate(touched)), "rows": rows[:stop]}
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
-        for numbers, words in self._bricks.touched(state):
-            self._put_back(numbers, words)
+        self._mark_touched(state)
         if self.generation >= 0:
             self._set_newborns(state["newborns"])
+
+    def _mark_touched(self, state: State) -> None:
+        """Mark the cells that were touched in a state."""
+        bricks = self._bricks
+        for numbers, rows in bricks.touched(state):
+            self._put_back(numbers, rows)
+        for cells in CompactGrid(bricks).touched(state):
+            positions, rows = bricks.words(bricks.locate(cells))
+            own = bricks.owns(positions)
+            self._put_back(bricks.number(positions[own]), rows[own])
 
     def _seeds(self) -> Cells:
         """The representatives of the seeds, of all ranks."""
@@ -218,7 +233,7 @@ class BrickEngine(GrowthEngine):
 
     @abstractmethod
     def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
-        """Take back the rows of bricks."""
+        """Add the touched cells in rows of bricks."""
 
     @abstractmethod
     def _set_newborns(self, representatives: Cells) -> None:
@@ -307,5 +322,5 @@ def join(parts: Sequence[State]) -> State:
     >>> ExactlyOneEngine(Bricks(square, 9), join([engine.state()])).advance(6).births.tolist()
     [12]
     """
-    joined = {name: np.concatenate([part[name] for part in parts]) for name, array in parts[0].items() if array.ndim}
-    return {**parts[0], **joined}
+    arrays = {name: [part[name] for part in parts if name in part] for each in parts for name in each}
+    return {name: np.concatenate(those) if those[0].ndim else those[0] for name, those in arrays.items()}
