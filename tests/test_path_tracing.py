@@ -284,7 +284,7 @@ def few_samples(monkeypatch):
 def test_the_picture_is_the_same_each_time_and_on_any_number_of_threads(monkeypatch):
     first = render("nim:2^40", **SMALL).image
     monkeypatch.setattr("gpu_nim.backends.numpy.trace.cores", lambda: 3)
-    monkeypatch.setattr("gpu_nim.backends.numpy.trace._BATCH", 150)
+    monkeypatch.setattr("gpu_nim.backends.numpy.trace.NumpyTracer.batch", 150)
     monkeypatch.setattr("gpu_nim.backends.numpy.trace._LANES", 100)
     assert render("nim:2^40", **SMALL).image.tobytes() == first.tobytes()
 
