@@ -1,4 +1,4 @@
-"""The package `gpu_nim` by the name of its command: `import gpunim` has the same names, which are the same objects. The command is `gpu_nim`."""
+"""The package `gpu_nim` by its command's name, with the same objects: `import gpunim`. The command is `gpu_nim/__main__.py`."""
 
 from typing import Any
 
