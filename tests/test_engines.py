@@ -243,7 +243,7 @@ def test_compiled_engines_take_no_more_memory_than_planned(rule):
     engine = CompiledEngine(Bricks(rule, 127))
     engine.advance(127)
     layout, scratch = engine._growth.layout, [array for thread in engine._scratches for array in thread]
-    arrays = engine._growth.table, layout.columns, layout.starts, layout.heights, *scratch, *engine._last, *engine._next
+    arrays = engine._growth.table, layout.columns, layout.starts, engine._compact.heights, *scratch, *engine._last, *engine._next
     assert sum(array.nbytes for array in arrays) <= engine._compact.required_bytes - LOADED_BYTES
 
 

@@ -27,7 +27,7 @@ from gpu_nim.backends.numpy.compact_bricks import Layout, Masks, Reflections, Sh
 from gpu_nim.backends.numpy.compilation import compiled, intrinsic
 from gpu_nim.model.digest import FINALIZER
 
-_ONE, _SIX, _THREE = np.uint64(1), np.uint64(6), np.uint32(3)
+_ONE, _SIX = np.uint64(1), np.uint64(6)
 _ALL = np.uint32((1 << 27) - 1)  # a brick and all around it, as `Masks.reach` has them
 _AHEAD = np.uint64(3)  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)

@@ -14,6 +14,7 @@ its distances from the walls, where a distance beyond `limits` counts as one jus
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -43,7 +44,6 @@ class Layout(NamedTuple):
         columns: of the column at (x, y) in bricks, with a border of one: the number of its brick z less z; int64 of shape
             (slabs + 2, columns + 2). Columns of other ranks share those that each slab has at its end.
         starts: the number of the first brick of each slab, int64 of shape (slabs + 2,).
-        heights: the first z of each, and the last z + 1; int64 of shape (slabs + 2, columns + 2, 2).
         shift: a brick's y and z in one number, y << shift | z.
         site: the coordinates of each place in the brick, int64 of shape (places, 3).
         place: the place of each site, uint64 of shape (sites,).
@@ -56,7 +56,6 @@ class Layout(NamedTuple):
     words: int
     columns: Any
     starts: Any
-    heights: Any
     shift: int
     site: Any
     place: Any
@@ -250,6 +249,7 @@ class CompactBricks(CompactGrid):
         inside = (slab >= 0) & (slab < shared.slabs)
         return Shares(axis, least, _words(inside & chosen[np.where(inside, slab, 0)]))
 
+    @cached_property
     def near_others(self) -> Shares:
         """The cells in slabs beside those of other ranks."""
         return self._of_slabs(self._bricks.borders > 0, (self.slabs, self.wide, 1 << self.shift))
@@ -267,7 +267,6 @@ class CompactBricks(CompactGrid):
             self.words,
             self.columns,
             self.starts,
-            self.heights,
             self.shift,
             self.site,
             place,

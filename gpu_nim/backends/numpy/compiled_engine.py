@@ -26,7 +26,7 @@ _AROUND = 27  # bricks that a brick's newborns can touch
 
 
 class CompiledEngine(ExactlyOneEngine):
-    """`ExactlyOneEngine` by compiled loops, for rules whose `Bricks` fit them.
+    """`ExactlyOneEngine` by compiled loops.
 
     >>> from gpu_nim.backends.shared.bricks import Bricks
     >>> from gpu_nim.model.rule import Rule, Symmetry
@@ -129,7 +129,7 @@ class CompiledEngine(ExactlyOneEngine):
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that are within reach of this one's slabs."""
-        at = self._bricks.locate(self._born(self._compact.near_others().of)[0])
+        at = self._bricks.locate(self._born(self._compact.near_others.of)[0])
         sent = pack(self._bricks, *self._bricks.words(at))
         received = self._bricks.cells_of(*unpack(self._ranks.exchange(sent)))
         self._put(1, *self._compact.split(received))
