@@ -1,7 +1,6 @@
-"""What holds for tests and for examples in docstrings: few cases of each with `--few`, and packages that may be missing."""
+"""What holds for tests and for examples in docstrings: one case of each with `--few`, and packages that may be missing."""
 
 import doctest
-from collections import defaultdict
 from collections.abc import Generator
 from importlib.util import find_spec
 
@@ -21,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--few",
         action="store_true",
-        help=f"the first and the last case of each parametrised test, --examples {_FEW_EXAMPLES}",
+        help=f"the last case of each parametrised test, --examples {_FEW_EXAMPLES}",
     )
 
 
@@ -31,10 +30,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if examples is not None:
         _limit_examples(items, examples)
     if config.option.few:
-        cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-        for item in items:
-            cases[item.nodeid.partition("[")[0]].append(item)
-        kept = {item for each in cases.values() for item in (each[0], each[-1])}
+        kept = set({item.nodeid.partition("[")[0]: item for item in items}.values())
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
 
