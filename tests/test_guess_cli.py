@@ -71,8 +71,9 @@ def test_every_kind_is_tested() -> None:
     assert set(facts("guess", "D", "--piles", 5, "--terms", 256)["tested"]) == set(KINDS)
 
 
-def test_an_array_of_other_numbers_is_refused(place: Path) -> None:
-    np.save(place / "t.npy", np.ones(3))
+@pytest.mark.parametrize("values", [np.ones(3), np.ones((3, 2), np.int64)])
+def test_an_array_of_other_numbers_is_refused(place: Path, values: np.ndarray) -> None:
+    np.save(place / "t.npy", values)
     with pytest.raises(FileError, match="it holds no table of integers"):
         read_terms(Path("t.npy"))
 

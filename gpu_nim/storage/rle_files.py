@@ -161,14 +161,15 @@ class Pattern:
         return tuple(map(tuple, self.cells.tolist()))
 
 
-_PLACE = re.compile(r"\bpos\s*=\s*(-?\d{1,10})(?:,(-?\d{1,10}))?", re.IGNORECASE)
-_SIZES = re.compile(r"x\s*=.*?(?:rule\s*=\s*(\S+?),?)?\s*$", re.IGNORECASE)
-_RUN = re.compile(r"\s*(\d{0,12})\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
+_PLACE = re.compile(r".*?\bpos\s*=\s*(-?[0-9]{1,10}),(-?[0-9]{1,10})(?:\s.*)?", re.IGNORECASE)
+_SIZES = re.compile(r"x\s*=.*?(?:\brule\s*=\s*(\S+?),?(?!\S).*)?$", re.IGNORECASE)
+_RUN = re.compile(r"\s*((?:[1-9][0-9]{0,11})?)\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
+_LIST = r"(?:[0-9]{1,2}(?:\.\.[0-9]{1,2})?(?:,(?=[0-9])|(?=[/FEC]|$)))*"
+_COUNTS = {2: re.compile("([0-9])()"), 3: re.compile(r"([0-9]{1,2})(?:\.\.([0-9]{1,2}))?")}
 _RULES = {
-    2: re.compile(r"B(?P<births>\d*)/S(?P<stays>\d*)(?P<letter>[VH]?)"),
-    3: re.compile(r"3D(?P<stays>[\d.,]*)/(?P<births>[\d.,]*)(?P<letter>[FEC]?)"),
+    2: re.compile("B(?P<births>[0-9]*)/S(?P<stays>[0-9]*)(?P<letter>[VH]?)"),
+    3: re.compile(rf"3D(?P<stays>{_LIST})/(?P<births>{_LIST})(?P<letter>[FEC]?)"),
 }
-_COUNTS = {2: re.compile(r"(\d)()"), 3: re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")}
 
 
 def read_pattern(path: Path) -> Pattern:
@@ -198,21 +199,27 @@ def read_pattern(path: Path) -> Pattern:
 def _parsed(lines: list[str], dimension: int) -> Pattern:
     if dimension == 3 and not (lines and lines[0].startswith("3D")):
         raise CorruptFile("an .rle3 file begins with 3D version=1")
-    at = _PLACE.search(next((line for line in lines if line.startswith("#CXRLE")), ""))
-    rule = "B3/S23"  # Golly's default
-    body = list[str]()
+    corner, rules, body = [0, 0], set[str](), list[str]()
     for line in lines[dimension == 3 :]:
-        if line.startswith("#r"):
-            rule = line[2:].strip()
+        if line.startswith("#CXRLE") and "pos" in line.lower():
+            at = _PLACE.fullmatch(line)
+            corner = [*map(int, at.groups())] if at else []
+            if not corner or max(map(abs, corner)) > _FURTHEST:
+                raise CorruptFile(f"expected Pos=x,y of at most {_FURTHEST:,} beside #CXRLE, got {printable(line, 80)!r}")
+        elif line.startswith("#r"):
+            rules.add(line[2:].strip())
         elif not body and (sizes := _SIZES.match(line)):
-            rule = sizes[1] or rule
+            rules |= {sizes[1]} - {None}
         elif not line.startswith("#"):
             body.append(line)
+            if "!" in line:
+                break
+    if len(rules) > 1:
+        raise CorruptFile(f"it has {len(rules)} rules: {printable(', '.join(sorted(rules)), 80)}")
     cells = _cells("\n".join(body), dimension)
     if dimension == 2:
-        corner = np.array([int(at[1]), int(at[2] or 0)] if at else [0, 0])
-        cells = (cells + corner) * np.array([1, -1])
-    return Pattern(cells[np.lexsort(cells.T[::-1])], rule)
+        cells = (cells + np.array(corner)) * np.array([1, -1])
+    return Pattern(cells[np.lexsort(cells.T[::-1])], *(rules or {"B3/S23"}))  # Golly's default
 
 
 def _cells(body: str, dimension: int) -> NDArray[np.int64]:

@@ -148,7 +148,8 @@ def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
 def _read_npy(path: Path, most: int | None) -> Columns:
     with open_regular(path), raised_as_corrupt("its header is damaged"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
+    dtypes = {1: ("i", "u"), 2: ("<u8",)}.get(getattr(values, "ndim", 0), ())
+    if not isinstance(values, np.ndarray) or not {values.dtype.kind, values.dtype.str} & {*dtypes}:
         raise CorruptFile("it holds no table of integers")
     return {"value": values[:most]}
 
