@@ -103,6 +103,21 @@ def test_the_command_lists_and_runs() -> None:
     ] * 2
 
 
+def test_a_check_compares_something(among_others: Paper) -> None:
+    @Entry(among_others, "from-5", "n = n", reach=Reach())
+    def beyond(upto: int) -> Cases:
+        yield f"n from 5 to {upto}"
+        yield from (("n", n, n) for n in range(5, upto + 1))
+
+    @Entry(among_others, "never", "1 = 1", reach=Reach())
+    def never(upto: int) -> Cases:
+        yield f"n up to {upto}"
+
+    found = gpu_nim.verify(["from-5", "never", "edge-doubling"], 1)
+    assert [result.holds for result in found] == [True, False, True]
+    assert found[0].result.scope == "4 cases, n from 5 to 8"
+
+
 def test_a_conjecture_is_open_and_can_fail(among_others: Paper) -> None:
     conjecture = Entry(among_others, "made-up-conjecture", "n^2 - n + 41 is prime", reach=Reach(), conjecture=True)
 

@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.games.game_graph import MAX_COORDINATES
-from gpu_nim.model.arguments import IntLike, integer, items, short_repr
+from gpu_nim.model.arguments import IntLike, integer, integers, items, parse_rational, short_repr
 from gpu_nim.model.errors import UsageError
 
 Vector = tuple[int, ...]
-Rational = Fraction | SupportsIndex | str | float
+Rational = Fraction | SupportsIndex | str
 
 _LARGEST = 2**62
 _USER_DEFINED = "inequalities"  # the name of a game that is read from a text
@@ -141,7 +141,7 @@ class InequalityGame:
         >>> chocolate(3).is_position((7, 3, 4)), chocolate(3).is_position((7, 4, 4))
         (True, False)
         """
-        return min(vector) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
+        return min(integers("vector", vector)) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
 
     def greatest_below(self, vector: Sequence[int]) -> Vector | None:
         """The greatest position that is nowhere above the vector, or None where there is none; the proof is above.
@@ -372,9 +372,10 @@ def _term(factor: int, name: str) -> str:
 
 def _positive(argument: str, value: Rational) -> Fraction:
     try:
-        number = Fraction(value if isinstance(value, Fraction | str | float) else integer(argument, value))
-    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {short_repr(value)}") from None
+        exact = parse_rational(value) if isinstance(value, str) else value
+        number = exact if isinstance(exact, Fraction) else Fraction(integer(argument, exact))
+    except ValueError:
+        raise UsageError(f"{argument} must be a rational number such as 3 or '5/2', got {short_repr(value)}") from None
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
         raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {short_repr(value)}")
     return number
