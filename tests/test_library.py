@@ -148,6 +148,21 @@ def test_a_growth_is_a_set_of_cells_by_generation() -> None:
         np.asarray(growth, copy=False)
 
 
+def test_integers_are_signed_and_exact(backend: Backend, tmp_path: Path) -> None:
+    given: list[Any] = []
+    growth = grow("nim", 7, backend=backend, out=tmp_path / "nim.npz", on_batch=given.append)
+    values = gpu_nim.count("D", range(8), piles=3, backend=backend)
+    for births in (growth.births, load(tmp_path / "nim.npz").births, np.concatenate([each.births for each in given]), values):
+        assert np.diff(births).tolist() == [2, 0, 6, -6, 6, 0, 18]
+    assert (np.load(tmp_path / "nim.npz")["births"].dtype, np.asarray(growth).dtype) == (np.uint64, np.int32)
+    assert gpu_nim.count("A151776", range(1, 4)).dtype == gpu_nim.count("D", [3], piles=3).dtype == np.int64
+    for last, dtype, on_device in ((2**39, np.int64, np.int64), (2**40, object, np.uint64)):  # 3^39 < 2^63 < 3^40 < 2^64
+        n = range(last - 2, last)
+        found = gpu_nim.count("D", n, piles=3, backend=backend)
+        assert (found.dtype, found.tolist()) == (dtype, [gpu_nim.count("D", each, piles=3) for each in n])
+        assert gpu_nim.count("D", n, piles=3, backend=backend, device=True).dtype == on_device
+
+
 def test_statements_and_growths_are_verified() -> None:
     (found,) = gpu_nim.verify("nf-lemma-8", 8)
     assert found.summary()["holds"] is True
@@ -156,7 +171,7 @@ def test_statements_and_growths_are_verified() -> None:
     assert tuple(checked.statement.name for checked in gpu_nim.verify(names, 4)) == names
     growth = grow("nim", 7, backend="numpy")
     assert gpu_nim.verify(growth).holds
-    growth.births = growth.births - (np.arange(8) == 5).astype(np.uint64)
+    growth.births = growth.births - (np.arange(8) == 5)
     assert not gpu_nim.verify(growth).holds
 
 

@@ -13,7 +13,7 @@ import gpunim
 from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, papers
 from gpunim.model.errors import UsageError
 
-Exact = NDArray[np.uint64] | NDArray[np.object_]
+Exact = NDArray[np.int64] | NDArray[np.object_]
 Reduced = int | dict[int, int] | list[tuple[int, int]]
 
 
@@ -46,7 +46,7 @@ def counts() -> None:
 
 def growths(folder: Path) -> None:
     growth = assert_type(gpu_nim.grow("nim", 15, columns=["births", "density"]), Growth)
-    assert_type(growth.births, NDArray[np.uint64])
+    assert_type(growth.births, NDArray[np.int64])
     assert_type(growth.cells(), NDArray[np.integer])
     assert_type(growth.rule, Rule | None)
     table = assert_type(growth.table, Table)

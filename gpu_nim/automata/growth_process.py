@@ -55,7 +55,7 @@ class Snapshot(ArrayValue):
 
     automaton: Automaton
     generations: int
-    births: NDArray[np.uint64]
+    births: NDArray[np.integer]
     checksums: NDArray[np.uint64]
     state: State
     columns: tuple[str, ...]
@@ -138,7 +138,7 @@ class GrowthProcess:
         self.tested = -1
         self._every = every or generations + 1
         self._general = general
-        self._births: list[NDArray[np.uint64]] = []
+        self._births: list[NDArray[np.integer]] = []
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
         self._engine: Engine | None = None
@@ -190,7 +190,7 @@ class GrowthProcess:
             self._births.append(batch.births)
             self._checksums.append(batch.checksums)
             self._check(own)
-            yield batch
+            yield replace(batch, births=batch.births.astype(np.int64))
             if elapsed > _LONG:
                 stride = max(1, stride // 2)
             elif elapsed < _SHORT:
@@ -286,7 +286,7 @@ class GrowthProcess:
         """Grow to the end, and return the growth, whose cells are read from `source` or otherwise grown again on demand."""
         for _ in self if self.generation < self.generations else ():
             pass
-        births = np.concatenate(self._births)
+        births = np.concatenate(self._births).astype(np.int64)
         alone = self._backend if self.ranks.size == 1 else self._backend.on_rank(ALONE)
         return Growth(
             self.automaton.name,

@@ -28,7 +28,7 @@ class Batch(ArrayValue):
 
     Attributes:
         first: the first of these generations.
-        births: the number of newborns of each, uint64 of shape (g,).
+        births: the number of newborns of each, of shape (g,): uint64 of an engine, int64 of a `GrowthProcess`.
         checksums: uint64 of shape (g,) (see `gpu_nim.model.digest`).
         cells: the newborns, shape (sum of births, d), by generation and in lexicographic order within each, or None where they were
             not requested; int32, or int64 where sums or differences of coordinates need it.
@@ -36,7 +36,7 @@ class Batch(ArrayValue):
     """
 
     first: int
-    births: NDArray[np.uint64]
+    births: NDArray[np.integer]
     checksums: NDArray[np.uint64]
     cells: NDArray[np.integer] | None = None
     section: NDArray[np.uint64] | None = None
