@@ -223,4 +223,4 @@ def main(context: click.Context) -> None:
     """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone."""
     name = context.invoked_subcommand
     if mpi_rank() is not None and name != _ON_RANKS:  # each of them would do all of it
-        raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it without mpirun")
+        raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it as one process")

@@ -1,12 +1,12 @@
-"""What this process has: memory, within its limit, cores, and its rank where mpirun started it.
+"""What this process has: memory, within its limit, cores, and its rank where it is one of several.
 
 The kernel keeps the limit: `limited` sets RLIMIT_DATA, which counts the private writable memory that a process maps, touched or
 not; allocations beyond it raise MemoryError. macOS does not enforce it. Work whose size is known beforehand is refused by
 `require_memory` before it starts.
 
-Ranks are processes that mpirun started, each with its part of one growth. A rank that fails notifies the others at their next
-exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI: `gpu_nim.jobs.mpi`
-does, once a command wants to use several ranks.
+Ranks are processes that mpirun or srun started, each with its part of a growth. A rank that fails notifies the others at their
+next exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI:
+`gpu_nim.jobs.mpi` does, once a command wants to use several ranks.
 """
 
 import os
@@ -23,8 +23,13 @@ VARIABLE = "GPUNIM_MEMORY"
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
-# What Open MPI, and MPICH or Intel MPI, pass to the processes that they start.
-_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+# What Open MPI, MPICH or Intel MPI, and srun pass to the processes that they start; a script of sbatch has SLURM_NTASKS alone.
+_VARIABLES = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+    ("PMIX_RANK", "SLURM_NTASKS"),
+)
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
 
@@ -43,8 +48,8 @@ def mpi_rank() -> MpiRank | None:
     """
     for rank, size in _VARIABLES:
         numbers = os.environ.get(rank, ""), os.environ.get(size, "")
-        if all(map(str.isdecimal, numbers)) and int(numbers[1]) > 1:
-            return MpiRank(*map(int, numbers))
+        if all(map(str.isdecimal, numbers)):  # of mpirun within srun, that of mpirun
+            return MpiRank(*map(int, numbers)) if int(numbers[1]) > 1 else None
     return None
 
 
