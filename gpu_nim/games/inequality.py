@@ -54,14 +54,9 @@ class Inequality:
     constant: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        try:
-            given = items("coefficients", self.coefficients, "rational numbers")
-            coefficients, constant = tuple(map(Fraction, given)), Fraction(self.constant)  # type: ignore[arg-type]
-        except (TypeError, ValueError, ArithmeticError):
-            quoted = short_repr((self.coefficients, self.constant))
-            raise UsageError(f"coefficients and constant must be rational numbers, got {quoted}") from None
-        object.__setattr__(self, "coefficients", coefficients)
-        object.__setattr__(self, "constant", constant)
+        given = items("coefficients", self.coefficients, "rational numbers")
+        object.__setattr__(self, "coefficients", tuple(_rational("coefficients", each) for each in given))
+        object.__setattr__(self, "constant", _rational("constant", self.constant))
         object.__setattr__(self, "target", integer("target", self.target))
         if not 0 <= self.target < len(self.coefficients):
             raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {short_repr(self.target)}")
@@ -266,7 +261,7 @@ def chocolate(a: Rational) -> InequalityGame:
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
     """
-    return replace(parse_game(f"{_positive('a', a)} y <= x + z"), name="chocolate")
+    return replace(parse_game(f"{positive('a', a)} y <= x + z"), name="chocolate")
 
 
 def bar(k: Rational) -> InequalityGame:
@@ -277,7 +272,7 @@ def bar(k: Rational) -> InequalityGame:
     >>> bar(2).formulas()
     ['2y <= z']
     """
-    return replace(parse_game(f"x; {_positive('k', k)} y <= z"), name="bar")
+    return replace(parse_game(f"x; {positive('k', k)} y <= z"), name="bar")
 
 
 def six_coordinate_chocolate() -> InequalityGame:
@@ -370,12 +365,29 @@ def _term(factor: int, name: str) -> str:
     return name if factor == 1 else f"{factor}{name}"
 
 
-def _positive(argument: str, value: Rational) -> Fraction:
+def _rational(argument: str, value: object) -> Fraction:
+    """An exact number; of a float, which is seldom the number that was meant, the binary fraction would be another game."""
     try:
         exact = parse_rational(value) if isinstance(value, str) else value
-        number = exact if isinstance(exact, Fraction) else Fraction(integer(argument, exact))
+        return exact if isinstance(exact, Fraction) else Fraction(integer(argument, exact))
     except ValueError:
         raise UsageError(f"{argument} must be a rational number such as 3 or '5/2', got {short_repr(value)}") from None
+
+
+def positive(argument: str, value: object) -> Fraction:
+    """Return a positive rational number, given exactly.
+
+    Args:
+        argument: its name in messages.
+        value: an integer, a Fraction or a text.
+
+    Raises:
+        UsageError: it is none, or its parts are too large for calculations in 64 bits.
+
+    >>> positive("a", "2.5")
+    Fraction(5, 2)
+    """
+    number = _rational(argument, value)
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
         raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {short_repr(value)}")
     return number

@@ -456,10 +456,8 @@ class CountJob:
         else:
             shape = (self.size,) if self.limbs == 1 else (self.size, self.limbs)
             values = np.empty(shape, object if self.entry.family is None else np.uint64)
-            at = 0
-            for _, part in self.parts(on_step):
-                values[at : at + len(part)] = part
-                at += len(part)
+            for n, part in self.parts(on_step):
+                values[n - self.indices.start :][: len(part)] = part
         if values.shape == (self.size,) and values.dtype == np.uint64 and values.view(np.int64).min() >= 0:
             return values.view(np.int64)
         return _exact(to_integers(values))

@@ -199,12 +199,10 @@ def parse_size(text: str) -> int:
     >>> [parse_size(t) for t in ("8GiB", "1.5 GB", "500mb", "2^30", "4096")]
     [8589934592, 1500000000, 500000000, 1073741824, 4096]
     """
-    match = _SIZE.fullmatch(text)
-    try:
-        amount = parse_rational(match[1]) if match else Fraction(0)
-    except ValueError:
-        amount = Fraction(0)
-    size = 0 if match is None else int(amount * _UNITS[match[2].lower()])
+    match, size = _SIZE.fullmatch(text), 0
+    if match is not None:
+        with suppress(ValueError):
+            size = int(parse_rational(match[1]) * _UNITS[match[2].lower()])
     if not 0 < size < _SIZES:
         raise ValueError(f"expected a size of memory such as 8GiB, 500MB or a number of bytes, got {text!r}")
     return size

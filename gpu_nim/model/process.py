@@ -24,12 +24,8 @@ _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
 # What Open MPI, MPICH or Intel MPI, and srun pass to the processes that they start; a script of sbatch has SLURM_NTASKS alone.
-_VARIABLES = (
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-    ("PMI_RANK", "PMI_SIZE"),
-    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
-    ("PMIX_RANK", "SLURM_NTASKS"),
-)
+_RANK = "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "PMIX_RANK"
+_SIZE = "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
 
@@ -46,7 +42,7 @@ def mpi_rank() -> MpiRank | None:
 
     >>> mpi_rank()
     """
-    for rank, size in _VARIABLES:
+    for rank, size in zip(_RANK, _SIZE, strict=True):
         numbers = os.environ.get(rank, ""), os.environ.get(size, "")
         if all(map(str.isdecimal, numbers)):  # of mpirun within srun, that of mpirun
             return MpiRank(*map(int, numbers)) if int(numbers[1]) > 1 else None

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import CellSource, Newborns
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.neighbourhoods import HEXAGON, steps
 from gpu_nim.model.errors import UsageError
@@ -112,7 +111,8 @@ def write_rle(growth: Growth, path: Path) -> None:
     """Write the pattern of a growth, whose cells are sorted by slabs of rows or layers, to a new file: RLE, or in space RLE3."""
     dimension = growth.newborns(0).shape[1]
     if dimension == 2:  # whose rows go down
-        growth = replace(growth, source=_upside_down(growth.source))
+        upright = growth.source
+        growth = replace(growth, source=lambda *part: ((n, cells * np.array([1, -1], cells.dtype)) for n, cells in upright(*part)))
     slabs = Slabs(growth, path.parent, CELL)
     lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
@@ -133,14 +133,6 @@ def write_rle(growth: Growth, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in heading)
         file.writelines(f"{line}\n" for line in encode(rows[:, :-1] - lower for rows in slabs.rows()))
-
-
-def _upside_down(source: CellSource) -> CellSource:
-    def read(first: int, stop: int) -> Iterator[Newborns]:
-        for generation, cells in source(first, stop):
-            yield generation, cells * np.array([1, -1], cells.dtype)
-
-    return read
 
 
 @dataclass(frozen=True)
