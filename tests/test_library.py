@@ -41,6 +41,8 @@ FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 )
 def test_a_package_shows_its_names(name: str) -> None:
     package = import_module(f"gpu_nim{name}")
+    stubs = [Path(f"gpunim{name}".replace(".", "/"), "__init__.pyi"), Path(f"gpunim{name}".replace(".", "/") + ".pyi")]
+    assert any((CHECKOUT / stub).is_file() for stub in stubs)
     assert dir(package) == package.__all__ == sorted(package.__all__)
     for each in package.__all__:
         assert getattr(package, each) is vars(package)[each]
@@ -49,20 +51,14 @@ def test_a_package_shows_its_names(name: str) -> None:
         package.nothing  # noqa: B018
 
 
-def test_gpunim_is_the_same_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpunim_is_the_same_package() -> None:
     import gpunim
     from gpunim.model import errors
 
     assert (gpunim, errors, import_module("gpunim.jobs.count")) == (gpu_nim, gpu_nim.errors, import_module("gpu_nim.jobs.count"))
-    assert find_spec("gpu_nim.model.errors").name == "gpu_nim.model.errors"
-    with pytest.raises(errors.UsageError):
-        gpunim.grow(gpunim.automata.Rule(2, ((1, 0),), frozenset({1}), ((0, 0),)), -1)
+    assert find_spec("gpu_nim.model.errors").name == "gpu_nim.model.errors"  # which an import of gpunim's would replace
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'gpunim\.nothing'"):
         import_module("gpunim.nothing")
-    for stub in (CHECKOUT / "gpu_nim").rglob("__init__.pyi"):  # those of the modules of `model` are beside them
-        place = CHECKOUT / "gpunim" / stub.parent.relative_to(CHECKOUT / "gpu_nim")
-        found = place.with_suffix(".pyi") if place.with_suffix(".pyi").is_file() else place / "__init__.pyi"
-        assert found.read_text().startswith(f"from {'.'.join(stub.parent.relative_to(CHECKOUT).parts)} import *\n")
 
 
 DRAWING = "pyvista vtkmodules imageio_ffmpeg matplotlib zarr"

@@ -17,7 +17,7 @@ from gpu_nim import grow, load
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth import plan_growth
 from gpu_nim.jobs.mpi import _KILL_DELAYS
-from gpu_nim.model.process import mpi_rank
+from gpu_nim.model.process import _RANK, _SIZE, mpi_rank
 from tests.helpers import gpunim, run, wait_for
 from tests.mpi_cases import CASES
 from tests.open_mpi import OPEN_MPI
@@ -98,33 +98,17 @@ def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not (tmp_path / "a.zarr").exists()
 
 
-ALONE = "gpunim: 2 ranks were started, and mpi4py finds 1: start them by the mpirun of its MPI"
-
-
-@pytest.fixture
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with an mpi4py by which each rank finds itself alone."""
+@pytest.mark.parametrize("names", [*zip(_RANK, _SIZE, strict=True)])
+def test_ranks_that_no_mpi_connects(names: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mpi4py").mkdir()
     (tmp_path / "mpi4py" / "__init__.py").write_text("class rc: pass")
     (tmp_path / "mpi4py" / "MPI.py").write_text("class COMM_WORLD:\n    size = 1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), os.getcwd())))
-    return tmp_path
-
-
-@on_ranks
-@pytest.mark.nightly
-@pytest.mark.usefixtures("alone")
-def test_another_mpi_than_mpirun() -> None:
-    assert ended(started(2, *gpunim(*GROW, "--gen", 9))) == (2, "", [ALONE] * (1 + is_mpich()))
-
-
-@pytest.mark.parametrize("names", [("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"), ("PMIX_RANK", "SLURM_NTASKS")])
-def test_tasks_of_slurm_are_ranks(names: tuple[str, str], alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, number in zip(names, "02", strict=True):
         monkeypatch.setenv(name, number)
-    done = subprocess.run(gpunim(*GROW, "--gen", 9, "--checkpoint", alone / "run"), capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{ALONE}\n")
-    assert not (alone / "run").exists()
+    done = subprocess.run(gpunim(*GROW, "--gen", 9, "--checkpoint", tmp_path / "run"), capture_output=True, text=True)
+    sentence = "gpunim: 2 ranks were started, and mpi4py finds 1: start them by the mpirun of its MPI\n"
+    assert (done.returncode, done.stdout, done.stderr, (tmp_path / "run").exists()) == (2, "", sentence, False)
     monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "1")  # by mpirun within srun
     assert mpi_rank() is None
