@@ -64,6 +64,8 @@ def guess(
     (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8)
     >>> guess("A147582", kinds=["regular"])
     <Guess from 128 terms: 2-regular of rank 2>
+    >>> guess([1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
+    <Guess from 11 terms: weak: linear recurrence of order 2>
     """
     if isinstance(terms, str | Path):
         given = find_terms(str(terms), piles=piles, column=column, most=most)
