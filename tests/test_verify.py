@@ -18,6 +18,7 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, catalogue, find_statements, run_checks, statements
 from gpu_nim.papers.catalogue import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
+from gpu_nim.render.source import read_source
 from tests.helpers import facts, run
 
 verify = partial(run, "verify")
@@ -217,6 +218,9 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     anew = ", which were grown again by their rule" if automaton == "edge" else ""
     cells = f"{growth.population:,} cells of generations 0 to 31{anew}"
     assert result.stdout == f"{path}: {automaton}, {cells}, agree with births and checksums; {known}\n"
+    if path.is_dir():  # completion ends its name in a slash
+        assert verify(f"{path}/").exit_code == 0
+        assert read_source(f"{path}/").name == "g.zarr"
     found = facts("verify", path)
     assert found["digest"] == growth.digest
     assert (found["automaton"], found["population"], found["generations"]) == (automaton, growth.population, 31)

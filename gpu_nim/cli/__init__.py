@@ -18,7 +18,7 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Helpful, color_option, coloured_by_environment, memory_option
+from gpu_nim.cli.command import Helpful, coloured_by_environment, memory_option
 from gpu_nim.cli.errors import SIGNALS, Terminated, explain
 from gpu_nim.cli.output import report
 from gpu_nim.model.arguments import LONGEST_DIGITS
@@ -85,7 +85,7 @@ class LazyGroup(Helpful, click.Group):
         command = getattr(import_module(f"gpu_nim.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
         if not any(param.name == "memory" for param in command.params):
-            command.params += [memory_option(), color_option()]
+            command.params += [memory_option()]
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -214,7 +214,6 @@ _EXAMPLES = {
 @click.group(
     cls=LazyGroup,
     examples=_EXAMPLES,
-    params=[color_option()],
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, prog_name="gpunim")

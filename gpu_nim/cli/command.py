@@ -198,7 +198,7 @@ def _parse_cells(text: str) -> tuple[tuple[int, ...], ...]:
 
 def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
     """Cells, or a file that has them."""
-    return Path(text) if text.endswith((".rle", ".rle3")) else _parse_cells(text)
+    return Path(text) if re.search(r"/|\.[A-Za-z]", text) else _parse_cells(text)
 
 
 def _parse_integers(text: str) -> tuple[int, ...]:
@@ -222,20 +222,8 @@ def memory_option() -> click.Option:
     return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=limit, help=text)
 
 
-def color_option() -> click.Option:
-    """Return the option that colours what a command prints, or does not."""
-
-    def choose(ctx: click.Context, _: click.Parameter, when: str | None) -> None:
-        if when is not None:
-            ctx.color = {"auto": coloured_by_environment(), "always": True, "never": False}[when]
-
-    text = "Colour what is printed; auto does on a terminal, or as NO_COLOR and FORCE_COLOR say.  [default: auto]"
-    when = Choice(("auto", "always", "never"))
-    return click.Option(["--color"], type=when, is_eager=True, expose_value=False, callback=choose, help=text)
-
-
 def coloured_by_environment() -> bool | None:
-    """Return whether text is coloured where `--color` is not given, as NO_COLOR and FORCE_COLOR say; None for on a terminal."""
+    """Return whether text is coloured, as NO_COLOR and FORCE_COLOR say; None for on a terminal."""
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 

@@ -56,8 +56,8 @@ _EXAMPLES = {
     "--seed",
     "seeds",
     type=SEEDS,
-    help='Cells of generation 0, such as "0,0;5,0", with --offsets or AUTOMATON; or a pattern of Golly, .rle or .rle3, whose '
-    "rule is grown where neither is given.  [default: the origin]",
+    help='Cells of generation 0, such as "0,0;5,0", with --offsets or AUTOMATON; or a pattern of Golly, .rle, .rle3 or /dev/stdin, '
+    "whose rule is grown where neither is given.  [default: the origin]",
 )
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")

@@ -425,7 +425,7 @@ def automaton_of(
         offsets: those of an automaton of your own, in place of `automaton` (see `gpu_nim.automata.define`).
         births: with `offsets`: the numbers of touches that give birth, by default 1.
         seeds: the cells of generation 0, with `offsets` or an automaton that is the same everywhere, by default its own; or a
-            pattern of Golly, an .rle or .rle3 file, which also has the rule where neither is given.
+            pattern of Golly, an .rle or .rle3 file or /dev/stdin, which also has the rule where neither is given.
         octant: with `offsets`: whether only cells without a negative coordinate may live.
 
     Raises:

@@ -17,7 +17,7 @@ from gpu_nim.guessing.search import KINDS, Guess, search
 from gpu_nim.model.arguments import IntLike, argument, integer, items, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
+from gpu_nim.storage.save_load import TermList, bare, parse_terms, read_terms, readable
 from gpu_nim.storage.tables import MAIN
 
 _NUMBERS = re.compile(r"[\s\d/,;\[\](){}-]*")
@@ -97,7 +97,7 @@ def find_terms(source: str, *, piles: IntLike | None = None, column: str | None 
     >>> find_terms("edge", column="population", most=4).name
     'population of the automaton edge'
     """
-    if _NUMBERS.fullmatch(source):
+    if _NUMBERS.fullmatch(bare(source)):
         _check_absent("numbers", piles=piles, column=column)
         return TermList.of("numbers", parse_terms(source)[:most])
     if source in CATALOGUE:

@@ -290,7 +290,7 @@ def read_source(source: Source) -> ParsedSource:
             return NimSource(source, automaton, generation)
         tree = tree_of(automaton, generation)
         return GrowthSource(source, automaton, generation) if tree is None else TreeSource(source, tree)
-    if source.endswith(readable_suffixes()):
+    if Path(source).suffix in readable_suffixes():
         saved = load(Path(source))
         return SavedGrowth(Path(source).name, saved) if isinstance(saved, Growth) else SavedSolution(Path(source).name, saved)
     if colon and ("=" in arguments or name in games.CATALOGUE):

@@ -7,6 +7,7 @@ A pattern that is read is the seeds of a growth, with a rule that it may grow by
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ _LINE = 70  # characters of a line
 #: Cells a side of .rle3, the limit of 3D.lua.
 GRID = 100
 _LONGEST = 1 << 28  # bytes of a file that is read
+_STDIN = Path("/dev/stdin")
 _FURTHEST = 1 << 30  # of a coordinate
 _AT_ONCE = 1 << 14  # runs that are written at a time
 #: Bytes in memory of a cell while it is sorted.
@@ -175,7 +177,7 @@ def read_pattern(path: Path) -> Pattern:
     r"""Read a pattern of Golly.
 
     Args:
-        path: the file, .rle or .rle3.
+        path: the file, .rle or .rle3, or /dev/stdin.
 
     Raises:
         UsageError: it has another ending.
@@ -189,10 +191,13 @@ def read_pattern(path: Path) -> Pattern:
     ...     read_pattern(glider).seeds
     ((0, -2), (1, -2), (1, 0), (2, -2), (2, -1))
     """
-    if path.suffix not in (".rle", ".rle3"):
+    suffix = path.suffix.lower()
+    if suffix not in (".rle", ".rle3") and path != _STDIN:
         raise wrong_ending("a pattern of Golly ends in", path, (".rle", ".rle3"))
     with reading(path):
-        return _parsed(read_regular(path, _LONGEST).decode("utf-8", "replace").splitlines(), 3 if path.suffix == ".rle3" else 2)
+        content = sys.stdin.buffer.read(_LONGEST) if path == _STDIN else read_regular(path, _LONGEST)
+        lines = [line.strip() for line in content.decode("utf-8-sig", "replace").splitlines() if line.strip()]
+        return _parsed(lines, 3 if suffix == ".rle3" or (path == _STDIN and lines and lines[0].startswith("3D")) else 2)
 
 
 def _parsed(lines: list[str], dimension: int) -> Pattern:

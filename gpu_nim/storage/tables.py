@@ -124,6 +124,7 @@ def rows(parts: Iterable[Columns]) -> Iterator[Rows]:
 
 _MAX_JSON = 1 << 28  # bytes that are read
 _LONGEST = 1 << 24  # letters of a line of .csv
+_EXACT = 1 << 53  # up to which doubles hold every integer
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 
@@ -148,9 +149,14 @@ def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
 def _read_npy(path: Path, most: int | None) -> Columns:
     with open_regular(path), raised_as_corrupt("its header is damaged"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf" or not 1 <= values.ndim <= 2:
         raise CorruptFile("it holds no table of integers")
-    return {"value": values[:most]}
+    values = values[:most]
+    if values.dtype.kind == "f":
+        if values.ndim > 1 or not (np.abs(values) <= _EXACT).all() or (values % 1).any():
+            raise CorruptFile("its numbers are no integers of at most 2^53 in size, which floats hold exactly")
+        values = values.astype(np.int64)
+    return {"value": values}
 
 
 def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
@@ -257,8 +263,8 @@ def _json(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
 
 
 def _read_json(path: Path, most: int | None) -> Columns:
-    """Read what `gpunim count` and `gpunim grow` print, too."""
-    found = parse_json(read_regular(path, _MAX_JSON))
+    """Read what `gpunim count` and `gpunim grow` print, too, and a list."""
+    found = parse_json(read_regular(path, _MAX_JSON), "values")
     first, records = found.get("start", 0), found.get("rows")
     if isinstance(records, list) and records and all(isinstance(row, dict) for row in records):
         return {name: [row.get(name) for row in records[:most]] for name in records[0]}
