@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import Automaton, as_automaton
+from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.domains import Box, domain_of
 from gpu_nim.automata.trees import canonical_hash, tree_of_rows
+from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers

@@ -106,7 +106,9 @@ def grow(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation.
+    """Grow AUTOMATON, from its seed, and count the births of each generation.
+
+    AUTOMATON is a name (see `gpunim automata`), by default nim, or a rule in Golly's notation, such as B1/S01234V or 3D0..26/1.
 
     With `mpirun -n RANKS` before it, ranks divide the growth among themselves.
     """

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
+from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.formula import COUNTED, GROWN
@@ -100,7 +101,7 @@ def find_terms(source: str, *, piles: IntLike | None = None, column: str | None 
     if _NUMBERS.fullmatch(bare(source)):
         _check_absent("numbers", piles=piles, column=column)
         return TermList.of("numbers", parse_terms(source)[:most])
-    if source in CATALOGUE:
+    if source in CATALOGUE or is_golly(source):
         _check_absent(source, piles=piles)
         return _grown(source, column or MAIN, GROWN if most is None else most)
     if Path(source).suffix in readable() or (not _is_counted(source) and Path(source).is_file()):

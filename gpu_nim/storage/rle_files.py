@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.automata.cell_sources import CellSource, Newborns
+from gpu_nim.automata.golly_rules import golly_rule
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.neighbourhoods import HEXAGON, steps
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import CorruptFile, printable, read_regular, reading
-from gpu_nim.model.registry import one_of, wrong_ending
-from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.registry import wrong_ending
+from gpu_nim.model.rule import Cell
 from gpu_nim.storage.voxels import Slabs
 
 _LINE = 70  # characters of a line
@@ -33,33 +32,6 @@ _FURTHEST = 1 << 30  # of a coordinate
 _AT_ONCE = 1 << 14  # runs that are written at a time
 #: Bytes in memory of a cell while it is sorted.
 CELL = 64
-# Neighbourhoods by the letter that ends a rule.
-_PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
-_SPACE = {
-    frozenset(steps(3, 1)): "F",
-    frozenset(steps(3, 2)): "E",
-    frozenset(steps(3, 3)): "C",
-    frozenset(steps(3, 1, 2, 3)): "",
-}
-
-
-def golly_rule(rule: Rule | None, dimension: int) -> str:
-    """Return the rule in Golly's notation, or one under which nothing is born and nothing dies.
-
-    >>> from gpu_nim.automata.catalogue import find
-    >>> [golly_rule(find(name).rule, 2) for name in ("rule750", "hexagonal", "knight")]
-    ['B13/S01234V', 'B1/S0123456H', 'B/S012345678']
-    >>> [golly_rule(find(name).rule, 3) for name in ("fcc", "cubic26", "edge")]
-    ['3D0..12/1E', '3D0..26/1', '3D0..26/']
-    """
-    neighbourhoods = _PLANE if dimension == 2 else _SPACE
-    free = rule is not None and rule.universe is None and rule.touches is None and not rule.octant
-    letter = neighbourhoods.get(frozenset(rule.offsets)) if rule is not None and free else None
-    births = sorted(rule.births) if rule is not None and letter is not None else []
-    neighbours = len(rule.offsets) if rule is not None and letter is not None else 8 if dimension == 2 else 26
-    if dimension == 2:
-        return f"B{''.join(map(str, births))}/S{''.join(map(str, range(neighbours + 1)))}{letter or ''}"
-    return f"3D0..{neighbours}/{','.join(map(str, births))}{letter or ''}"
 
 
 def encode(parts: Iterable[NDArray[np.integer]]) -> Iterator[str]:
@@ -166,11 +138,6 @@ class Pattern:
 _PLACE = re.compile(r"\bpos\s*=\s*(-?\d{1,10})(?:,(-?\d{1,10}))?", re.IGNORECASE)
 _SIZES = re.compile(r"x\s*=.*?(?:rule\s*=\s*(\S+?),?)?\s*$", re.IGNORECASE)
 _RUN = re.compile(r"\s*(\d{0,12})\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
-_RULES = {
-    2: re.compile(r"B(?P<births>\d*)/S(?P<stays>\d*)(?P<letter>[VH]?)"),
-    3: re.compile(r"3D(?P<stays>[\d.,]*)/(?P<births>[\d.,]*)(?P<letter>[FEC]?)"),
-}
-_COUNTS = {2: re.compile(r"(\d)()"), 3: re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")}
 
 
 def read_pattern(path: Path) -> Pattern:
@@ -246,36 +213,3 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     cells = np.repeat(starts[:, :-1], lengths, axis=0)
     cells[:, 0] += np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return cells
-
-
-def rule_of_golly(text: str, dimension: int) -> tuple[tuple[Cell, ...], frozenset[int]]:
-    """Return the offsets and the numbers of births of a rule in Golly's notation.
-
-    Args:
-        text: the rule.
-        dimension: 2 or 3.
-
-    Raises:
-        UsageError: gpunim does not grow by it.
-
-    >>> rule_of_golly("B13/S01234V", 2)
-    (((-1, 0), (0, -1), (0, 1), (1, 0)), frozenset({1, 3}))
-    >>> rule_of_golly("B3/S23", 2)
-    Traceback (most recent call last):
-    gpu_nim.model.errors.UsageError: rule must let no cell die, as B.../S012345678 does, got 'B3/S23'
-    """
-    rule = _RULES[dimension].fullmatch(text.upper())
-    if rule is None:
-        known = ("B1/S012345678", "B1/S01234V", "B1/S0123456H") if dimension == 2 else ("3D0..26/1", "3D0..12/1E", "3D0..6/1F")
-        raise UsageError(f"rule must be one such as {one_of(known)}, got {printable(text)!r}")
-    offsets = next(each for each, letter in (_PLANE if dimension == 2 else _SPACE).items() if letter == rule["letter"])
-    births, stays = (
-        {each for first, last in _COUNTS[dimension].findall(rule[name]) for each in range(int(first), int(last or first) + 1)}
-        for name in ("births", "stays")
-    )
-    if not stays >= {*range(len(offsets) + 1)}:
-        stay = f"B.../S{''.join(map(str, range(len(offsets) + 1)))}" if dimension == 2 else f"3D0..{len(offsets)}/..."
-        raise UsageError(f"rule must let no cell die, as {stay}{rule['letter']} does, got {printable(text)!r}")
-    if 0 in births:
-        raise UsageError(f"rule must give birth beside living cells alone, got {printable(text)!r}")
-    return tuple(sorted(offsets)), frozenset(births)
