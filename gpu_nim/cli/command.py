@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.model.arguments import arguments_written, parse_integer, parse_size
+from gpu_nim.model.arguments import arguments_written, parse_integer, parse_integers, parse_size
 from gpu_nim.model.errors import close
 from gpu_nim.model.registry import one_of
 
@@ -201,14 +201,6 @@ def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
     return Path(text) if re.search(r"/|\.[A-Za-z]", text) else _parse_cells(text)
 
 
-def _parse_integers(text: str) -> tuple[int, ...]:
-    """Integers such as 1,3."""
-    try:
-        return tuple(map(parse_integer, text.split(",")))
-    except ValueError as error:
-        raise ValueError(f"{error}, and several are separated by commas") from None
-
-
 def memory_option() -> click.Option:
     """Return the option that limits the memory of a command."""
     from gpu_nim.model.process import VARIABLE, limited  # here, for its start-up time
@@ -240,7 +232,7 @@ SIZE = integer(0)
 AMOUNT = integer(1)
 CELLS = Parsed("cells", _parse_cells)
 SEEDS = Parsed("cells", _parse_seeds)
-COUNTS = Parsed("integers", _parse_integers)
+COUNTS = Parsed("integers", parse_integers)
 RANGE = Parsed("start:stop", _parse_range)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -50,7 +50,10 @@ _EXAMPLES = {
     help='Grow an automaton of your own: the offsets of the cells that each cell touches, such as "1,1,0;1,0,1;0,1,1".',
 )
 @click.option(
-    "--birth", "births", type=COUNTS, help="With --offsets: the numbers of touches that give birth, such as 1 or 1,3.  [default: 1]"
+    "--birth",
+    "births",
+    type=COUNTS,
+    help="With --offsets: numbers of touches that give birth, such as 1,3 or 1-3.  [default: 1]",
 )
 @click.option(
     "--seed",

@@ -172,10 +172,10 @@ def find(name: object) -> GameEntry:
 def is_inequalities(text: object) -> bool:
     """Whether a text is that of inequalities, and no name of a game.
 
-    >>> is_inequalities("3y <= x + z"), is_inequalities("x; y"), is_inequalities("nim")
+    >>> is_inequalities("z >= 2y"), is_inequalities("x; y"), is_inequalities("nim")
     (True, True, False)
     """
-    return isinstance(text, str) and bool(set(text) & set("<;"))
+    return isinstance(text, str) and bool(set(text) & set("<>≤≥=;"))
 
 
 def parameter_owners() -> dict[str, list[GameEntry]]:

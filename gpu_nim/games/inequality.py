@@ -66,7 +66,7 @@ class Inequality:
         if not 0 <= self.target < len(self.coefficients):
             raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {short_repr(self.target)}")
         if any(coefficient < 0 for coefficient in self.coefficients):
-            raise UsageError(f"coefficients must not be negative, got {short_repr(self.coefficients)}")
+            raise UsageError(f"coefficients must not be negative, got {min(self.coefficients)}")
         if self.coefficients[self.target]:
             raise UsageError(f"coefficients must be 0 for the coordinate bounded, got {short_repr(self.coefficients[self.target])}")
 
@@ -294,21 +294,30 @@ def parse_game(text: str) -> InequalityGame:
     """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical) order.
 
     A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, 1.5y, y/2; the left side has one
-    term. A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
+    term. A sum may be written (x + z)/2 or floor((x + z)/2), and the sides exchanged by >=. A name alone, "x", adds a
+    coordinate without a bound. Raises UsageError for anything else.
 
-    >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= z/2").coordinates
+    >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= floor(z/2)").coordinates
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
+    >>> parse_game("(x + z)/3 ≥ y; z >= 2w").formulas()
+    ['3y <= x + z', '2w <= z']
     """
     if not isinstance(text, str):
         raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {short_repr(text)}")
     names: set[str] = set()
     read: list[tuple[str, dict[str, Fraction]]] = []
-    for part in filter(str.strip, text.split(";")):
+    for part in filter(str.strip, text.translate(_SIGNS).split(";")):
         left, sign, right = part.partition("<=")
+        if ">=" in part:
+            right, sign, left = part.partition(">=")
+        if len(re.findall("[<>=]+", part)) > 1 or (not sign and set(part) & set("<>=")):
+            raise UsageError(f"inequality must have one <= or >=, got {part.strip()!r}")
         target = _parse_sum(left, part)
         ((goal, factor), *more) = target.items()
-        if more or not goal or factor <= 0 or (not sign and factor != 1):
+        if more or not goal or factor <= 0 or (not sign and factor != 1) or "(" in left:
             raise UsageError(f"inequality must be COORDINATE <= SUM, or a coordinate alone for a free pile, got {part.strip()!r}")
+        if "floor" in right and factor.denominator > 1:  # y/2 <= floor(z/3) is not y <= 2z/3
+            raise UsageError(f"inequality must have a multiple of {goal} beside floor, got {part.strip()!r}")
         names.add(goal)
         if sign:
             terms = {name: value / factor for name, value in _parse_sum(right, part).items()}
@@ -339,27 +348,37 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
 
 # 1e3 is refused: it could be a thousand, or 1 times a coordinate e3.
 _NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*(?:\*\s*(?=[A-Za-z]))?"
+_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "⌊": "floor(", "⌋": ")"})
+_NESTED = 4  # parentheses around a sum
+_WHOLE = re.compile(r"(?:floor)?\s*\((?P<sum>.*)\)\s*(?:/\s*(?P<divisor>[0-9]+))?")
 _TERM = re.compile(rf"(?:{_NUMBER})?(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
 
 
 def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
     """The factor of each name, with the constant under ""."""
     result: dict[str, Fraction] = {}
+    divisor = 1
+    for _ in range(_NESTED):
+        if around := _WHOLE.fullmatch(text.strip()):
+            text, divisor = around["sum"], divisor * _divisor(around["divisor"], whole)
     for sign, part in re.findall(r"([+-]?)\s*([^+-]*)", text.strip().removeprefix("+")):
         if not part.strip() and not sign:
             continue
         match = _TERM.fullmatch(part.strip())
         if match is None or not (match["number"] or match["name"]):
             raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
-        try:
-            value = Fraction(match["number"] or 1) / int(match["divisor"] or 1)
-        except ZeroDivisionError:
-            raise UsageError(f"inequality must not divide by 0, got {whole.strip()!r}") from None
+        value = Fraction(match["number"] or 1) / (divisor * _divisor(match["divisor"], whole))
         name = match["name"] or ""
         result[name] = result.get(name, Fraction(0)) + (-value if sign == "-" else value)
     if not result:
         raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
     return result
+
+
+def _divisor(digits: str | None, whole: str) -> int:
+    if digits is not None and not int(digits):
+        raise UsageError(f"inequality must not divide by 0, got {whole.strip()!r}")
+    return int(digits or 1)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

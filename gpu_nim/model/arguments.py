@@ -156,6 +156,7 @@ _LONGEST_BITS = 3_321_925  # those of 10^999999
 
 _DIGITS = r"([0-9]+(?:_[0-9]+)*)"
 _TERM = re.compile(rf"\s*([+-]?)\s*(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]+)|{_DIGITS})(?![\w^])\s*")
+_SPAN, _MOST_IN_SPAN = re.compile(r"\s*([0-9]+)\s*-\s*([0-9]+)\s*"), 1 << 16
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+\s*")
 _UNITS = {"": 1, "b": 1} | {
     f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
@@ -191,6 +192,27 @@ def parse_integer(text: str) -> int:
     if total.bit_length() > _LONGEST_BITS:
         raise ValueError(f"{text.strip()} is beyond {_LONGEST}")
     return total
+
+
+def parse_integers(text: str) -> tuple[int, ...]:
+    """Return the integers that `text` lists; ValueError, with the reason, where it lists none.
+
+    >>> parse_integers("1-3,7"), parse_integers("2^4-1")
+    ((1, 2, 3, 7), (15,))
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        if match := _SPAN.fullmatch(part):
+            first, last = int(match[1]), int(match[2])
+            if not first < last < first + _MOST_IN_SPAN:
+                raise ValueError(f"expected the first of at most {_MOST_IN_SPAN:,} integers and then the last, got {part!r}")
+            found += range(first, last + 1)
+        else:
+            try:
+                found.append(parse_integer(part))
+            except ValueError as error:
+                raise ValueError(f"{error}, and several are written as 1,3 or 1-3") from None
+    return tuple(found)
 
 
 def parse_size(text: str) -> int:
