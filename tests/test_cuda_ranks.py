@@ -119,7 +119,7 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     assert select_on_rank("cuda", ranks).communicator is ranks
     assert made == [1]
     # A refusal comes before a GPU is chosen.
-    with pytest.raises(UsageError, match="threads is for growth on NumPy"):
+    with pytest.raises(UsageError, match="threads is for backend numpy"):
         select_on_rank("cuda", ranks, threads=2)
     assert made == [1]
     assert selection.select("cuda").communicator.size == 1

@@ -106,7 +106,8 @@ class LazyGroup(Helpful, click.Group):
         """Return the command that the arguments name; UsageError where there is none, which suggests similar ones."""
         name = args[0]
         if not (name.startswith("-") or ctx.resilient_parsing or name in COMMANDS):
-            raise UsageError(f"no command is called {name!r}{close(name, COMMANDS) or ': --help lists the commands'}")
+            hint = "; gpunim nim explains a position" if name[:1].isdigit() else ": --help lists the commands"
+            raise UsageError(f"no command is called {name!r}{close(name, COMMANDS) or hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from gpu_nim.model.arguments import arguments_written, parse_integer, parse_integers, parse_size
-from gpu_nim.model.errors import close
+from gpu_nim.model.arguments import argument, arguments_written, parse_integer, parse_integers, parse_size
+from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import one_of
 
 _WIDTH = 80  # of the widest help
@@ -102,6 +102,15 @@ class Helpful(click.Command):
 class Command(Helpful):
     """A command with examples, and perhaps with lists and options made from catalogues."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a message of the library that begins with the name of an argument begins with the option."""
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            name, blank, rest = str(error).partition(" ")
+            error.args = (f"{argument(name)}{blank}{rest}",)
+            raise
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; from then on messages of the library name options, by the names that these have in Python."""
         rest = super().parse_args(ctx, args)
@@ -132,6 +141,16 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
             return self._parse(value)
         except ValueError as error:
             self.fail(f"{error}.", param, ctx)
+
+
+class _File(click.Path):
+    """The path of a file, which is not empty: as a path it would be the working directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if value == "":
+            self.fail("expected the name of a file, got ''.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
@@ -226,7 +245,7 @@ def given(names: Collection[str]) -> frozenset[str]:
 
 
 BIGINT = Parsed("integer", parse_integer)
-FILE = click.Path(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
+FILE = _File(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
 PILE = integer(0, 10**10_000)  # printing the binary columns of longer ones takes minutes
 SIZE = integer(0)
 AMOUNT = integer(1)

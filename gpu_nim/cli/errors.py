@@ -96,6 +96,9 @@ def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:
     known = (option for param in params for option in param.opts if option.startswith("--"))
     if error.option_name[1:].isdigit():
         return f"No such option {error.option_name!r}; negative numbers come after --"
+    in_python = [max(param.opts, key=len) for param in params if param.name == name[2:].replace("-", "_")]
+    if in_python:
+        return f"No such option {name!r}; did you mean {in_python[0]}?"
     return f"No such option {error.option_name!r}{close(name, known, prefix='--')}"
 
 

@@ -212,7 +212,7 @@ def select_on_rank(name: str, communicator: MpiCommunicator, threads: int | None
     names = allgather(communicator, backend.name)
     if len({*names}) > 1:
         found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))
-        raise UsageError(f"backend must be the same on all ranks, got {found}: choose one by --backend")
+        raise UsageError(f"backend must be the same on all ranks, got {found}: choose one")
     return backend
 
 

@@ -162,7 +162,7 @@ _UNITS = {"": 1, "b": 1} | {
     f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
 }
 _SIZE = re.compile(rf"\s*(.*?[0-9])\s*({'|'.join(_UNITS)})\s*", re.IGNORECASE)
-_SIZES = 1 << 60  # bytes: an upper limit, larger than any memory
+_SMALLEST, _SIZES = 1000, 1 << 60  # bytes: a limit between a forgotten unit and any memory, and an upper limit
 _LONGEST = "10^999999, the largest integer that is read"
 _WAYS = "1000000, 1_000_000, 1e6, 2^20 or 10^18+12345"
 
@@ -188,7 +188,8 @@ def parse_integer(text: str) -> int:
         total += -value if sign == "-" else value
         at = match.end()
     if not text or at < len(text):
-        raise ValueError(f"expected an integer such as {_WAYS}, got {text!r}")
+        hint = "; integers have no commas, and blanks between them" if "," in text else ""
+        raise ValueError(f"expected an integer such as {_WAYS}, got {text!r}{hint}")
     if total.bit_length() > _LONGEST_BITS:
         raise ValueError(f"{text.strip()} is beyond {_LONGEST}")
     return total
@@ -227,9 +228,24 @@ def parse_size(text: str) -> int:
     except ValueError:
         amount = Fraction(0)
     size = 0 if match is None else int(amount * _UNITS[match[2].lower()])
-    if not 0 < size < _SIZES:
-        raise ValueError(f"expected a size of memory such as 8GiB, 500MB or a number of bytes, got {text!r}")
+    if not _SMALLEST <= size < _SIZES:
+        hint = ", without a unit" if 0 < size < _SMALLEST and match and not match[2] else ""
+        raise ValueError(f"expected a size of memory such as 8GiB, 500MB or a number of bytes, got {text!r}{hint}")
     return size
+
+
+def size_text(size: int, *, up: bool = False) -> str:
+    """Return bytes as `parse_size` reads them, rounded down, or up.
+
+    >>> size_text(8), size_text(2047), size_text(3 << 30), size_text((3 << 30) + 1, up=True)
+    ('8 bytes', '1.9KiB', '3.0GiB', '3.1GiB')
+    """
+    size = int(size)  # also of NumPy
+    power = min((size.bit_length() - 1) // 10, 3)
+    if power <= 0:
+        return f"{size} bytes"
+    tenths = -(-10 * size >> 10 * power) if up else 10 * size >> 10 * power
+    return f"{tenths // 10}.{tenths % 10}{'KMG'[power - 1]}iB"
 
 
 def parse_rational(text: str) -> Fraction:

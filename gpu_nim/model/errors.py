@@ -37,7 +37,7 @@ def close(given: str, known: Iterable[str], prefix: str = "") -> str:
     >>> close("--seciton", ["--section", "--json"], prefix="--")
     '; did you mean --section?'
     """
-    if re.fullmatch("A[0-9]{6,7}", given):
+    if re.fullmatch("A[0-9]{1,7}", given):
         return ""  # an entry of the OEIS has nothing to do with one whose number is near
     from difflib import get_close_matches  # ten milliseconds to load
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.errors import InsufficientMemoryError
 
 #: The environment variable for `--memory`.
@@ -153,10 +154,11 @@ def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
 
     >>> require_memory(10**12, 10**9, "nim to generation 5")
     Traceback (most recent call last):
-    gpu_nim.model.errors.InsufficientMemoryError: nim to generation 5 needs 1,000,000,000,000 bytes, 1,000,000,000 are free
+    gpu_nim.model.errors.InsufficientMemoryError: nim to generation 5 needs 931.4GiB, 953.6MiB are free
     """
     if needed > free:
-        raise InsufficientMemoryError(f"{work} needs {needed:,} bytes, {free:,} are free{advice and '; '}{advice}")
+        sizes = f"{size_text(needed, up=True)}, {size_text(free)} are free"
+        raise InsufficientMemoryError(f"{work} needs {sizes}{advice and '; '}{advice}")
 
 
 def _read(path: Path) -> str:

@@ -33,6 +33,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
@@ -373,7 +374,7 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
     heading = Heading(SEQUENCE, facts, limbs)
     needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
-        raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
+        raise FileError(f"cannot write {path}: it needs {size_text(needed, up=True)}, {size_text(free)} are free there")
     with atomic_write(path, TABLE.is_ours) as scratch:
         TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 
