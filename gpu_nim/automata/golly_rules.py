@@ -36,11 +36,11 @@ def golly_rule(rule: Rule | None, dimension: int) -> str:
     ['3D0..12/1E', '3D0..26/1', '3D0..26/']
     """
     neighbourhoods = _PLANE if dimension == 2 else _SPACE
-    free = rule is not None and rule.universe is None and rule.touches is None and not rule.octant
-    letter = neighbourhoods.get(frozenset(rule.offsets)) if rule is not None and free else None
-    births = sorted(rule.births) if rule is not None and letter is not None else []
-    neighbours = len(rule.offsets) if rule is not None and letter is not None else 8 if dimension == 2 else 26
-    return _written(dimension, neighbours, births, letter or "")
+    if rule is not None and rule.universe is None and rule.touches is None and not rule.octant:
+        letter = neighbourhoods.get(frozenset(rule.offsets))
+        if letter is not None:
+            return _written(dimension, len(rule.offsets), sorted(rule.births), letter)
+    return _written(dimension, 3**dimension - 1, [], "")
 
 
 def _written(dimension: int, neighbours: int, births: list[int], letter: str) -> str:

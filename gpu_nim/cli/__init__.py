@@ -89,17 +89,10 @@ class LazyGroup(Helpful, click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and words that other programs have for commands; without any, print the help and exit."""
+        """Parse the arguments; without any, print the help and exit."""
         if not args and not ctx.resilient_parsing:  # newer releases of click take that for wrong use
             click.echo(ctx.get_help())
             ctx.exit()
-        match args:
-            case ["help", *rest]:
-                args = [*rest, "--help"]
-            case ["version", *rest]:
-                args = ["--version", *rest]
-            case ["plot" | "draw", *rest]:
-                args = ["render", *rest]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
