@@ -75,6 +75,14 @@ def test_text_is_coloured_as_the_environment_says(variables: dict[str, str], col
         assert ("\x1b[" in result.stdout) is coloured, line
 
 
+def test_matplotlib_prints_nothing_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text("no.such.key: 3\n")
+    line = gpunim("render", "nim:3", "--legend", "--resolution", "320x180", "--engine", "numpy", "-o", tmp_path / "nim.png")
+    environment = {**os.environ, "MPLCONFIGDIR": str(tmp_path)}
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # The error of an unavailable CUDA backend names the missing part
 
 
