@@ -280,7 +280,7 @@ def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("--gen", 20), "generations must be at least 30, where this resumes, got 20"),
+        (("--gen", 20), "--gen must be at least 30, where this resumes, got 20"),
         (("nim",), "automaton must be the one that is resumed, edge, got nim"),
         (("--offsets", "1,0;0,1"), "automaton must be the one that is resumed, edge, got own"),
         (("--columns", "boxes 2"), "'boxes 2' must be measured from the start"),

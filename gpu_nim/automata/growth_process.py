@@ -127,7 +127,7 @@ class GrowthProcess:
         repeats, most = self.automaton.repeats, _GENERATIONS_LIMIT
         self._way_on = f"; {argument('engine')} macro-cells jumps there" if repeats else ""  # in refusals
         if repeats and isinstance(generations, int) and generations > most:
-            raise UsageError(f"{argument('generations')} is at most {most} one by one, got {short_repr(generations)}{self._way_on}")
+            raise UsageError(f"generations is at most {most} one by one, got {short_repr(generations)}{self._way_on}")
         self.generations = generations = integer("generations", generations, 0, most)
         if every is not None:
             every = integer("every", every, 1)

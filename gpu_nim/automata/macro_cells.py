@@ -18,7 +18,7 @@ from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
-from gpu_nim.model.arguments import IntLike, argument, integer, short_repr, size_text, vectors
+from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vectors
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.process import host_memory
 from gpu_nim.model.rule import Cell, Rule
@@ -240,9 +240,7 @@ class MacroGrowth:
     def _box(self, corners: Iterable[Cell]) -> Box:
         box = vectors("within", corners)
         if [len(corner) for corner in box] != [self._rule.dimension] * 2:
-            raise UsageError(
-                f"{argument('within')} must be two corners of {self._rule.dimension} coordinates, got {short_repr(box)}"
-            )
+            raise UsageError(f"within must be two corners of {self._rule.dimension} coordinates, got {short_repr(box)}")
         return box[0], box[1]
 
     def population(self, box: Box | None = None) -> int:

@@ -121,7 +121,7 @@ def grow(
     )
     jumps = options["engine"] == "macro-cells" and not plan
     if within is not None and not jumps:
-        raise UsageError(f"{argument('within')} needs {argument('engine')} macro-cells; others have {argument('section')}")
+        raise UsageError(f"within needs {argument('engine')} macro-cells; others have {argument('section')}")
     if jumps:
         facts = _jump(options | {"columns": columns, "no_verify": no_verify, "ranks": ranks}, within, quiet)
         emit_json(facts) if as_json else print_table(_jumped(facts))
@@ -133,7 +133,7 @@ def grow(
     here = mpi_rank()
     started = 1 if here is None else here.size
     if ranks not in (None, started):
-        raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {ranks}")
+        raise UsageError(f"ranks is for a plan: mpirun starts ranks, and has started {started}, got {ranks}")
     with ExitStack() as stack:
         begun: list[tuple[Run, Callable[[Batch], None]]] = []
 
@@ -150,7 +150,7 @@ def grow(
 
 def _planned(automaton: Automaton | None, generations: int | None, resume: Path | None, ranks: int | None, **options: Any) -> Plan:
     if resume is not None:
-        raise UsageError(f"{argument('plan')} is for a growth from its seed: leave out {argument('resume')}")
+        raise UsageError(f"plan is for a growth from its seed: leave out {argument('resume')}")
     last = GENERATIONS if generations is None else generations
     some = {name: options[name] for name in ("backend", "threads", "engine", "out", "parents")}
     return plan_growth(automaton or AUTOMATON, last, ranks=ranks, **some)
@@ -161,7 +161,7 @@ def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool)
     for name, value in options.items():
         if value not in (None, False, "auto") and name not in ("automaton", "generations", "engine"):
             instead = f", and count a section by {argument('within')}" if name == "columns" else ""
-            raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}{instead}")
+            raise UsageError(f"engine macro-cells has populations alone: leave out {argument(name)}{instead}")
     last = GENERATIONS if options["generations"] is None else options["generations"]
     with step_progress(quiet) as step:
         growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, on_step=step)

@@ -226,9 +226,7 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     if not is_inequalities(game):
         return entry, dict(parameters)
     if "where" in parameters:
-        raise UsageError(
-            f"{argument('where')} must be left out where inequalities are the game, got {short_repr(parameters['where'])}"
-        )
+        raise UsageError(f"where must be left out where inequalities are the game, got {short_repr(parameters['where'])}")
     return entry, {"where": game}
 
 

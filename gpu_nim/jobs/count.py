@@ -261,7 +261,7 @@ class CountJob:
         if "backend" in given:
             check_backend(self.backend)
         if self.method not in ("formula", "enumerate"):
-            raise UsageError(f"{argument('method')} must be formula or enumerate, got {short_repr(self.method)}")
+            raise UsageError(f"method must be formula or enumerate, got {short_repr(self.method)}")
         for name, most in (("records", None), ("workers", MOST_PROCESSES)):
             if name in given:
                 integer(name, given[name], 1, most)
@@ -272,7 +272,7 @@ class CountJob:
                 raise self._not_of_family(name)
         check_options(given, _EXCLUDES, {})
         if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
-            raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
+            raise UsageError(f"records is for {argument('reduce')} with records, got {self.records}")
         if self.entry.family is None and self.out is not None and self.out.suffix not in (known := endings(any_size=True)):
             wanted = f"{self.entry.name} has terms of any size: write them to {one_of(known)}"
             raise UsageError(f"{wanted}, got {argument('out')} {self.out}")

@@ -452,15 +452,15 @@ def automaton_of(
         return chosen
     rule = chosen.rule
     if rule.universe is not None or rule.touches is not None:
-        raise UsageError(f"{argument('seeds')} must be of a rule that is the same everywhere, and that of {chosen.name} is not")
+        raise UsageError(f"seeds must be of a rule that is the same everywhere, and that of {chosen.name} is not")
     return define(rule.offsets, rule.births, cells, octant=rule.octant)
 
 
 def _check_engine(engine: str) -> None:
     if engine == "macro-cells":
-        raise UsageError(f"{argument('engine')} macro-cells jumps: nothing is planned, saved or resumed")
+        raise UsageError("engine macro-cells jumps: nothing is planned, saved or resumed")
     if engine not in ENGINES:
-        raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {short_repr(engine)}")
+        raise UsageError(f"engine must be {one_of(ENGINES)}, got {short_repr(engine)}")
 
 
 def _absolute(path: Path) -> Path:

@@ -113,7 +113,7 @@ def find_terms(source: str, *, piles: IntLike | None = None, column: str | None 
 
 def _grown(name: str, column: str, most: int) -> TermList:
     if not is_whole(column):
-        raise UsageError(f"{argument('column')} must have integers, got {column}")
+        raise UsageError(f"column must have integers, got {column}")
     values = GrowthProcess(name, most - 1, "auto", columns=[column]).growth().table[column].tolist()
     return TermList(f"{column} of the automaton {name}", 0, tuple(values))
 

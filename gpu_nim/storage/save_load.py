@@ -14,7 +14,7 @@ from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
-from gpu_nim.model.arguments import argument, short_repr
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
@@ -202,7 +202,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
         names = list(columns)
         counted = next((name for name in names if name in _INDICES), None)
         if column is not None and set(names) <= {*_INDICES, "value"}:
-            raise UsageError(f"{argument('column')} is for files of several columns, got {column} of {path}")
+            raise UsageError(f"column is for files of several columns, got {column} of {path}")
         chosen = _choose(path, [name for name in names if name != counted], column)
         found = columns[chosen][:most]
         if path.suffix == ".txt" and counted is None:  # a list of numbers
@@ -239,9 +239,9 @@ def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
     if not names:
         raise FileError(f"{path} holds no column")
     if column is None:
-        raise UsageError(f"{argument('column')} must be given for {path}, which has {listed}")
+        raise UsageError(f"column must be given for {path}, which has {listed}")
     if column not in names:
-        raise UsageError(f"{argument('column')} must be one of {listed}, the columns of {path}, got {column!r}")
+        raise UsageError(f"column must be one of {listed}, the columns of {path}, got {column!r}")
     return column
 
 
