@@ -213,7 +213,10 @@ _EXAMPLES = {
 @click.version_option(__version__, prog_name="gpunim")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone."""
+    """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone.
+
+    Text is coloured on a terminal, unless NO_COLOR is set, and elsewhere if FORCE_COLOR is.
+    """
     name = context.invoked_subcommand
     if mpi_rank() is not None and name != _ON_RANKS:  # each of them would do all of it
         raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it without mpirun")

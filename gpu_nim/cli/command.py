@@ -1,11 +1,10 @@
-"""What commands are made of: help that fits any terminal and has examples, types of parameters, and the options that several have.
+"""What commands are made of: help that has examples, types of parameters, and the options that several have.
 
 Help ends with lists made from catalogues. Numbers are read by `gpu_nim.model.arguments`.
 """
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
 from math import nan
 from pathlib import Path
@@ -17,41 +16,7 @@ from gpu_nim.model.arguments import argument, arguments_written, parse_integer, 
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.registry import one_of
 
-_WIDTH = 80  # of the widest help
-_NARROWEST = 20
-_WORD = re.compile(r'(?:"[^"]*"|\S)+')  # of a shell
-_DESCRIBED = 28  # columns that descriptions have beside names, at least
-
 Listings = Mapping[str, Iterable[tuple[str, str]]]
-
-
-class Formatter(click.HelpFormatter):
-    """Help at the width of the terminal, which click takes to have 50 columns at least."""
-
-    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
-        columns = min(shutil.get_terminal_size().columns, max_width or _WIDTH)
-        super().__init__(indent_increment, width or max(columns - 2, _NARROWEST))
-
-    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names and descriptions in two columns, the second with most of a narrow terminal."""
-        super().write_dl(list(rows), min(col_max, max(self.width - _DESCRIBED, 8)), col_spacing)
-
-    def write_heading(self, heading: str) -> None:
-        """Write the heading of a section."""
-        super().write_heading(click.style(heading, bold=True))
-
-    def write_command(self, line: str) -> None:
-        """Write a command line, continued as in a shell where it is too long."""
-        lines = [""]
-        for word in _WORD.findall(line):
-            if lines[-1] and self.current_indent + len(f"{lines[-1]} {word} \\") > self.width:
-                lines.append("  ")
-            lines[-1] += f" {word}" if lines[-1].strip() else word
-        self.write(" \\\n".join(f"{'':{self.current_indent}}{each}" for each in lines) + "\n")
-
-
-class _Context(click.Context):
-    formatter_class = Formatter
 
 
 class Helpful(click.Command):
@@ -64,8 +29,6 @@ class Helpful(click.Command):
         options: returns the options that come before the command's own; called whenever the command is.
         extra: as for `click.Command`.
     """
-
-    context_class = _Context
 
     def __init__(
         self,
@@ -88,13 +51,12 @@ class Helpful(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lists and the examples."""
-        assert isinstance(formatter, Formatter)
         for title, rows in self._listings().items():
             with formatter.section(title):
                 formatter.write_dl(list(rows))
         with formatter.section("Examples"):
             for line, about in self.examples.items():
-                formatter.write_command(line)
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
                 with formatter.indentation():
                     formatter.write_text(about)
 
