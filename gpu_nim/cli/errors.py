@@ -96,10 +96,8 @@ def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:
     known = (option for param in params for option in param.opts if option.startswith("--"))
     if error.option_name[1:].isdigit():
         return f"No such option {error.option_name!r}; negative numbers come after --"
-    in_python = [max(param.opts, key=len) for param in params if param.name == name[2:].replace("-", "_")]
-    if in_python:
-        return f"No such option {name!r}; did you mean {in_python[0]}?"
-    return f"No such option {error.option_name!r}{close(name, known, prefix='--')}"
+    in_python = [f"; did you mean {max(param.opts, key=len)}?" for param in params if param.name == name[2:].replace("-", "_")]
+    return f"No such option {error.option_name!r}{(in_python or [close(name, known, prefix='--')])[0]}"
 
 
 def _one_line(message: str) -> str:

@@ -203,16 +203,11 @@ def parse_integers(text: str) -> tuple[int, ...]:
     """
     found: list[int] = []
     for part in text.split(","):
-        if match := _SPAN.fullmatch(part):
-            first, last = int(match[1]), int(match[2])
-            if not first < last < first + _MOST_IN_SPAN:
-                raise ValueError(f"expected the first of at most {_MOST_IN_SPAN:,} integers and then the last, got {part!r}")
-            found += range(first, last + 1)
-        else:
-            try:
-                found.append(parse_integer(part))
-            except ValueError as error:
-                raise ValueError(f"{error}, and several are written as 1,3 or 1-3") from None
+        span = _SPAN.fullmatch(part)
+        first, last = map(int, span.groups()) if span else [parse_integer(part)] * 2
+        if not first <= last < first + _MOST_IN_SPAN:
+            raise ValueError(f"expected the first of at most {_MOST_IN_SPAN:,} integers and then the last, got {part!r}")
+        found += range(first, last + 1)
     return tuple(found)
 
 
