@@ -24,6 +24,7 @@ from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
 from gpu_nim.backends.shared.engines import NIM
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -322,7 +323,7 @@ def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
     needed = required_bytes(Bricks(FCC, 1024))
     assert needed < 2**28
     monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: needed - 1)
-    with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {needed:,} bytes"):
+    with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {size_text(needed, up=True)}, "):
         GrowthProcess(FCC, 1024, NumpyBackend(threads=0)).begin()
     with pytest.raises(InsufficientMemoryError):
         GrowthProcess(FCC, 10**9, NumpyBackend(threads=0)).begin()
@@ -355,7 +356,7 @@ def test_planned_sizes():
 @pytest.mark.parametrize(
     ("rule", "last", "words"),
     [
-        (FCC, 1024, r"generation 1024 on .* needs .* bytes, 1,000,000 are free"),
+        (FCC, 1024, r"generation 1024 on .* needs .*MiB, 976.5KiB are free"),
         (Rule(2, ((1, 0), (0, 1)), ONE, ((0, 0), (0, 2**27))), 5, "spans 4,194,305 bricks along an axis, more than the 2,097,152"),
         (FCC, 10**6, "columns of bricks"),
     ],

@@ -37,11 +37,11 @@ def close(given: str, known: Iterable[str], prefix: str = "") -> str:
     >>> close("--seciton", ["--section", "--json"], prefix="--")
     '; did you mean --section?'
     """
-    if re.fullmatch("A[0-9]{1,7}", given):
+    if re.fullmatch("A[0-9]{6,7}", given):
         return ""  # an entry of the OEIS has nothing to do with one whose number is near
     from difflib import get_close_matches  # ten milliseconds to load
 
-    names = {name.removeprefix(prefix): None for name in known}
+    names = {short: None for name in known if len(short := name.removeprefix(prefix)) > 1}  # a letter is like any word
     word = given[:100].removeprefix(prefix)
     near = get_close_matches(word, names)
     if not near:
