@@ -449,10 +449,8 @@ class CountJob:
         else:
             shape = (self.size,) if self.limbs == 1 else (self.size, self.limbs)
             values = np.empty(shape, object if self.entry.family is None else np.uint64)
-            at = 0
-            for _, part in self.parts(on_step):
-                values[at : at + len(part)] = part
-                at += len(part)
+            for n, part in self.parts(on_step):
+                values[n - self.indices.start :][: len(part)] = part
         return values if values.ndim == 1 else np.array(to_integers(values), object)
 
     def write(self, on_step: OnStep = no_progress) -> None:
