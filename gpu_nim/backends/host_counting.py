@@ -29,7 +29,7 @@ from gpu_nim.model.process import cores
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
 _WIDE_BITS = range(8, 15)  # values of several limbs: blocks that are longer than 2^7 multiply each limb of a row whole
-_WIDE_VALUES = 1 << 14  # of these at once: they stay in the second-level cache
+_WIDE_VALUES = 1 << 16  # of these at once: calls take little time, and a part of the last-level cache is enough
 _MAX_HIGH = 1 << 50  # so that roundings of it, of one 2^53rd each, stay small
 _ROUND = 1.5 * 2.0**52  # the unit of the last place of a double near it is 1
 _THREADED = 1 << 20  # values from which on threads are used
