@@ -13,8 +13,8 @@ word v // 64.
 Work.  A word changes only if it, the word before it or the word above it holds a newborn.  The active words are kept as a
 sorted list: about three words are read for each of them, and one is written.  Generation n has 3^wt(n) newborns (wt: the number
 of 1s in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is
-empty, and a list of cells. Large growths visit them by loops that numba compiles (`gpu_nim.backends.numpy.nim_loops`), where it is
-installed.
+empty, and a list of cells. Large growths are merged from the list alone, without a plane, by loops that numba compiles
+(`gpu_nim.backends.numpy.nim_loops`), where it is installed.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from gpu_nim.model.rule import Cells
 
 #: Generations, from which on compiled loops gain more than it takes to load them.
 COMPILED_FROM = 1 << 12
-_WORD_BYTES, _COMPILED_WORD_BYTES = 110, 40  # of the arrays of a step, for a word that holds newborns: measured
+_WORD_BYTES, _COMPILED_WORD_BYTES = 110, 112  # of the arrays of a step, for a word that holds newborns
 _NEWBORNS_A_WORD = 11
 _WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
 _MASK = 2**64 - 1
@@ -56,8 +56,10 @@ def required_bytes(last: int, *, loops: bool = False) -> int:
     >>> required_bytes(1024) < 1e6
     True
     """
-    active = most_newborns(last) // _NEWBORNS_A_WORD * (_COMPILED_WORD_BYTES if loops else _WORD_BYTES)
-    return 8 * (last + 1) * words_per_row(last) + LOADED_BYTES * loops + active
+    active = most_newborns(last) // _NEWBORNS_A_WORD
+    if loops:
+        return LOADED_BYTES + active * _COMPILED_WORD_BYTES
+    return 8 * (last + 1) * words_per_row(last) + active * _WORD_BYTES
 
 
 class NimEngine(GrowthEngine):
@@ -67,8 +69,8 @@ class NimEngine(GrowthEngine):
         super().__init__(NIM, last)
         self._compiled = loops
         self._row = words_per_row(last)
-        self._plane = np.zeros((last + 1) * self._row, np.uint64)
-        self._active = np.zeros(0, np.int64)
+        self._plane = np.zeros(0 if loops else (last + 1) * self._row, np.uint64)
+        self._active, self._words = np.zeros(0, np.int64), np.zeros(0, np.uint64)
         if state is not None:
             self._restore(state)
 
@@ -91,34 +93,40 @@ class NimEngine(GrowthEngine):
         return {
             "generation": np.array(self.generation, np.int64),
             "places": np.stack(np.divmod(self._active, self._row), axis=1),
-            "words": self._plane[self._active],
+            "words": self._words,
         }
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
         u, word = state["places"].astype(np.int64).T
         indices = u * self._row + word
-        self._plane[indices] = state["words"]
-        self._active = np.sort(indices)
+        order = np.argsort(indices)
+        self._set(indices[order], state["words"].astype(np.uint64)[order])
+
+    def _set(self, active: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        self._active, self._words = active, words
+        if not self._compiled:
+            self._plane[active] = words
 
     def _step(self) -> None:
         self.generation += 1
         plane, active, row = self._plane, self._active, self._row
         if self.generation == 0:
-            plane[0] = _ONE
-            self._active = np.zeros(1, np.int64)
+            self._set(np.zeros(1, np.int64), np.ones(1, np.uint64))
             return
         if self._compiled:
             from gpu_nim.backends.numpy import nim_loops  # here, for numba's start-up time
 
-            self._active = nim_loops.step(plane, active, row)
+            self._active, self._words = nim_loops.step(active, self._words, row, (self.last + 1) * row)
             return
         # Bit v = 63 of a word reaches the next word.  None leaves its row: v <= n <= last lies inside it, nor does u.
-        carrying = active[(plane[active] >> _TOP).astype(bool)]
+        carrying = active[(self._words >> _TOP).astype(bool)]
         below = active + row
         touched = np.concatenate((active, carrying + 1, below[below < plane.size]))
         touched.sort(kind="stable")  # a merge of sorted runs
-        touched = touched[np.diff(touched, prepend=-1) > 0]
+        first = np.ones(len(touched), np.bool_)
+        np.not_equal(touched[1:], touched[:-1], out=first[1:])
+        touched = touched[first]
         stayed = plane[touched]
         # Reading one word before the first word of a row or of the plane finds bits that the guards below drop.
         before = plane[touched - 1] >> _TOP
@@ -129,7 +137,8 @@ class NimEngine(GrowthEngine):
         # Exactly one of three: an odd number of them, but not all.
         born = (stayed ^ moved ^ above) & ~(stayed & moved & above)
         plane[touched] = born
-        self._active = touched[born != 0]
+        newborn = born != 0
+        self._active, self._words = touched[newborn], born[newborn]
 
     def _count_and_checksum(self, wanted: bool) -> tuple[int, int, list[NDArray[np.int32]]]:
         """Return the newborns' number and checksum, and the newborns themselves, block by block, where wanted."""
@@ -139,14 +148,14 @@ class NimEngine(GrowthEngine):
         if self._compiled and not wanted:
             from gpu_nim.backends.numpy import nim_loops
 
-            births, mixed = nim_loops.count(self._plane, self._active, self._row, down, along, rest)
+            births, mixed = nim_loops.count(self._active, self._words, self._row, down, along, rest)
             return births, int(mixed), []
         births, checksum = 0, 0
         cells: list[NDArray[np.int32]] = []
         # From the last word to the first, since (a, b) rises as (u, v) falls.
         for stop in range(len(self._active), 0, -_WORDS):
             indices = self._active[max(0, stop - _WORDS) : stop]
-            words = self._plane[indices]
+            words = self._words[max(0, stop - _WORDS) : stop]
             count = np.bitwise_count(words)
             bit = (np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)) & 63).astype(np.uint64)
             u, word = np.divmod(indices, self._row)
