@@ -16,7 +16,7 @@ _NONE = np.iinfo(np.int64).max  # beyond every index
 
 
 @compiled
-def step(sources: Any, words: Any, row: int, end: int) -> tuple[Any, Any]:
+def step(sources: Any, words: Any, row: int) -> tuple[Any, Any]:
     """Grow a generation, and return the indices of the words that hold newborns, ascending, and these words.
 
     Three lists are merged, without a branch that depends on them: the words that stay, those that reach into the next word, and
@@ -26,7 +26,6 @@ def step(sources: Any, words: Any, row: int, end: int) -> tuple[Any, Any]:
         sources: the indices of the words that hold newborns of the generation before, ascending.
         words: these words.
         row: words in a row.
-        end: words in all rows.
     """
     size, none = len(sources), np.uint64(0)
     before = np.zeros(size + 1, np.uint64)
@@ -34,8 +33,7 @@ def step(sources: Any, words: Any, row: int, end: int) -> tuple[Any, Any]:
     stays = carries = falls = count = 0
     for source in range(size):
         index, word = sources[source], words[source]
-        before[source], staying[source], carried[carries] = word, index, index + 1
-        falling[source] = index + row if index + row < end else _NONE
+        before[source], staying[source], carried[carries], falling[source] = word, index, index + 1, index + row
         carries += word >> np.uint64(63) != none
     staying[size] = carried[carries] = falling[size] = _NONE
     found, born = np.empty(3 * size + 1, np.int64), np.empty(3 * size + 1, np.uint64)
