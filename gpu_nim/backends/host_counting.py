@@ -15,7 +15,6 @@ The CUDA backend counts on the host, too, where values have more limbs than its 
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -170,6 +169,8 @@ class HostCounting:
         if len(firsts) <= 1 or len(out) < _THREADED:
             _fill(table, rows, skip, out)
             return
+        from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
+
         with ThreadPoolExecutor(self.threads) as pool:
             list(pool.map(work, firsts))
 

@@ -6,7 +6,7 @@ nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,10 @@ from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Rule
-from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 from gpu_nim.model.work import OnStep, no_progress
+
+if TYPE_CHECKING:
+    from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 
 #: A growth's state as named host arrays, from which either backend can resume.
 State = dict[str, NDArray[np.generic]]
@@ -126,14 +128,14 @@ class Tracer(Protocol):
     #: The number of threads that call it efficiently.
     threads: int
 
-    def trace(self, rays: Rays) -> Hits:
+    def trace(self, rays: "Rays") -> "Hits":
         """Return what each ray hits first.
 
         Args:
             rays: the rays.
         """
 
-    def blocked(self, cones: Cones) -> NDArray[np.uint8]:
+    def blocked(self, cones: "Cones") -> NDArray[np.uint8]:
         """Return how many of the cubes along each cone are in the scene's box and not known to be empty, (k, n).
 
         Args:
@@ -180,7 +182,7 @@ class Backend(Protocol):
     def counting(self) -> HostCounting:
         """Return the engine that fills and counts ranges and tries tuples."""
 
-    def tracer(self, scene: Scene) -> Tracer:
+    def tracer(self, scene: "Scene") -> Tracer:
         """Return what traces rays through a scene; both backends give the same results, to the last bit.
 
         Args:

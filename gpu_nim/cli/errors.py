@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -67,6 +66,8 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None
             if os.environ.get(_DEBUG) or type(error).__name__ == "BdbQuit":  # a debugger's q
                 if mpi_rank() is None:
                     raise error
+                import traceback
+
                 traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome
             sentence = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
     return 1, _one_line(sentence)

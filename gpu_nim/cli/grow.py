@@ -10,7 +10,6 @@ import click
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
@@ -157,6 +156,8 @@ def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool)
         if value not in (None, False, "auto") and name not in ("automaton", "generations", "engine"):
             instead = f", and count a section by {argument('within')}" if name == "columns" else ""
             raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}{instead}")
+    from gpu_nim.automata.macro_cells import MacroGrowth  # here, for its start-up time
+
     last = GENERATIONS if options["generations"] is None else options["generations"]
     with step_progress(quiet) as step:
         growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, on_step=step)

@@ -3,10 +3,11 @@
 from contextlib import suppress
 from functools import partial
 from platform import node
+from typing import TYPE_CHECKING
 
 from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
 from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.backends.interface import Engine, EngineChoice, State
+from gpu_nim.backends.interface import Engine, EngineChoice, State, Tracer
 from gpu_nim.backends.numpy import exactly_one, games
 from gpu_nim.backends.numpy import nim as nim_planes
 from gpu_nim.backends.numpy.compact_bricks import CompactBricks
@@ -14,13 +15,14 @@ from gpu_nim.backends.numpy.compilation import fits, installed
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.numpy.trace import NumpyTracer
 from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.rule import Rule
-from gpu_nim.model.tracing import Scene
+
+if TYPE_CHECKING:
+    from gpu_nim.model.tracing import Scene
 
 MAX_THREADS = 1024
 
@@ -83,8 +85,10 @@ class NumpyBackend:
         """Return the engine that fills and counts ranges and tries tuples."""
         return HostCounting()
 
-    def tracer(self, scene: Scene) -> NumpyTracer:
+    def tracer(self, scene: "Scene") -> Tracer:
         """Return what traces rays through a scene."""
+        from gpu_nim.backends.numpy.trace import NumpyTracer  # here, for its start-up time
+
         return NumpyTracer(scene)
 
 
