@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Rule
 from gpu_nim.model.work import OnStep, no_progress
 
 if TYPE_CHECKING:
+    from gpu_nim.backends.host_counting import HostCounting
     from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 
 #: A growth's state as named host arrays, from which either backend can resume.
@@ -179,7 +179,7 @@ class Backend(Protocol):
             InsufficientMemoryError: no device has the memory for it.
         """
 
-    def counting(self) -> HostCounting:
+    def counting(self) -> "HostCounting":
         """Return the engine that fills and counts ranges and tries tuples."""
 
     def tracer(self, scene: "Scene") -> Tracer:

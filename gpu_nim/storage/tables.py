@@ -16,7 +16,6 @@ A format of text is written in pieces, which can also be printed: the forms of `
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import math
@@ -37,7 +36,6 @@ from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
-from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.storage.arrays import Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import atomic_write, check_output
 
@@ -194,6 +192,8 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
 
 
 def _csv(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
+    import csv  # here, for its start-up time
+
     for some in chain([[heading.columns]], rows(parts)):
         text = StringIO()
         csv.writer(text, lineterminator="\n").writerows(some)
@@ -201,10 +201,14 @@ def _csv(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
 
 
 def _bfile(_: Heading, parts: Iterable[Columns]) -> Iterator[str]:
+    from gpu_nim.oeis.b_files import format_lines  # here, for its start-up time
+
     return ("".join(format_lines((n, value) for n, value in some)) for some in rows(parts))
 
 
 def _read_bfile(path: Path, most: int | None) -> Columns:
+    from gpu_nim.oeis.b_files import read_bfile
+
     return _columns(SEQUENCE, [(n, value) for _, n, value in islice(read_bfile(path), most)])
 
 
@@ -222,6 +226,8 @@ def _bounded_lines(file: TextIO) -> Iterator[str]:
 
 
 def _read_csv(path: Path, most: int | None) -> Columns:
+    import csv
+
     with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_corrupt("its text is damaged"):
         lines = csv.reader(_bounded_lines(file))
         header = [name.strip() for name in next(lines, [])]

@@ -6,7 +6,6 @@ from platform import node
 from typing import TYPE_CHECKING
 
 from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
-from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.backends.interface import Engine, EngineChoice, State, Tracer
 from gpu_nim.backends.numpy import exactly_one, games
 from gpu_nim.backends.numpy import nim as nim_planes
@@ -22,6 +21,7 @@ from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.rule import Rule
 
 if TYPE_CHECKING:
+    from gpu_nim.backends.host_counting import HostCounting
     from gpu_nim.model.tracing import Scene
 
 MAX_THREADS = 1024
@@ -81,8 +81,10 @@ class NumpyBackend:
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
 
-    def counting(self) -> HostCounting:
+    def counting(self) -> "HostCounting":
         """Return the engine that fills and counts ranges and tries tuples."""
+        from gpu_nim.backends.host_counting import HostCounting  # here, for its start-up time
+
         return HostCounting()
 
     def tracer(self, scene: "Scene") -> Tracer:
