@@ -56,9 +56,10 @@ DRAWING = "pyvista vtkmodules imageio_ffmpeg matplotlib zarr"
     ("program", "later"),
     [
         ("import gpu_nim; dir(gpu_nim)", "numpy gpu_nim.automata"),
-        ("import gpu_nim.cli.grow", "cupy dask distributed scipy networkx rich PIL " + DRAWING),
+        ("import gpu_nim.cli.grow", "cupy dask distributed scipy networkx rich PIL logging " + DRAWING),
         ("import gpu_nim.render.image, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render", DRAWING),
-        ("import gpu_nim; gpu_nim.grow('nim', 3)", "gpu_nim.render PIL " + DRAWING),
+        ("import gpu_nim; gpu_nim.grow('nim', 3)", "gpu_nim.render PIL gpu_nim.model.tracing importlib.metadata " + DRAWING),
+        ("import gpu_nim; gpu_nim.grow('nim', 4096, backend='numpy')", "scipy.linalg"),
         ("import gpu_nim; gpu_nim.grow('nim', 3)._repr_html_()", "pyvista matplotlib"),
     ],
 )

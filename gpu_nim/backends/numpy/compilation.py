@@ -46,20 +46,18 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 @cache
 def _load() -> Any:
-    """Import numba, without the linear algebra of SciPy that it would import where that is installed, and return `njit`."""
+    """Import numba, without the linear algebra of SciPy, which is imported when a function calls BLAS, and return `njit`."""
     from numba import njit  # here, for its start-up time
     from numba.np import linalg
 
-    before, linalg.ensure_blas = linalg.ensure_blas, _no_blas
+    before = linalg.ensure_blas
+    if find_spec("scipy") is not None:
+        linalg.ensure_blas = lambda: None
     try:
-        from numba.np import arraymath  # noqa: F401  # which asks once; whatever calls BLAS asks again
+        from numba.np import arraymath  # noqa: F401  # which calls it once
     finally:
         linalg.ensure_blas = before
     return njit
-
-
-def _no_blas() -> None:
-    raise ImportError
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:

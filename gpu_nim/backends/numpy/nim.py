@@ -45,23 +45,13 @@ def words_per_row(last: int) -> int:
     return last // 64 + 1
 
 
-def most_newborns(last: int) -> int:
-    """Return the newborns of the largest generation up to `last`: 3 to the power of the most 1s of its binary digits.
-
-    >>> most_newborns(6), most_newborns(7)
-    (9, 27)
-    """
-    newborns: int = 3 ** ((last + 1).bit_length() - 1)
-    return newborns
-
-
 def required_bytes(last: int, *, loops: bool = False) -> int:
     """Return the planned bytes of memory for growing to generation `last`, by compiled `loops` or without.
 
     >>> required_bytes(1024) < 1e6
     True
     """
-    active = most_newborns(last) // _NEWBORNS_A_WORD
+    active: int = 3 ** ((last + 1).bit_length() - 1) // _NEWBORNS_A_WORD  # where n has the most 1s
     if loops:
         return LOADED_BYTES + active * _COMPILED_WORD_BYTES
     return 8 * (last + 1) * words_per_row(last) + active * _WORD_BYTES
