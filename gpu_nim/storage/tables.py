@@ -16,6 +16,7 @@ A format of text is written in pieces, which can also be printed: the forms of `
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import math
@@ -192,8 +193,6 @@ def _read_zarr(path: Path, most: int | None) -> Columns:
 
 
 def _csv(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
-    import csv  # here, for its start-up time
-
     for some in chain([[heading.columns]], rows(parts)):
         text = StringIO()
         csv.writer(text, lineterminator="\n").writerows(some)
@@ -226,8 +225,6 @@ def _bounded_lines(file: TextIO) -> Iterator[str]:
 
 
 def _read_csv(path: Path, most: int | None) -> Columns:
-    import csv
-
     with TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file, raised_as_corrupt("its text is damaged"):
         lines = csv.reader(_bounded_lines(file))
         header = [name.strip() for name in next(lines, [])]

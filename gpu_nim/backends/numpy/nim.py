@@ -34,15 +34,9 @@ COMPILED_FROM = 1 << 12
 _WORD_BYTES, _COMPILED_WORD_BYTES = 110, 112  # of the arrays of a step, for a word that holds newborns
 _NEWBORNS_A_WORD = 11
 _WORDS = 1 << 12  # words unpacked at a time, or up to twice as many: 256 KB of bytes, a core's second-level cache
-_MASK = 2**64 - 1
 _ONE, _TOP, _BELOW_TOP = np.uint64(1), np.uint64(63), np.uint64(2**63 - 1)
 #: Some of the words of a generation that hold newborns: its number in a batch, their indices, ascending, and the words.
 Part: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.uint64]]
-
-
-def words_per_row(last: int) -> int:
-    """Return the words in a row of the plane that holds generations 0 to `last`."""
-    return last // 64 + 1
 
 
 def required_bytes(last: int, *, loops: bool = False) -> int:
@@ -54,7 +48,7 @@ def required_bytes(last: int, *, loops: bool = False) -> int:
     active: int = 3 ** ((last + 1).bit_length() - 1) // _NEWBORNS_A_WORD  # where n has the most 1s
     if loops:
         return LOADED_BYTES + active * _COMPILED_WORD_BYTES
-    return 8 * (last + 1) * words_per_row(last) + active * _WORD_BYTES
+    return 8 * (last + 1) * (last // 64 + 1) + active * _WORD_BYTES
 
 
 class NimEngine(GrowthEngine):
@@ -63,7 +57,7 @@ class NimEngine(GrowthEngine):
     def __init__(self, last: int, state: State | None = None, *, loops: bool = False) -> None:
         super().__init__(NIM, last)
         self._compiled = loops
-        self._row = words_per_row(last)
+        self._row = last // 64 + 1
         self._plane = np.zeros(0 if loops else (last + 1) * self._row, np.uint64)
         self._active, self._words = np.zeros(0, np.int64), np.zeros(0, np.uint64)
         if state is not None:
@@ -78,11 +72,9 @@ class NimEngine(GrowthEngine):
         if self._compiled and not cells and section is None:
             from gpu_nim.backends.numpy import nim_loops  # here, for numba's start-up time
 
-            down, along, up = map(np.uint64, nim_plane_mix())
             for report in reports:
                 self._step()
-                rest = np.uint64(int(up) * self.generation & _MASK)
-                report[:2] = nim_loops.count(self._active, self._words, self._row, down, along, rest)
+                report[:2] = nim_loops.count(self._active, self._words, self._row, self.generation)
         else:
             for parts in self._parts(len(reports)):
                 newborns = self._count(parts, first, reports, cells, section)

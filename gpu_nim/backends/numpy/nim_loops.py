@@ -5,13 +5,15 @@ from typing import Any
 import numpy as np
 
 from gpu_nim.backends.numpy.compilation import compiled
-from gpu_nim.model.digest import FINALIZER
+from gpu_nim.model.digest import FINALIZER, nim_plane_mix
 
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
 # The number of the only bit of a word: the word times this number begins with six bits that no other such word's product does.
 _SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
 _BIT = np.zeros(64, np.uint64)
 _BIT[(np.uint64(1) << np.arange(64, dtype=np.uint64)) * _SEQUENCE >> np.uint64(58)] = np.arange(64)
+# The digest's mix of (u, v) in generation n, before it is finalized, is _DOWN u + _ALONG v + _UP n.
+_DOWN, _ALONG, _UP = map(np.uint64, nim_plane_mix())
 _NONE = np.iinfo(np.int64).max  # beyond every index
 
 
@@ -56,26 +58,24 @@ def step(sources: Any, words: Any, row: int) -> tuple[Any, Any]:
 
 
 @compiled
-def count(indices: Any, words: Any, row: int, down: Any, along: Any, rest: Any) -> tuple[int, Any]:
+def count(indices: Any, words: Any, row: int, n: int) -> tuple[int, Any]:
     """Return the number of newborns and their checksum.
 
     Args:
         indices: the indices of the words that hold newborns.
         words: these words.
         row: words in a row.
-        down: the digest's mix of (u, v) is down u + along v + rest, before it is finalized; uint64.
-        along: likewise.
-        rest: likewise.
+        n: the generation.
     """
     births, checksum = 0, np.uint64(0)
     for i in range(len(indices)):
         index, word = indices[i], words[i]
         u = index // row
-        base = np.uint64(u) * down + np.uint64((index - u * row) * 64) * along + rest
+        base = np.uint64(u) * _DOWN + np.uint64((index - u * row) * 64) * _ALONG + np.uint64(n) * _UP
         while word:
             lowest = word & (~word + np.uint64(1))
             word ^= lowest
-            mix = base + _BIT[lowest * _SEQUENCE >> np.uint64(58)] * along
+            mix = base + _BIT[lowest * _SEQUENCE >> np.uint64(58)] * _ALONG
             for shift, factor in _FACTORS:
                 mix = (mix ^ mix >> shift) * factor
             checksum += mix
