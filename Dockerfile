@@ -16,8 +16,9 @@ FROM ${BASE} AS build
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv && rm -rf /var/lib/apt/lists/*
 RUN python3 -m venv /opt/gpunim
-COPY pyproject.toml hatch_build.py README.md LICENSE gpunim.py /src/
+COPY pyproject.toml hatch_build.py README.md LICENSE /src/
 COPY gpu_nim /src/gpu_nim
+COPY gpunim /src/gpunim
 COPY cuda /src/cuda
 ARG EXTRAS
 RUN /opt/gpunim/bin/pip install --no-cache-dir "/src[$EXTRAS]"

@@ -66,9 +66,11 @@ def _discard_logs() -> None:
 def _silence_warnings() -> None:
     """Show libraries' warnings only if Python was told to."""
     if not sys.warnoptions:
+        import logging
         import warnings
 
         warnings.simplefilter("ignore")
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 
 if __name__ == "__main__":

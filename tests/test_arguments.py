@@ -83,8 +83,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 SYMMETRY_IS_GIVEN = {"symmetry": Rule(1, ((1,),), frozenset({1}), ((0,),)).symmetry}
 
 
-def call(name: str, replaced: dict[str, Any]) -> None:
-    """Call a function with some arguments replaced; an error of gpunim's own is as good as a result."""
+def call(name: str, replaced: dict[str, Any]) -> bool:
+    """Whether a function takes its arguments with some replaced; an error of gpunim's own is as good as a result."""
     function, arguments = CALLS[name]
     given = {**arguments, **(SYMMETRY_IS_GIVEN if "symmetry" in arguments else {}), **replaced}
     message = "none"
@@ -95,6 +95,7 @@ def call(name: str, replaced: dict[str, Any]) -> None:
     assert message
     assert "\n" not in message
     assert len(message) < 600
+    return message == "none"
 
 
 def told(value: object) -> str:
@@ -108,7 +109,7 @@ def test_any_one_argument(name: str, argument: str, tmp_path, monkeypatch) -> No
     wrong = []
     for value in FOREIGN:
         try:
-            call(name, {argument: value})
+            assert not (call(name, {argument: value}) and isinstance(value, float)) or argument == "name", "no exact number"
         except Exception as error:
             wrong.append(f"{told(value)}: {type(error).__name__}: {error!s:.120}")
     assert not wrong, "\n".join(wrong)

@@ -133,7 +133,7 @@ def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
         lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
         lambda path: path.write_bytes(b""),
         lambda path: path.write_bytes(b"not a checkpoint"),
-        lambda path: _flip(path, b"rows"),
+        lambda path: _flip(path, b"brick_words"),
         lambda path: _flip(path, b"record"),
         lambda path: np.savez(path, record=np.array("{}")),
         lambda path: path.chmod(0) if os.geteuid() else path.write_bytes(b"unreadable"),
@@ -170,7 +170,7 @@ def test_a_damaged_checkpoint_of_a_later_generation_goes(tmp_path: Path) -> None
         lambda arrays: arrays.update(checksums=arrays["checksums"][::-1]),
         lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"][:-1]}),
         lambda arrays: arrays.update({"state.newborns": arrays["state.newborns"].reshape(3, -1)}),
-        lambda arrays: arrays.update({"state.rows": arrays["state.rows"].view(np.int8)}),
+        lambda arrays: arrays.update({"state.brick_words": arrays["state.brick_words"].view(np.int8)}),
         lambda arrays: arrays.update({"state.last": np.array(41)}),
         lambda arrays: arrays.update({"state.more": np.array(41)}),
         lambda arrays: arrays.pop("checksums"),
@@ -280,7 +280,7 @@ def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("--gen", 20), "generations must be at least 30, where this resumes, got 20"),
+        (("--gen", 20), "--gen must be at least 30, where this resumes, got 20"),
         (("nim",), "automaton must be the one that is resumed, edge, got nim"),
         (("--offsets", "1,0;0,1"), "automaton must be the one that is resumed, edge, got own"),
         (("--columns", "boxes 2"), "'boxes 2' must be measured from the start"),
@@ -318,7 +318,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
             arrays = dict(file)
         record = json.loads(str(arrays["record"])) | {"format": 99}
         np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
-    with pytest.raises(FileError, match="its format is 99, this version reads 7\\), and no other is intact"):
+    with pytest.raises(FileError, match="its format is 99, this version reads 8\\), and no other is intact"):
         Checkpoints(tmp_path / "run").latest()
 
 
@@ -344,7 +344,7 @@ def test_states_are_mapped_and_compared_with_their_checksums_once(tmp_path: Path
 
     monkeypatch.setattr(checkpoints_module, "checksum_of", counted)
     for snapshot in on_ranks(3, lambda ranks: Checkpoints(tmp_path / "run", ranks).latest()):
-        assert isinstance(snapshot.state["rows"].base, np.memmap)
+        assert isinstance(snapshot.state["brick_words"].base, np.memmap)
     assert len(states) == 1
 
 

@@ -198,24 +198,6 @@ def test_warp_collectives(machine: Machine) -> None:
     assert np.array_equal(out, np.array(expected, np.uint64))
 
 
-def test_warp_reductions(machine: Machine) -> None:
-    if isinstance(machine.launcher, CupyLauncher) and float(machine.launcher.compute_capability) < 8:
-        pytest.skip("__reduce_*_sync needs sm_80")
-    x = np.random.default_rng(3).integers(0, 2**64, 32, np.uint64)
-    low = [int(value) & MASK32 for value in x]
-    expected = [
-        [sum(low) & MASK32] * 32,
-        [min(low)] * 32,
-        [max(low)] * 32,
-        [int(np.bitwise_and.reduce([value | 0xFF for value in low]))] * 32,
-        [int(np.bitwise_or.reduce(low))] * 32,
-        [int(np.bitwise_xor.reduce(low))] * 32,
-    ]
-    out = np.zeros((len(expected), 32), np.uint64)
-    machine("warp_reductions", (1,), (32,), (x, out))
-    assert np.array_equal(out, np.array(expected, np.uint64))
-
-
 def test_atomics_and_counting_barriers(machine: Machine) -> None:
     n = 200
     a = np.random.default_rng(4).integers(1, 2**64, n, np.uint64)
@@ -232,19 +214,6 @@ def test_atomics_and_counting_barriers(machine: Machine) -> None:
     extremes = [min(x), max(x), min(signed) & MASK64, max(signed) & MASK64]
     assert out.tolist() == [sum(x) & MASK64, ands, ors, xors, *extremes, sum(x) & MASK32, chained, votes]
     assert wrapping.tolist() == [n % 7, 0]
-
-
-def test_three_dimensional_indices(machine: Machine) -> None:
-    out = np.zeros(2 * 3 * 4 * 5 * 3 * 2, np.uint64)
-    machine("indices", (2, 3, 4), (5, 3, 2), (out,))
-    assert out.tolist() == list(range(1, len(out) + 1))
-
-
-def test_vectors(machine: Machine) -> None:
-    a, b = np.random.default_rng(5).integers(0, 2**64, (2, 64), np.uint64)
-    out = np.zeros(64, np.uint64)
-    machine("vectors", (2,), (32,), (a, b, out, 32))
-    assert np.array_equal(out, a ^ b)
 
 
 # ---------------------------------------------------------------- launches that are refused

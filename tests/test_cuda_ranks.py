@@ -14,7 +14,7 @@ from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.cuda.transfers import exchange_parts
 from gpu_nim.backends.numpy import NumpyBackend
-from gpu_nim.backends.shared.bricks import ENTRY, FIELD
+from gpu_nim.backends.shared.bricks import FIELD
 from gpu_nim.jobs.growth import Planned, grow, plan_growth
 from gpu_nim.jobs.mpi import select_on_rank
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -51,8 +51,7 @@ def test_buffers_stay_on_the_device_where_the_communicator_takes_them(monkeypatc
 
 
 def test_what_ranks_tell_each_other_is_what_the_kernels_write():
-    constants = read_constants("exactly_one.cu")
-    assert (constants["FIELD"], constants["ENTRY"]) == (FIELD, ENTRY)
+    assert read_constants("exactly_one.cu")["FIELD"] == FIELD
 
 
 def test_what_is_sent_outgrows_its_room(monkeypatch):
@@ -119,7 +118,7 @@ def test_a_rank_takes_the_gpu_of_its_number(monkeypatch):
     assert select_on_rank("cuda", ranks).communicator is ranks
     assert made == [1]
     # A refusal comes before a GPU is chosen.
-    with pytest.raises(UsageError, match="threads is for growth on NumPy"):
+    with pytest.raises(UsageError, match="threads is for backend numpy"):
         select_on_rank("cuda", ranks, threads=2)
     assert made == [1]
     assert selection.select("cuda").communicator.size == 1

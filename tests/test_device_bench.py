@@ -84,9 +84,9 @@ def test_floors_are_what_is_known_of_the_algorithms() -> None:
     floor = nim_floor(2**16, 4**16)
     assert round(floor.operations / 17e12, 3) == 0.005
     assert floor.launches == 2048
-    # 50 bytes a birth, one of 6 and one of 48 of which is grown.
-    assert exactly_one_floor(9, 4800, Symmetry.PERMUTATIONS).copied == 40000
-    assert exactly_one_floor(9, 4800, Symmetry.CUBE).copied == 5000
+    # 28 bytes a birth, one of 6 and one of 48 of which is grown.
+    assert exactly_one_floor(9, 4800, Symmetry.PERMUTATIONS).copied == 22400
+    assert exactly_one_floor(9, 4800, Symmetry.CUBE).copied == 2800
     # A stored value is 8 bytes a limb.
     assert range_floor(1000, 2, 2, stored=True).filled == 16000
     assert range_floor(1000, 2, 1, stored=False) == Floor(operations=8000)

@@ -16,14 +16,14 @@ from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import to_host
 from gpu_nim.backends.cuda.nim import NimEngine
 from gpu_nim.backends.cuda.table import read_constants
-from gpu_nim.backends.numpy import NumpyBackend, exactly_one, general
-from gpu_nim.backends.numpy.compact_bricks import CompactBricks
+from gpu_nim.backends.numpy import NumpyBackend, brick_tables, exactly_one, general
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
 from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
-from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
+from gpu_nim.backends.shared.bricks import Bricks, supports
 from gpu_nim.backends.shared.engines import NIM
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import coordinate_dtype
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
@@ -188,51 +188,29 @@ def test_states_in_bricks_that_no_engine_takes_are_refused(backend):
 
 
 @many
-@given(rule=FAST, last=st.integers(0, 60))
-def test_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last):
-    to = min(last, 9)
-    cells = rule.symmetry.representatives(GeneralEngine(rule, to).advance(to, cells=True).cells.astype(np.int64))
-    bricks = Bricks(rule, last)
-    at = bricks.locate(cells)
-    brick, row, bit = bricks.split(at)
-    assert bricks.owns(brick).all()
-    assert (bricks.place(bricks.number(brick)) == brick).all()
-    assert (bricks.cells(bricks.join(brick, row, bit)) == cells).all()
-    assert ((bit >= 0) & (bit < 32) & (row >= 0) & (row < 32)).all()
-    places = bricks.encode(at.T)
-    assert len(np.unique(places)) == len(cells)
-    assert ((places >= 0) & (places < CELLS * bricks.count)).all()
-    assert (bricks.decode(places) == at.T).all()
-
-
-def test_bricks_fit_the_domain():
-    # That of edge has 5/72 n^3 cells: a sixth of the cells of even sum with coordinates up to n and a sum up to 2 n.
-    assert CELLS * Bricks(EDGE, 1024).count < 1.15 * 5 / 72 * 1024**3
-
-
-@many
 @given(rule=FAST.filter(supports), last=st.integers(0, 60), ranks=st.integers(1, 3))
-def test_compact_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last, ranks):
+def test_bricks_hold_the_growth_and_tell_its_cells_apart(rule, last, ranks):
     to = min(last, 9)
     cells = rule.symmetry.representatives(GeneralEngine(rule, to).advance(to, cells=True).cells.astype(np.int64))
-    owners = 0
+    owners = np.zeros(len(cells), np.int64)
     for rank in range(ranks):
         bricks = Bricks(rule, last, rank, ranks)
-        compact = CompactBricks(bricks)
-        at, place = compact.split(cells)
-        assert (compact.cells(at, place) == cells).all()
-        own = bricks.owns(bricks.locate(cells) >> np.array(bricks.logs))
-        words = compact.owned.of(*at.T)
-        assert (words[np.arange(len(cells)), place >> 6] >> (place & 63).astype(np.uint64) & np.uint64(1) == own).all()
-        number = compact.columns[at[own, 0] + 1, at[own, 1] + 1] + at[own, 2]
-        assert ((number >= 0) & (number < compact.total)).all()
-        assert len(np.unique(number * len(compact.site) + place[own])) == own.sum()
+        at, place = bricks.split(cells)
+        assert (bricks.cells(at, place) == cells).all()
+        found, words = bricks.words_of(cells)
+        assert sorted(bricks.cells_of(found, words).tolist()) == sorted(cells.tolist())
+        own = bricks.owns(at)
+        number = bricks.number(at[own])
+        assert (bricks.position(number) == at[own]).all()
+        assert ((number >= 0) & (number < bricks.count)).all()
+        assert len(np.unique(number * len(bricks.site) + place[own])) == own.sum()
         owners += own
     assert (owners == 1).all()
 
 
-def test_compact_bricks_fit_the_domain():
-    assert 256 * CompactBricks(Bricks(EDGE, 1024)).total < 1.1 * 5 / 72 * 1024**3
+def test_bricks_fit_the_domain():
+    # That of edge has 5/72 n^3 cells: a sixth of the cells of even sum with coordinates up to n and a sum up to 2 n.
+    assert 256 * Bricks(EDGE, 1024).count < 1.1 * 5 / 72 * 1024**3
 
 
 @pytest.mark.parametrize("rule", [EDGE, FCC, CUBIC26, TRIANGULAR, POPULATIONS["A147562"], POPULATIONS["A151793"]])
@@ -240,11 +218,12 @@ def test_compiled_engines_take_no_more_memory_than_planned(rule):
     pytest.importorskip("numba", reason="numba is not installed")
     from gpu_nim.backends.numpy.compiled_engine import CompiledEngine
 
-    engine = CompiledEngine(Bricks(rule, 127))
+    bricks = Bricks(rule, 127)
+    engine = CompiledEngine(bricks)
     engine.advance(127)
     layout, scratch = engine._growth.layout, [array for thread in engine._scratches for array in thread]
-    arrays = engine._growth.table, layout.columns, layout.starts, engine._compact.heights, *scratch, *engine._last, *engine._next
-    assert sum(array.nbytes for array in arrays) <= engine._compact.required_bytes - LOADED_BYTES
+    arrays = engine._growth.table, bricks.columns, layout.columns, layout.starts, *scratch, *engine._last, *engine._next
+    assert sum(array.nbytes for array in arrays) <= brick_tables.required_bytes(bricks) - LOADED_BYTES
 
 
 # Published terms
@@ -322,7 +301,7 @@ def test_a_growth_past_the_memory_is_refused_before_it_starts(monkeypatch):
     needed = required_bytes(Bricks(FCC, 1024))
     assert needed < 2**28
     monkeypatch.setattr("gpu_nim.backends.numpy.host_memory", lambda: needed - 1)
-    with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {needed:,} bytes"):
+    with pytest.raises(InsufficientMemoryError, match=f"generation 1024 needs {size_text(needed, up=True)}, "):
         GrowthProcess(FCC, 1024, NumpyBackend(threads=0)).begin()
     with pytest.raises(InsufficientMemoryError):
         GrowthProcess(FCC, 10**9, NumpyBackend(threads=0)).begin()
@@ -355,8 +334,8 @@ def test_planned_sizes():
 @pytest.mark.parametrize(
     ("rule", "last", "words"),
     [
-        (FCC, 1024, r"generation 1024 on .* needs .* bytes, 1,000,000 are free"),
-        (Rule(2, ((1, 0), (0, 1)), ONE, ((0, 0), (0, 2**27))), 5, "spans 4,194,305 bricks along an axis, more than the 2,097,152"),
+        (FCC, 1024, r"generation 1024 on .* needs .*MiB, 976.5KiB are free"),
+        (Rule(2, ((1, 0), (0, 1)), ONE, ((0, 0), (2**27, 0))), 5, "spans 8,388,609 bricks along an axis, more than the 2,097,152"),
         (FCC, 10**6, "columns of bricks"),
     ],
 )
@@ -374,11 +353,11 @@ def test_a_growth_past_the_device_is_refused_before_it_starts(rule, last, words)
 
 
 def test_more_active_bricks_than_planned_are_refused(launcher, monkeypatch):
-    monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 8)
+    monkeypatch.setattr(DeviceBricks, "capacity", lambda bricks, free: 9)
     engine = cuda_exactly_one.ExactlyOneEngine(launcher, DeviceBricks(FCC, 31))
     assert engine.advance(13).births.tolist() == ExactlyOneEngine(Bricks(FCC, 31)).advance(13).births.tolist()
     for to in (20, 31):
-        with pytest.raises(InsufficientMemoryError, match="active bricks, 8 were planned for"):
+        with pytest.raises(InsufficientMemoryError, match="active bricks, 9 were planned for"):
             engine.advance(to)
 
 

@@ -1,6 +1,8 @@
 """Inequality games against the published theorems and counts, and every solver against the definitions."""
 
 from fractions import Fraction
+from itertools import product
+from math import floor
 
 import numpy as np
 import pytest
@@ -29,6 +31,26 @@ from gpu_nim.papers.by_definition import inequality_values
 def general(game, limits, capability):
     """The general solver, also where `solve` would take the one for wedges."""
     return getattr(select("numpy"), capability)(game.bounds(limits), np.array(limits))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y <= floor(z/2)",
+        "y ≤ z/2",
+        "y <= (x + z)/3",
+        "y <= ⌊(x+z)/3⌋",
+        "z >= 2*y",
+        "(x + z + 1)/2 ≥ 3*y",
+        "2*y <= floor(x/3 + 1/2)/2",
+    ],
+)
+def test_an_inequality_means_what_python_reads(text):
+    game = parse_game(text)
+    written = text.translate(str.maketrans({"≤": "<=", "≥": ">=", "⌊": "floor(", "⌋": ")"}))
+    for values in product(range(8), repeat=len(game.coordinates)):
+        names = dict(zip(game.coordinates, map(Fraction, values), strict=True))
+        assert game.is_position(values) is eval(written, {"floor": floor, **names})
 
 
 COUNTS = [(chocolate(a), 127, n) for a, n in enumerate([16130, 7046, 5462, 3654, 3278, 2624, 2352, 1964], 1)]

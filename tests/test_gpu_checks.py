@@ -81,7 +81,7 @@ def test_the_largest_growths(gpu_checks: ModuleType, capsys: pytest.CaptureFixtu
     text = capsys.readouterr().out
     assert text.count("population: as published to generation 15\nsection z=0: as published to generation 15\n") == 3
     assert re.search(r"resumed from generation 20: .*\nof 14 generations .* have other checksums: none\n", text)
-    assert "with less: a growth to generation 15 on kernels on the CPU needs 3,164 bytes, 2,847 are free\n" in text
+    assert "with less: a growth to generation 15 on kernels on the CPU needs 1.3KiB, 1.0KiB are free\n" in text
 
 
 def test_all_digests_are_read() -> None:

@@ -44,7 +44,19 @@ def test_every_file_that_gpunim_writes_is_a_source(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1, 2, 4, 8\n16 32", "[1,2,4,8,16,32]", "1\n2\n4\n8\n16\n32\n", "1 2 4\n8 16 32\n", "1;2;4 8 16 32"]
+    "text",
+    [
+        "1, 2, 4, 8\n16 32",
+        "[1,2,4,8,16,32]",
+        "1\n2\n4\n8\n16\n32\n",
+        "1 2 4\n8 16 32\n",
+        "1;2;4 8 16 32",
+        "\ufeff1,2,4,8,16,32",
+        "[1, 2, 4, 8, 16, 32, ...]",
+        "1,2,4,8,16,32,\u2026",
+        "A000079 ,1,2,4,8,16,32,\n",
+        "%S A000079 1,2,4,8,\n%T A000079 16,32\n",
+    ],
 )
 def test_a_text_is_read_as_stdin_is(place: Path, text: str) -> None:
     (place / "l.txt").write_text(text)
@@ -72,9 +84,16 @@ def test_every_kind_is_tested() -> None:
 
 
 def test_an_array_of_other_numbers_is_refused(place: Path) -> None:
-    np.save(place / "t.npy", np.ones(3))
-    with pytest.raises(FileError, match="it holds no table of integers"):
-        read_terms(Path("t.npy"))
+    np.save(place / "t.npy", np.array([1.0, -2, 2.0**53]))
+    assert read_terms(Path("t.npy")).values == (1, -2, 2**53)
+    for wrong in ([1, 0.5], [1, np.nan], [1, 2.0**54]):
+        np.save(place / "t.npy", np.array(wrong))
+        with pytest.raises(FileError, match=r"its numbers are no integers of at most 2\^53 in size"):
+            read_terms(Path("t.npy"))
+    for wrong in (np.ones(3, np.bool_), np.ones((3, 2), np.int64), np.ones((3, 2))):
+        np.save(place / "t.npy", wrong)
+        with pytest.raises(FileError, match="it holds no table of integers"):
+            read_terms(Path("t.npy"))
 
 
 def test_terms_in_a_text() -> None:

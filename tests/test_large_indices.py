@@ -51,9 +51,9 @@ def _from(base: int, plain: Callable[[DeviceBricks], int], bricks: DeviceBricks)
     return base + plain(bricks)
 
 
-# Word 32 b of `touched` is past 2^32 from brick 2^27 on, and so are the words of the slots' and newborns' rings.
+# Word 4 b of `touched` is past 2^32 from brick 2^30 on, and so are the words of the newborns' ring.
 @pytest.mark.parametrize("rule", [find("fcc").rule, TWO_SEEDS], ids=["fcc", "two seeds"])
-@pytest.mark.parametrize("base", [2**27 - 3, 2**31 - 3, 2**32 - 2**9])
+@pytest.mark.parametrize("base", [2**30 - 3, 2**31 - 3, 2**32 - 2**9])
 def test_bricks_of_large_numbers(monkeypatch: pytest.MonkeyPatch, rule: Rule, base: int) -> None:
     last = 18
     host = NumpyBackend().engine(rule, last).make()
@@ -75,15 +75,15 @@ def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -
         CudaBackend(VastLauncher()).engine(find("fcc").rule, 18)
 
 
-FIRST = 2**27
-"""The place in each list at which it begins in `lists_begin_far_on`: word 32 of newborns there is past 2^32."""
+FIRST = 2**30
+"""The place in each list at which it begins in `lists_begin_far_on`: the words of newborns there are past 2^32."""
 
 
 def lists_begin_far_on(engine: ExactlyOneEngine, launcher: VastLauncher) -> None:
-    """Let the lists of later generations begin at `FIRST`, in launches whose last blocks alone run; no slot is wiped."""
-    engine._counts[engine.generation + 1 :] = FIRST
+    """Let the lists of later generations begin at `FIRST`, in launches whose last blocks alone run."""
+    engine._counts[2 * engine.generation + 2 :: 2] = FIRST
     blocks = 64
-    engine._grid = FIRST // 4 + blocks  # a warp a place in the list
+    engine._grid = FIRST // 32 + blocks  # four lanes a place in the list
     launcher.parts["exactly_one_grow"] = slice(-blocks, None)
     # These go through the list of the generation before, which begins at 0 as yet, and through what is received.
     launcher.parts |= dict.fromkeys(("exactly_one_send", "exactly_one_receive"), slice(blocks))
@@ -110,7 +110,7 @@ def test_places_far_on_in_a_list_of_bricks(monkeypatch: pytest.MonkeyPatch, rank
 
             def sent(grid: int, generation: int, writes: int) -> None:
                 send(grid, generation=generation, writes=writes)
-                counted[-1:] = engine._counts[generation : generation + 1]  # as the first block does, which does not run
+                counted[-1:] = engine._counts[2 * generation : 2 * generation + 1]  # as the first block does, which does not run
 
             engine._exchange._send = sent
         return [*batches, engine.advance(last)]

@@ -41,12 +41,24 @@ FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 )
 def test_a_package_shows_its_names(name: str) -> None:
     package = import_module(f"gpu_nim{name}")
+    stubs = [Path(f"gpunim{name}".replace(".", "/"), "__init__.pyi"), Path(f"gpunim{name}".replace(".", "/") + ".pyi")]
+    assert any((CHECKOUT / stub).is_file() for stub in stubs)
     assert dir(package) == package.__all__ == sorted(package.__all__)
     for each in package.__all__:
         assert getattr(package, each) is vars(package)[each]
         assert ismodule(getattr(package, each)) or find_spec(f"gpu_nim{name}.{each}") is None  # else an import would replace it
     with pytest.raises(AttributeError, match=f"module 'gpu_nim{name}' has no attribute 'nothing'"):
         package.nothing  # noqa: B018
+
+
+def test_gpunim_is_the_same_package() -> None:
+    import gpunim
+    from gpunim.model import errors
+
+    assert (gpunim, errors, import_module("gpunim.jobs.count")) == (gpu_nim, gpu_nim.errors, import_module("gpu_nim.jobs.count"))
+    assert find_spec("gpu_nim.model.errors").name == "gpu_nim.model.errors"  # which an import of gpunim's would replace
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'gpunim\.nothing'"):
+        import_module("gpunim.nothing")
 
 
 DRAWING = "pyvista vtkmodules imageio_ffmpeg matplotlib zarr"
@@ -56,9 +68,10 @@ DRAWING = "pyvista vtkmodules imageio_ffmpeg matplotlib zarr"
     ("program", "later"),
     [
         ("import gpu_nim; dir(gpu_nim)", "numpy gpu_nim.automata"),
-        ("import gpu_nim.cli.grow", "cupy dask distributed scipy networkx rich PIL " + DRAWING),
+        ("import gpu_nim.cli.grow", "cupy dask distributed scipy networkx rich PIL logging " + DRAWING),
         ("import gpu_nim.render.image, gpu_nim.render.movie, gpu_nim.render.exports, gpu_nim.cli.render", DRAWING),
-        ("import gpu_nim; gpu_nim.grow('nim', 3)", "gpu_nim.render PIL " + DRAWING),
+        ("import gpu_nim; gpu_nim.grow('nim', 3)", "gpu_nim.render PIL gpu_nim.model.tracing importlib.metadata " + DRAWING),
+        ("import gpu_nim; gpu_nim.grow('nim', 4096, backend='numpy')", "scipy.linalg"),
         ("import gpu_nim; gpu_nim.grow('nim', 3)._repr_html_()", "pyvista matplotlib"),
     ],
 )
@@ -132,6 +145,21 @@ def test_a_growth_is_a_set_of_cells_by_generation() -> None:
         np.asarray(growth, copy=False)
 
 
+def test_integers_are_signed_and_exact(backend: Backend, tmp_path: Path) -> None:
+    given: list[Any] = []
+    growth = grow("nim", 7, backend=backend, out=tmp_path / "nim.npz", on_batch=given.append)
+    values = gpu_nim.count("D", range(8), piles=3, backend=backend)
+    for births in (growth.births, load(tmp_path / "nim.npz").births, np.concatenate([each.births for each in given]), values):
+        assert np.diff(births).tolist() == [2, 0, 6, -6, 6, 0, 18]
+    assert (np.load(tmp_path / "nim.npz")["births"].dtype, np.asarray(growth).dtype) == (np.uint64, np.int32)
+    assert gpu_nim.count("A151776", range(1, 4)).dtype == gpu_nim.count("D", [3], piles=3).dtype == np.int64
+    for last, dtype, on_device in ((2**39, np.int64, np.int64), (2**40, object, np.uint64)):  # 3^39 < 2^63 < 3^40 < 2^64
+        n = range(last - 2, last)
+        found = gpu_nim.count("D", n, piles=3, backend=backend)
+        assert (found.dtype, found.tolist()) == (dtype, [gpu_nim.count("D", each, piles=3) for each in n])
+        assert gpu_nim.count("D", n, piles=3, backend=backend, device=True).dtype == on_device
+
+
 def test_statements_and_growths_are_verified() -> None:
     (found,) = gpu_nim.verify("nf-lemma-8", 8)
     assert found.summary()["holds"] is True
@@ -140,7 +168,7 @@ def test_statements_and_growths_are_verified() -> None:
     assert tuple(checked.statement.name for checked in gpu_nim.verify(names, 4)) == names
     growth = grow("nim", 7, backend="numpy")
     assert gpu_nim.verify(growth).holds
-    growth.births = growth.births - (np.arange(8) == 5).astype(np.uint64)
+    growth.births = growth.births - (np.arange(8) == 5)
     assert not gpu_nim.verify(growth).holds
 
 

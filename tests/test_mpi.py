@@ -17,6 +17,7 @@ from gpu_nim import grow, load
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth import plan_growth
 from gpu_nim.jobs.mpi import _KILL_DELAYS
+from gpu_nim.model.process import _RANK, _SIZE, mpi_rank
 from tests.helpers import gpunim, run, wait_for
 from tests.mpi_cases import CASES
 from tests.open_mpi import OPEN_MPI
@@ -72,7 +73,7 @@ def test_on_ranks(tmp_path: Path) -> None:
     [
         (("grow", "edgy"), 2, "gpunim: automaton must be one of "),
         (("grow", "--gin", 5), 2, "gpunim: No such option '--gin'"),
-        (("count", "D", "--at", 10), 2, "gpunim: only grow divides its work among ranks, got count: start it without mpirun"),
+        (("count", "D", "--at", 10), 2, "gpunim: only grow divides its work among ranks, got count: start it as one process"),
         ((*GROW, "--ranks", 3), 2, "gpunim: --ranks is for a plan: mpirun starts ranks, and has started 2, got 3"),
         ((*GROW, "--out", "no/a.zarr"), 1, "gpunim: cannot write no/a.zarr: there is no folder no"),
         (("grow", "rule750", "--backend", "numpy"), 2, "gpunim: "),
@@ -97,19 +98,25 @@ def test_mpirun_without_mpi4py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not (tmp_path / "a.zarr").exists()
 
 
-@on_ranks
-@pytest.mark.nightly
-def test_another_mpi_than_mpirun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A rank then finds itself alone.
+@pytest.mark.parametrize("names", [*zip(_RANK, _SIZE, strict=True)])
+def test_ranks_that_no_mpi_connects(names: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mpi4py").mkdir()
     (tmp_path / "mpi4py" / "__init__.py").write_text("class rc: pass")
     (tmp_path / "mpi4py" / "MPI.py").write_text("class COMM_WORLD:\n    size = 1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), os.getcwd())))
-    sentence = "gpunim: mpirun started 2 ranks, and mpi4py finds 1: it uses another MPI than mpirun"
-    assert ended(started(2, *gpunim(*GROW, "--gen", 9))) == (2, "", [sentence] * (1 + is_mpich()))
+    for name, number in zip(names, "02", strict=True):
+        monkeypatch.setenv(name, number)
+    done = subprocess.run(gpunim(*GROW, "--gen", 9, "--checkpoint", tmp_path / "run"), capture_output=True, text=True)
+    sentence = "gpunim: 2 ranks were started, and mpi4py finds 1: start them by the mpirun of its MPI\n"
+    assert (done.returncode, done.stdout, done.stderr, (tmp_path / "run").exists()) == (2, "", sentence, False)
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "1")  # by mpirun within srun
+    assert mpi_rank() is None
 
 
-def test_one_rank_needs_no_mpirun() -> None:
+def test_one_rank_needs_no_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_PROCID", "0")  # a script of sbatch, which is one process
+    monkeypatch.setenv("SLURM_NTASKS", "8")
     assert json.loads(run(*GROW, "--gen", 15, "--ranks", 1, "--json").stdout)["population"] == 826
 
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.backends import host_counting
-from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.counting import ranges
+from gpu_nim.backends.host_counting import HostCounting, Rows
 from gpu_nim.counting.families import FAMILIES, find_family
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, with_checked_sum
@@ -23,7 +22,7 @@ ENGINE = HostCounting(threads=2)
 class SmallBlocks(HostCounting):
     """Blocks of 8 indices, so that short ranges have many of them."""
 
-    def block_bits(self, dimension: int, limbs: int) -> int:
+    def block_bits(self, source: Rows, limbs: int, size: int) -> int:
         return 3
 
 
@@ -52,9 +51,54 @@ def test_ranges_equal_single_values(name: str, piles: int, start: int, size: int
     counts = find_family(name, piles)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_counting, "_THREADED", 16)
-        patch.setattr(ranges, "_HALVED", 16)
         values = Range(counts, start, start + size, engine).values()
     assert to_integers(values) == singles(counts, start, start + size)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[int, np.ndarray, np.ndarray, int, int]:
+    """Any table and any rows: (limbs, columns, rows, skip, size)."""
+    limbs, dimension = draw(st.integers(1, 5)), draw(st.sampled_from([1, 2, 3, 5, 800]))
+    length, blocks = 1 << draw(st.integers(0, 3 if dimension == 800 else 6)), draw(st.integers(1, 9))
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    most = [2 ** draw(st.sampled_from([1, 3, 40, 46, 52, 60, 64, 100, 64 * limbs])) - 1 for _ in range(2)]
+
+    def numbers(top: int, *shape: int) -> np.ndarray:
+        picks = np.array([0, top, top, top // 3, top - top // 5, 1], object)[random.integers(0, 6, shape)]
+        return (picks & (2 ** (64 * limbs) - 1)).astype(np.uint64 if limbs == 1 else object)
+
+    skip = draw(st.integers(0, length * blocks - 1))
+    size = draw(st.integers(1, length * blocks - skip))
+    return limbs, numbers(most[0], dimension, length), numbers(most[1], blocks, dimension), skip, size
+
+
+@given(tables(), st.sampled_from([1, 48, 1 << 14]), st.sampled_from([1, 7, 2**26]))
+@settings(max_examples=200, deadline=None)
+def test_any_table_equals_long_integers(product: tuple, at_once: int, modulus: int) -> None:
+    limbs, columns, rows, skip, size = product
+    expected = (rows.astype(object) @ columns.astype(object)).ravel()[skip : skip + size] & (2 ** (64 * limbs) - 1)
+    out = np.full((size, limbs)[:limbs], 77, np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_counting, "_WIDE_VALUES", at_once)
+        patch.setattr(host_counting, "_THREADED", 16)
+        table = ENGINE.table(columns, limbs)
+        ENGINE.fill(table, rows, skip, out)
+        total, counts = ENGINE.lengths(table, rows, skip, size)
+        residues = ENGINE.residues(table, rows, skip, size, modulus)
+    assert to_integers(out) == expected.tolist()
+    lengths = [value.bit_length() for value in expected]
+    assert counts.tolist() == np.bincount(lengths, minlength=64 * limbs + 1).tolist()
+    assert total == sum(expected) % 2 ** (64 * limbs)
+    assert np.array_equal(residues, np.bincount((expected % modulus).astype(int), minlength=modulus))
+
+
+@pytest.mark.parametrize("dimension", [1, 7])
+def test_tables_of_every_length_of_entries(dimension: int) -> None:
+    for bits in range(1, 130):
+        columns = np.array([[2**bits - 1, 2**bits // 3]] * dimension, object)
+        rows, out = np.array([[2**64 - 1] * dimension], object), np.empty((2, 4), np.uint64)
+        ENGINE.fill(ENGINE.table(columns, 4), rows, 0, out)
+        assert to_integers(out) == (rows @ columns)[0].tolist()
 
 
 def test_chunks_tile_a_range_from_anywhere() -> None:

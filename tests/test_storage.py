@@ -131,6 +131,7 @@ FAR = {"dimension": 3, "offsets": MANY, "births": [1], "seeds": MANY, "octant": 
         ({"births": np.ones(101)}, "births do not agree with its attributes"),
         ({"births": np.ones((101, 2), np.uint64)}, "births do not agree with its attributes"),
         ({"births": np.array(5, np.uint64)}, "births do not agree with its attributes"),
+        ({"births": np.full(101, 2**63, np.uint64)}, "its births are beyond 2.63"),
         ({"births": np.ones(101, np.uint64)}, "its population does not agree with its births"),
         ({"checksums": np.ones(101, np.uint64)}, "its digest does not agree with its births and checksums"),
         ({"cells": np.zeros((4096, 0), np.int32)}, "its cells are not an array of cells"),

@@ -18,6 +18,7 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.papers import Entry, Paper, by_definition, catalogue, find_statements, run_checks, statements
 from gpu_nim.papers.catalogue import Cases, Reach
 from gpu_nim.papers.growth_check import cells_to_check, check_cells, last_regrown, theorem_of
+from gpu_nim.render.source import read_source
 from tests.helpers import facts, run
 
 verify = partial(run, "verify")
@@ -101,6 +102,17 @@ def test_the_command_lists_and_runs() -> None:
     assert [line.index(s) for line in long for s in ("a_k(2^m - 1) =", "Where a y") if s in line] == [
         len("holds  chocolate-first-difference ")
     ] * 2
+
+
+@pytest.mark.parametrize(("first", "scope"), [(5, "4 cases, n from 5 to 8"), (10**6, "n from 1000000 to 64")])
+def test_a_check_compares_something(among_others: Paper, first: int, scope: str) -> None:
+    @Entry(among_others, "beyond", "n = n", reach=Reach())
+    def beyond(upto: int) -> Cases:
+        yield f"n from {first} to {upto}"
+        yield from (("n", n, n) for n in range(first, upto + 1))
+
+    (found,) = gpu_nim.verify("beyond", 1)
+    assert (found.holds, found.result.scope) == (first == 5, scope)
 
 
 def test_a_conjecture_is_open_and_can_fail(among_others: Paper) -> None:
@@ -217,6 +229,9 @@ def test_a_saved_growth(tmp_path: Path, name: str, automaton: str, known: str) -
     anew = ", which were grown again by their rule" if automaton == "edge" else ""
     cells = f"{growth.population:,} cells of generations 0 to 31{anew}"
     assert result.stdout == f"{path}: {automaton}, {cells}, agree with births and checksums; {known}\n"
+    if path.is_dir():  # completion ends its name in a slash
+        assert verify(f"{path}/").exit_code == 0
+        assert read_source(f"{path}/").name == "g.zarr"
     found = facts("verify", path)
     assert found["digest"] == growth.digest
     assert (found["automaton"], found["population"], found["generations"]) == (automaton, growth.population, 31)

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpu_nim
+import gpunim
 from gpu_nim import Growth, Rule, Solution, Table, automata, chocolate, counting, errors, games, guessing, jobs, oeis, papers
+from gpunim.model.errors import UsageError
 
-Exact = NDArray[np.uint64] | NDArray[np.object_]
+Exact = NDArray[np.int64] | NDArray[np.object_]
 Reduced = int | dict[int, int] | list[tuple[int, int]]
 
 
@@ -44,7 +46,7 @@ def counts() -> None:
 
 def growths(folder: Path) -> None:
     growth = assert_type(gpu_nim.grow("nim", 15, columns=["births", "density"]), Growth)
-    assert_type(growth.births, NDArray[np.uint64])
+    assert_type(growth.births, NDArray[np.int64])
     assert_type(growth.cells(), NDArray[np.integer])
     assert_type(growth.rule, Rule | None)
     table = assert_type(growth.table, Table)
@@ -75,8 +77,9 @@ def solutions(folder: Path) -> None:
     gpu_nim.save(graph, folder / "figure.dot")
     assert (folder / "figure.dot").read_text().startswith("digraph evolution {")
     try:
-        gpu_nim.grow("edgy", 3)
-    except errors.UsageError as error:
+        assert_type(gpunim.grow("edgy", 3), Growth)
+    except UsageError as error:
+        assert_type(error, errors.UsageError)
         assert_type(error.exit_status, int)
 
 

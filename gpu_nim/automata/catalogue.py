@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpu_nim.automata import formulas, neighbourhoods
 from gpu_nim.backends.shared.engines import NIM
 from gpu_nim.counting.families import ByTotal, UpToTotal
-from gpu_nim.model.arguments import argument, is_a_number, short_repr
+from gpu_nim.model.arguments import is_a_number, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule, Symmetry
@@ -359,24 +359,6 @@ def find(name: str) -> Automaton:
     'A130665'
     """
     return CATALOGUE.find(name)
-
-
-def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
-    """Return the automaton of a name, or of a rule the catalogue's that has it or else a user-defined one.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if isinstance(automaton, Automaton):
-        return automaton
-    if isinstance(automaton, Rule):
-        return next((known for known in CATALOGUE.values() if known.rule == automaton), None) or user_defined(automaton)
-    if not isinstance(automaton, str):
-        raise UsageError(f"automaton must be a name of the catalogue, a Rule or an Automaton, got {short_repr(automaton)}")
-    if (last := automaton.rpartition(":")[2]).isdigit():
-        given = f"the last generation is given by {argument('generations')} {last}"
-        raise UsageError(f"automaton must be a name, got {automaton!r}: {given}")
-    return find(automaton)
 
 
 def user_defined(rule: Rule, name: str = OWN) -> Automaton:

@@ -25,7 +25,7 @@ ParentSource = Callable[[int, int], Iterator[tuple[int, NDArray[np.integer]]]]
 Ancestry = Callable[[Iterator[Newborns]], Iterator[tuple[int, NDArray[np.integer]]]]
 
 
-def by_generation(cells: NDArray[np.integer], births: NDArray[np.uint64]) -> list[NDArray[np.integer]]:
+def by_generation(cells: NDArray[np.integer], births: NDArray[np.integer]) -> list[NDArray[np.integer]]:
     """Return cells (N, d) in order of birth as the newborns of each generation, views of them.
 
     >>> [newborns.tolist() for newborns in by_generation(np.array([[0], [3], [4]]), np.array([1, 2], np.uint64))]

@@ -408,7 +408,7 @@ class ColumnRecorder:
         for name, column in self._keeping.items():
             self._kept[name].append(column.keep(newborns))
 
-    def values(self, births: NDArray[np.uint64]) -> dict[str, Sequence[Value]]:
+    def values(self, births: NDArray[np.integer]) -> dict[str, Sequence[Value]]:
         """Return the values of the columns in the generations so far."""
         whole, kept = births.tolist(), self._series()
         nothing = np.zeros(0, np.uint64)

@@ -12,8 +12,6 @@ from gpu_nim._version import __version__
 from gpu_nim.automata.catalogue import Lattice
 from gpu_nim.automata.cell_sources import CellSource, Newborns, ParentSource
 from gpu_nim.automata.columns import Value, dtype_of
-from gpu_nim.automata.domains import domain_of
-from gpu_nim.automata.trees import canonical_hash, tree_of
 from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
 from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.digest import digest
@@ -116,7 +114,7 @@ class Growth(Plottable):
 
     Attributes:
         automaton: its name.
-        births: uint64 of shape (generations + 1,), newborns of each generation, the seeds first.
+        births: int64 of shape (generations + 1,), newborns of each generation, the seeds first.
         checksums: uint64 of the same shape (see `gpu_nim.model.digest`).
         source: yields the newborns of a range of generations.
         symmetry: the group that was used; the checksums mix its representatives.
@@ -150,7 +148,7 @@ class Growth(Plottable):
     """
 
     automaton: str
-    births: NDArray[np.uint64]
+    births: NDArray[np.int64]
     checksums: NDArray[np.uint64]
     source: CellSource
     _: KW_ONLY
@@ -216,6 +214,9 @@ class Growth(Plottable):
         """
         if self.rule is None:
             raise UsageError(f"{self.automaton} was read from a file that does not hold its rule: it has no canonical hash")
+        from gpu_nim.automata.domains import domain_of  # here, for its start-up time
+        from gpu_nim.automata.trees import canonical_hash, tree_of
+
         cells, domain = self.cells(), domain_of(self.rule)
         return canonical_hash(tree_of(cells[domain.inside(cells)], centred=not domain.in_orthant))
 
@@ -255,7 +256,7 @@ class Growth(Plottable):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("the cells of a growth are put together, and cannot be had without a copy")
-        return self.cells().astype(dtype, copy=False)
+        return np.asarray(self.cells(), dtype)
 
     def newborns(self, generation: IntLike) -> NDArray[np.integer]:
         """Return the cells born at a generation, shape (births, d), in lexicographic order, in the dtype of `cells`.
@@ -312,14 +313,14 @@ class Growth(Plottable):
         array([0, 1, 1], dtype=int32)
         """
         numbers = np.arange(len(self))
-        by_generation = {"births": self.births, "checksums": self.checksums, **self.table.numeric()}
+        by_generation: dict[str, Any] = {"births": self.births, "checksums": self.checksums, **self.table.numeric()}
         variables: dict[str, tuple[list[str], Any]] = {name: (["generation"], values) for name, values in by_generation.items()}
         coordinates: dict[str, tuple[list[str], Any]] = {"generation": (["generation"], numbers)}
         if cells:
             found = self.cells()
             variables["cells"] = (["cell", "coordinate"], found)
             coordinates["coordinate"] = (["coordinate"], list(axis_names(found.shape[1])))
-            coordinates["born"] = (["cell"], np.repeat(numbers, self.births.astype(np.int64)))
+            coordinates["born"] = (["cell"], np.repeat(numbers, self.births))
         attributes = {name: value for name, value in self.summary().items() if name != "births"}
         return dataset(variables, coordinates, attributes)
 

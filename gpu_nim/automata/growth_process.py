@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import Automaton, as_automaton
+from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.cell_sources import CellSource, Newborns, split
 from gpu_nim.automata.columns import DEFAULT_COLUMNS, ColumnRecorder
 from gpu_nim.automata.growth import Growth, Table
-from gpu_nim.automata.user_defined import describe
+from gpu_nim.automata.user_defined import as_automaton, describe
 from gpu_nim.backends.communicator import ALONE, gather_cells
 from gpu_nim.backends.interface import Backend, Batch, Engine, EngineChoice, State
 from gpu_nim.backends.selection import select
@@ -55,7 +55,7 @@ class Snapshot(ArrayValue):
 
     automaton: Automaton
     generations: int
-    births: NDArray[np.uint64]
+    births: NDArray[np.integer]
     checksums: NDArray[np.uint64]
     state: State
     columns: tuple[str, ...]
@@ -127,7 +127,7 @@ class GrowthProcess:
         repeats, most = self.automaton.repeats, _GENERATIONS_LIMIT
         self._way_on = f"; {argument('engine')} macro-cells jumps there" if repeats else ""  # in refusals
         if repeats and isinstance(generations, int) and generations > most:
-            raise UsageError(f"{argument('generations')} is at most {most} one by one, got {short_repr(generations)}{self._way_on}")
+            raise UsageError(f"generations is at most {most} one by one, got {short_repr(generations)}{self._way_on}")
         self.generations = generations = integer("generations", generations, 0, most)
         if every is not None:
             every = integer("every", every, 1)
@@ -138,7 +138,7 @@ class GrowthProcess:
         self.tested = -1
         self._every = every or generations + 1
         self._general = general
-        self._births: list[NDArray[np.uint64]] = []
+        self._births: list[NDArray[np.integer]] = []
         self._checksums: list[NDArray[np.uint64]] = []
         self._seconds = 0.0
         self._engine: Engine | None = None
@@ -190,7 +190,7 @@ class GrowthProcess:
             self._births.append(batch.births)
             self._checksums.append(batch.checksums)
             self._check(own)
-            yield batch
+            yield replace(batch, births=batch.births.astype(np.int64))
             if elapsed > _LONG:
                 stride = max(1, stride // 2)
             elif elapsed < _SHORT:
@@ -286,7 +286,7 @@ class GrowthProcess:
         """Grow to the end, and return the growth, whose cells are read from `source` or otherwise grown again on demand."""
         for _ in self if self.generation < self.generations else ():
             pass
-        births = np.concatenate(self._births)
+        births = np.concatenate(self._births).astype(np.int64)
         alone = self._backend if self.ranks.size == 1 else self._backend.on_rank(ALONE)
         return Growth(
             self.automaton.name,

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.catalogue import Automaton, as_automaton
+from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.domains import Box, domain_of
 from gpu_nim.automata.trees import canonical_hash, tree_of_rows
+from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES, installed
 from gpu_nim.backends.numpy.macro_cells import MacroCells, cube, index
 from gpu_nim.backends.numpy.row_tables import Numbers
-from gpu_nim.model.arguments import IntLike, argument, integer, short_repr, vectors
+from gpu_nim.model.arguments import IntLike, integer, short_repr, size_text, vectors
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.process import host_memory
 from gpu_nim.model.rule import Cell, Rule
@@ -177,8 +178,8 @@ class MacroGrowth:
             if ratio > 0.7 * 2**self._rule.dimension and (blocks > _MANY or forecast > self._free):
                 raise InsufficientMemoryError(
                     f"{self.automaton.name} does not repeat itself: {ratio:.1f} times as many blocks from generation "
-                    f"{1 << scale - 1} to {1 << scale}, so that {last} would take about {blocks:,} blocks, {forecast:,} "
-                    f"bytes, of which {self._free:,} are free; grow it without macro-cells"
+                    f"{1 << scale - 1} to {1 << scale}, so that {last} would take about {blocks:,} blocks, "
+                    f"{size_text(forecast)}, of which {size_text(self._free)} are free; grow it without macro-cells"
                 )
 
     def _widen_for(self, last: int) -> None:
@@ -239,9 +240,7 @@ class MacroGrowth:
     def _box(self, corners: Iterable[Cell]) -> Box:
         box = vectors("within", corners)
         if [len(corner) for corner in box] != [self._rule.dimension] * 2:
-            raise UsageError(
-                f"{argument('within')} must be two corners of {self._rule.dimension} coordinates, got {short_repr(box)}"
-            )
+            raise UsageError(f"within must be two corners of {self._rule.dimension} coordinates, got {short_repr(box)}")
         return box[0], box[1]
 
     def population(self, box: Box | None = None) -> int:

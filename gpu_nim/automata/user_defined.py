@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE, Automaton, user_defined
-from gpu_nim.model.arguments import integers, vectors
+from gpu_nim.automata.golly_rules import rule_of_golly
+from gpu_nim.model.arguments import argument, integers, short_repr, vectors
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Rule, Symmetry
 
@@ -51,6 +52,24 @@ def define(
 def _stated(rule: Rule) -> tuple[object, ...]:
     """What makes two rules the same, however they list it and grow it."""
     return rule.dimension, {*rule.offsets}, rule.births, {*rule.seeds}, rule.octant, rule.universe, rule.touches
+
+
+def as_automaton(automaton: str | Automaton | Rule) -> Automaton:
+    """Return the automaton of a name or of Golly's notation, or of a rule the catalogue's that has it or else a user-defined one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if isinstance(automaton, Automaton):
+        return automaton
+    if isinstance(automaton, Rule):
+        return next((known for known in CATALOGUE.values() if known.rule == automaton), None) or user_defined(automaton)
+    if not isinstance(automaton, str):
+        raise UsageError(f"automaton must be a name, a rule of Golly, a Rule or an Automaton, got {short_repr(automaton)}")
+    if (last := automaton.rpartition(":")[2]).isdigit():
+        given = f"the last generation is given by {argument('generations')} {last}"
+        raise UsageError(f"automaton must be a name, got {automaton!r}: {given}")
+    return define(*rule_of_golly(automaton)) if "/" in automaton else CATALOGUE.find(automaton)
 
 
 def describe(rule: Rule) -> dict[str, Any]:

@@ -15,22 +15,22 @@ The CUDA backend counts on the host, too, where values have more limbs than its 
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.host_enumeration import maxima, totals, tried
-from gpu_nim.model.arrays import U64, Integers, to_limbs
+from gpu_nim.model.arrays import U64, Integers, sum_of, to_limbs
 from gpu_nim.model.process import cores
 
 _CACHE_ENTRIES = 1 << 19  # table entries that stay in the last-level cache: 4 MiB of uint64
 _BLOCK_BITS = 17  # beyond this a longer block saves no significant call overhead
-_WIDE_BITS = 7  # values of several limbs: table entries of one digit if possible, and many blocks at once
-_WIDE_VALUES = 1 << 13  # of these at once: all their digits stay in the second-level cache
-_DIGIT, _DIGIT_MASK = 28, (1 << 28) - 1
-_MAX_PRODUCTS = 255  # of 56 bits that, with a carry, add up to 64
+_WIDE_BITS = range(8, 15)  # values of several limbs: blocks that are longer than 2^7 multiply each limb of a row whole
+_WIDE_VALUES = 1 << 16  # of these at once: calls take little time, and a part of the last-level cache is enough
+_MAX_HIGH = 1 << 50  # so that roundings of it, of one 2^53rd each, stay small
+_ROUND = 1.5 * 2.0**52  # the unit of the last place of a double near it is 1
 _THREADED = 1 << 20  # values from which on threads are used
 _COUNTED_BITS = 18  # values counted at a time
 _CHUNK = 1 << 25
@@ -52,6 +52,14 @@ class Rows(Protocol):
     """A sequence cut into blocks, as far as an engine needs to know it: the source of a range's rows."""
 
     dimension: int
+
+    def columns(self, bits: int, limbs: int) -> Integers:
+        """Return the table of blocks of 2^bits indices, shape (dimension, 2^bits).
+
+        Args:
+            bits: a block holds 2^bits indices.
+            limbs: 64-bit words of a value.
+        """
 
     def rows(self, first: int, stop: int, bits: int, limbs: int) -> Integers:
         """Return the rows of blocks `first` to `stop - 1`, shape (blocks, dimension).
@@ -77,13 +85,21 @@ class Rows(Protocol):
 
 
 class HostTable(NamedTuple):
-    """A table of `dimension` columns, 2^m entries each, the limbs of the values it makes, and, where these are several
-    and the sums of products fit a word, its entries by digits of 28 bits.
+    """A table of 2^m entries a column.
+
+    Attributes:
+        columns: uint64, shape (dimension, 2^m), of several limbs (dimension words, 2^m) with the words of each column in order.
+        limbs: those of the values it makes.
+        peaks: the largest entry of each column, Python integers, for several limbs.
+        doubles: the columns, rounded, for several limbs.
+        parts: into how many parts a limb of a row is cut, for several limbs.
     """
 
-    columns: Integers
+    columns: U64
     limbs: int
-    digits: list[list[U64]] | None
+    peaks: Integers
+    doubles: NDArray[np.float64]
+    parts: int
 
 
 class HostCounting:
@@ -112,15 +128,19 @@ class HostCounting:
         """
         return _CHUNK if limbs == 1 else _CHUNK >> 5
 
-    def block_bits(self, dimension: int, limbs: int) -> int:
+    def block_bits(self, source: Rows, limbs: int, size: int) -> int:
         """Return m: blocks of 2^m indices are the fastest ones.
 
         Args:
-            dimension: the rows of the table.
+            source: the sequence.
             limbs: 64-bit words of a value.
+            size: the number of values.
         """
-        most = _BLOCK_BITS if limbs == 1 else _WIDE_BITS
-        return max(4, min(most, _CACHE_ENTRIES.bit_length() - 1 - (dimension - 1).bit_length()))
+        if limbs == 1:
+            return max(4, min(_BLOCK_BITS, _CACHE_ENTRIES.bit_length() - 1 - (source.dimension - 1).bit_length()))
+        # Tables and rows are made of Python integers: there are about as many of either.
+        shorter = _WIDE_BITS[: max(0, size.bit_length() // 2 - 7)]
+        return max(takewhile(lambda bits: _wide(source.columns(bits, limbs), limbs).parts == 1, shorter), default=7)
 
     def table(self, columns: Integers, limbs: int) -> Any:
         """Return a table as the engine stores it.
@@ -129,10 +149,7 @@ class HostCounting:
             columns: shape (dimension, 2^m), uint64 for limbs = 1 and object otherwise.
             limbs: 64-bit words of a value.
         """
-        if limbs == 1:
-            return HostTable(columns, limbs, None)
-        digits = [_digits(column) for column in columns]
-        return HostTable(columns, limbs, digits if sum(map(len, digits)) <= _MAX_PRODUCTS else None)
+        return _wide(columns, limbs) if limbs > 1 else HostTable(columns, 1, columns[:0], columns[:0].astype(np.float64), 1)
 
     def rows(self, source: Rows, first: int, stop: int, bits: int, limbs: int) -> Any:
         """Return the rows of blocks `first` to `stop - 1` as `fill`, `lengths` and `residues` take them.
@@ -157,21 +174,19 @@ class HostCounting:
             skip: the first value written, counted from the first block's first.
             out: an array of the host, of shape (n,) for limbs = 1 and (n, limbs) otherwise.
         """
-        length = table.columns.shape[1]
-        blocks = -(-(skip + len(out)) // length)
-        per_thread = -(-blocks // self.threads)
-
-        def work(first: int) -> None:
-            start = max(0, first * length - skip)
-            stop = min(len(out), (first + per_thread) * length - skip)
-            _fill(table, rows[first:], skip + start - first * length, out[start:stop])
-
-        firsts = range(0, blocks, max(1, per_thread))
-        if len(firsts) <= 1 or len(out) < _THREADED:
+        if len(out) < _THREADED:
             _fill(table, rows, skip, out)
             return
+        from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
+
+        length = table.columns.shape[1]
+
+        def work(part: tuple[int, int, int, int]) -> None:
+            at, size, block, offset = part
+            _fill(table, rows[block:], offset, out[at : at + size])
+
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(work, firsts))
+            list(pool.map(work, _stretches(length, skip, len(out), -(-(skip + len(out)) // (length * self.threads)))))
 
     def values(self, table: Any, rows: Any, skip: int, size: int) -> Any:
         """Return values `skip` to `skip + size - 1` of some blocks as a new array of the engine's own device.
@@ -193,24 +208,26 @@ class HostCounting:
         """Return how many of the values have each length, without storing the values; arguments as for `values`."""
         total, counts = 0, np.zeros(64 * table.limbs + 1, np.int64)
         for values in self._chunks(table, rows, skip, size):
-            total += int(values.sum(dtype=np.uint64)) if table.limbs == 1 else sum(values.tolist())
-            counts += _lengths(values, len(counts))
+            total += sum_of(values)
+            counts += np.bincount(_lengths(values), minlength=len(counts))
         return Lengths(total & ((1 << 64 * table.limbs) - 1), counts)
 
     def residues(self, table: Any, rows: Any, skip: int, size: int, modulus: int) -> NDArray[np.int64]:
         """Return how many of the values leave each residue of a modulus of at least 1, shape (modulus,); else as for `values`."""
-        counts = np.zeros(modulus, np.int64)
+        counts, word = np.zeros(modulus, np.int64), np.uint64((1 << 64) % modulus)
         for values in self._chunks(table, rows, skip, size):
-            remainders = (values % (np.uint64(modulus) if table.limbs == 1 else modulus)).astype(np.int64)
-            np.add.at(counts, remainders, 1)  # bincount would walk over all classes for each chunk
+            remainders: Any = np.uint64(0)
+            for limb in values.reshape(len(values), -1).T[::-1]:
+                remainders = (remainders * word + limb % np.uint64(modulus)) % np.uint64(modulus)
+            np.add.at(counts, remainders.astype(np.int64), 1)  # bincount would walk over all classes for each chunk
         return counts
 
-    def _chunks(self, table: HostTable, rows: Integers, skip: int, size: int) -> Iterator[Integers]:
+    def _chunks(self, table: HostTable, rows: Integers, skip: int, size: int) -> Iterator[U64]:
         length = table.columns.shape[1]
-        chunk = max(length, 1 << _COUNTED_BITS) if table.limbs == 1 else length
-        scratch = np.empty(min(size, chunk), np.uint64 if table.limbs == 1 else object)
+        chunk = max(length, 1 << _COUNTED_BITS)
+        scratch = np.empty((min(size, chunk), table.limbs)[: table.limbs], np.uint64)
         for _, count, block, offset in _stretches(length, skip, size, chunk // length):
-            _multiply(table.columns, rows[block:], offset, scratch[:count])
+            _fill(table, rows[block:], offset, scratch[:count])
             yield scratch[:count]
 
     def try_totals(self, piles: int, limit: int, first: int, stop: int) -> NDArray[np.int64]:
@@ -235,55 +252,69 @@ class HostCounting:
         return tried(piles, limit, first, stop, maxima, self.threads)
 
 
+def _wide(columns: Integers, limbs: int) -> HostTable:
+    """A table for values of several limbs."""
+    columns = columns & ((1 << 64 * limbs) - 1)
+    peaks = columns.max(axis=1)
+    count = max(1, -(-int(peaks.max()).bit_length() // 64))
+    words = to_limbs(columns, count).transpose(0, 2, 1).reshape(-1, columns.shape[1])
+    largest = (len(words) + 8) * sum(words.max(axis=1).tolist())
+    parts = next(parts for parts in (1, 2, 4, 8) if largest << 64 // parts < _MAX_HIGH << 64)
+    return HostTable(words, limbs, peaks, words.astype(np.float64), parts)
+
+
 def _fill(table: HostTable, rows: Integers, skip: int, out: U64) -> None:
-    if table.limbs == 1:
-        _multiply(table.columns, rows, skip, out)
-    elif table.digits is not None:
-        _fill_by_digits(table.digits, table.limbs, rows, skip, out)
-    else:
-        length = table.columns.shape[1]
-        wide = np.empty(length, object)
-        for at, size, block, offset in _stretches(length, skip, len(out), 1):
-            _multiply(table.columns, rows[block:], offset, wide[:size])
-            out[at : at + size] = to_limbs(wide[:size], table.limbs)
+    """Write values `skip` to `skip + len(out) - 1`; of several limbs as many as the bound on some thousand values says.
+
+    A limb of the rows, or a part of each limb, times the table, with what is left over from the limb before, is p. The limb of the
+    values is p modulo 2^64, and p / 2^64 - (p modulo 2^64) / 2^64 is left over. That is an integer below `_MAX_HIGH`, and so found
+    by rounding: p / 2^64 is added up in doubles, with fewer roundings than the table has columns and 8, and `table.parts` is such
+    that they add up to less than a quarter.
+    """
+    columns, limbs, peaks, doubles, parts = table
+    if limbs == 1:
+        _multiply(columns, rows, skip, out)
+        return
+    length, count, part_bits = columns.shape[1], len(columns) // len(peaks), 64 // parts
+    rows = rows[: -(-(skip + len(out)) // length)] & ((1 << 64 * limbs) - 1)
+    bounds, words = rows @ peaks, np.zeros((*rows.shape, count - 1 + limbs), np.uint64)
+    words[:, :, count - 1 :] = to_limbs(rows, limbs)
+    for at, size, block, offset in _stretches(length, skip, len(out), max(1, _WIDE_VALUES // length)):
+        here = words[block : block + -(-(offset + size) // length)]
+        needed = min(limbs, -(-int(bounds[block : block + len(here)].max()).bit_length() // 64))
+        values = out[at : at + size]
+        values[:, needed:] = 0
+        left: list[Any] = [np.uint64(0)] * parts
+        spilled: list[Any] = [np.uint64(0)] * parts
+        for limb in range(needed):
+            row = here[:, :, limb : limb + count][:, :, ::-1].reshape(len(here), -1)
+            for i in range(parts):
+                shift = np.uint64(part_bits * i)
+                part = row >> shift & np.uint64((1 << part_bits) - 1)
+                low = np.einsum("bd,dl->bl", part, columns)
+                if limb:
+                    low += left[i]
+                if limb + 1 < needed:
+                    left[i] = _high(np.einsum("bd,dl->bl", part * 2.0**-64, doubles), low)
+                if i == 0:
+                    total, carry = low, np.uint64(0)
+                else:
+                    for term in (low << shift, spilled[i]):
+                        total = total + term
+                        carry = carry + (total < term)
+                    spilled[i] = low >> np.uint64(64) - shift
+            spilled[-1] = spilled[-1] + carry
+            values[:, limb] = total.ravel()[offset : offset + size]
 
 
-def _fill_by_digits(columns: list[list[U64]], limbs: int, rows: Integers, skip: int, out: U64) -> None:
-    """Write values of several limbs, by digits of 28 bits."""
-    length = max(len(digit) for column in columns for digit in column)
-    blocks = max(1, _WIDE_VALUES // length)
-    for at, size, block, offset in _stretches(length, skip, len(out), blocks):
-        here = rows[block : block + -(-(offset + size) // length)]
-        sums = [np.zeros((len(here), length), np.uint64) for _ in range(-(-64 * limbs // _DIGIT))]
-        product: Any = np.empty_like(sums[0])
-        for c, column in enumerate(columns):
-            for i, row_digit in enumerate(_digits(here[:, c])):
-                for j, column_digit in enumerate(column):
-                    # Values fit their limbs, so everything beyond the last sum is zero.
-                    if i + j < len(sums):
-                        np.multiply(row_digit[:, None], column_digit, out=product)
-                        np.add(sums[i + j], product, out=sums[i + j])
-        _carry(sums, offset, out[at : at + size])
-
-
-def _digits(values: Integers) -> list[U64]:
-    """Python integers by their digits of 28 bits, lowest first, in as many arrays as the longest of them needs."""
-    longest = max(int(value).bit_length() for value in values)
-    return [((values >> shift) & _DIGIT_MASK).astype(np.uint64) for shift in range(0, longest, _DIGIT)]
-
-
-def _carry(sums: list[U64], offset: int, out: U64) -> None:
-    """Add up sums[i] 2^(28 i) into limbs, beginning at value `offset` of the sums."""
-    out[:] = 0
-    carry: Any = np.uint64(0)
-    for i, total in enumerate(sums):
-        digit = total.ravel()[offset : offset + len(out)] + carry
-        carry = digit >> np.uint64(_DIGIT)
-        digit &= np.uint64(_DIGIT_MASK)
-        limb, shift = divmod(_DIGIT * i, 64)
-        out[:, limb] |= digit << np.uint64(shift)
-        if shift > 64 - _DIGIT and limb + 1 < out.shape[1]:
-            out[:, limb + 1] |= digit >> np.uint64(64 - shift)
+def _high(near: NDArray[np.float64], low: U64) -> U64:
+    """Return the integers nearest to near - low / 2^64, at least 0 and below 2^51."""
+    fraction = low >> np.uint64(12)
+    fraction |= np.float64(1).view(np.uint64)
+    near -= fraction.view(np.float64)  # 1 + low / 2^64
+    near += 1 + _ROUND
+    high: U64 = near.view(np.uint64)
+    return np.subtract(high, np.float64(_ROUND).view(np.uint64), out=high)
 
 
 def _stretches(length: int, skip: int, size: int, blocks: int) -> Iterator[tuple[int, int, int, int]]:
@@ -296,10 +327,10 @@ def _stretches(length: int, skip: int, size: int, blocks: int) -> Iterator[tuple
         at += part
 
 
-def _multiply(columns: Integers, rows: Integers, skip: int, out: Integers) -> None:
+def _multiply(columns: U64, rows: U64, skip: int, out: U64) -> None:
     """Write values `skip` to `skip + len(out) - 1` of rows times columns, one block after the other."""
     dimension, length = columns.shape
-    room: Any = np.empty(length, columns.dtype)
+    room: Any = np.empty(length, np.uint64)
     for at, size, block, offset in _stretches(length, skip, len(out), 1):
         piece, scratch = out[at : at + size], room[:size]
         row = rows[block]
@@ -310,15 +341,10 @@ def _multiply(columns: Integers, rows: Integers, skip: int, out: Integers) -> No
             np.add(piece, scratch, out=piece)
 
 
-def _lengths(values: Integers, size: int) -> NDArray[np.int64]:
-    """Count values by their number of binary digits, exactly: a float would round 2^64 - 1 up to 65 digits."""
-    if values.dtype == object:
-        return np.bincount([value.bit_length() for value in values.tolist()], minlength=size)
-    digits = np.zeros(len(values), np.int64)
-    rest = values.copy()
-    for shift in (32, 16, 8, 4, 2, 1):
-        high = rest >= np.uint64(1 << shift)
-        digits += high * shift
-        rest >>= (high * np.uint64(shift)).astype(np.uint64)
-    digits += rest.astype(np.int64)
-    return np.bincount(digits, minlength=size)
+def _lengths(values: U64) -> NDArray[np.int64]:
+    """The numbers of binary digits, exactly: the second digit is cleared, so that no double is rounded up to the next length."""
+    lengths = np.zeros(len(values), np.int64)
+    for i, limb in enumerate(values.reshape(len(values), -1).T):
+        exponents = (limb & ~(limb >> np.uint64(1))).astype(np.float64).view(np.int64) >> 52
+        np.copyto(lengths, exponents + (64 * i - 1022), where=limb > 0)
+    return lengths

@@ -1,7 +1,6 @@
 """P-positions of Nim by enumerating all tuples of piles, on the host with NumPy."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import product
 from typing import NamedTuple
@@ -98,6 +97,8 @@ def tried(
             for at in range(0, len(some.totals), rows):
                 counts += histogram(tails, some.slice(at, at + rows), limit)
         return counts
+
+    from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
 
     with ThreadPoolExecutor(threads) as pool:
         counts: NDArray[np.int64] = sum(pool.map(work, range(first, stop)), np.zeros(limit + 1, np.int64))

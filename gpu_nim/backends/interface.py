@@ -6,17 +6,19 @@ nothing.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.rule import Rule
-from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 from gpu_nim.model.work import OnStep, no_progress
+
+if TYPE_CHECKING:
+    from gpu_nim.backends.host_counting import HostCounting
+    from gpu_nim.model.tracing import Cones, Hits, Rays, Scene
 
 #: A growth's state as named host arrays, from which either backend can resume.
 State = dict[str, NDArray[np.generic]]
@@ -28,7 +30,7 @@ class Batch(ArrayValue):
 
     Attributes:
         first: the first of these generations.
-        births: the number of newborns of each, uint64 of shape (g,).
+        births: the number of newborns of each, of shape (g,): uint64 of an engine, int64 of a `GrowthProcess`.
         checksums: uint64 of shape (g,) (see `gpu_nim.model.digest`).
         cells: the newborns, shape (sum of births, d), by generation and in lexicographic order within each, or None where they were
             not requested; int32, or int64 where sums or differences of coordinates need it.
@@ -36,7 +38,7 @@ class Batch(ArrayValue):
     """
 
     first: int
-    births: NDArray[np.uint64]
+    births: NDArray[np.integer]
     checksums: NDArray[np.uint64]
     cells: NDArray[np.integer] | None = None
     section: NDArray[np.uint64] | None = None
@@ -126,14 +128,14 @@ class Tracer(Protocol):
     #: The number of threads that call it efficiently.
     threads: int
 
-    def trace(self, rays: Rays) -> Hits:
+    def trace(self, rays: "Rays") -> "Hits":
         """Return what each ray hits first.
 
         Args:
             rays: the rays.
         """
 
-    def blocked(self, cones: Cones) -> NDArray[np.uint8]:
+    def blocked(self, cones: "Cones") -> NDArray[np.uint8]:
         """Return how many of the cubes along each cone are in the scene's box and not known to be empty, (k, n).
 
         Args:
@@ -177,10 +179,10 @@ class Backend(Protocol):
             InsufficientMemoryError: no device has the memory for it.
         """
 
-    def counting(self) -> HostCounting:
+    def counting(self) -> "HostCounting":
         """Return the engine that fills and counts ranges and tries tuples."""
 
-    def tracer(self, scene: Scene) -> Tracer:
+    def tracer(self, scene: "Scene") -> Tracer:
         """Return what traces rays through a scene; both backends give the same results, to the last bit.
 
         Args:

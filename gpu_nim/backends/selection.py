@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.interface import Backend
-from gpu_nim.model.arguments import short_repr
+from gpu_nim.model.arguments import argument, short_repr
 from gpu_nim.model.errors import BackendError, UsageError, message_of
 
 NAMES = ("auto", "cuda", "numpy")
@@ -59,7 +59,7 @@ def select(
             raise UsageError("threads must be left out with a backend object, which has its own")
         return name
     if name == "cuda" and threads is not None:
-        raise UsageError(f"threads is for growth on NumPy, with --backend numpy, got {short_repr(str(threads))} and backend 'cuda'")
+        raise UsageError(f"threads is for {argument('backend')} numpy, got {short_repr(str(threads))} and backend 'cuda'")
     if name != "numpy" and threads is None:
         obstacle = cuda_obstacle(number or 0)
         if obstacle is None:

@@ -68,8 +68,8 @@ def nim_floor(generations: int, births: int) -> Floor:
 
 
 def exactly_one_floor(generations: int, births: int, symmetry: Symmetry) -> Floor:
-    """Exactly-one growth: 50 bytes a birth in the fundamental domain, as counted for bricks of 4 x 8 x 64 cells."""
-    return Floor(copied=50 * births / symmetry.order(3), launches=generations)
+    """Exactly-one growth: 28 bytes a birth in the fundamental domain, as counted for bricks of 256 cells."""
+    return Floor(copied=28 * births / symmetry.order(3), launches=generations)
 
 
 def range_floor(values: int, dimension: int, limbs: int, *, stored: bool) -> Floor:

@@ -18,7 +18,7 @@ import click
 from click.shell_completion import CompletionItem, shell_complete
 
 from gpu_nim._version import __version__
-from gpu_nim.cli.command import Helpful, color_option, coloured_by_environment, memory_option
+from gpu_nim.cli.command import Helpful, coloured_by_environment, memory_option
 from gpu_nim.cli.errors import SIGNALS, Terminated, explain
 from gpu_nim.cli.output import report
 from gpu_nim.model.arguments import LONGEST_DIGITS
@@ -85,28 +85,22 @@ class LazyGroup(Helpful, click.Group):
         command = getattr(import_module(f"gpu_nim.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
         if not any(param.name == "memory" for param in command.params):
-            command.params += [memory_option(), color_option()]
+            command.params += [memory_option()]
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and words that other programs have for commands; without any, print the help and exit."""
+        """Parse the arguments; without any, print the help and exit."""
         if not args and not ctx.resilient_parsing:  # newer releases of click take that for wrong use
             click.echo(ctx.get_help())
             ctx.exit()
-        match args:
-            case ["help", *rest]:
-                args = [*rest, "--help"]
-            case ["version", *rest]:
-                args = ["--version", *rest]
-            case ["plot" | "draw", *rest]:
-                args = ["render", *rest]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; UsageError where there is none, which suggests similar ones."""
         name = args[0]
         if not (name.startswith("-") or ctx.resilient_parsing or name in COMMANDS):
-            raise UsageError(f"no command is called {name!r}{close(name, COMMANDS) or ': --help lists the commands'}")
+            hint = "; gpunim nim explains a position" if name[:1].isdigit() else ": --help lists the commands"
+            raise UsageError(f"no command is called {name!r}{close(name, COMMANDS) or hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -214,13 +208,15 @@ _EXAMPLES = {
 @click.group(
     cls=LazyGroup,
     examples=_EXAMPLES,
-    params=[color_option()],
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, prog_name="gpunim")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone."""
+    """Grow, count, solve and draw the fractals of Nim, on an NVIDIA GPU or on NumPy alone.
+
+    Text is coloured on a terminal, unless NO_COLOR is set, and elsewhere if FORCE_COLOR is.
+    """
     name = context.invoked_subcommand
     if mpi_rank() is not None and name != _ON_RANKS:  # each of them would do all of it
-        raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it without mpirun")
+        raise UsageError(f"only {_ON_RANKS} divides its work among ranks, got {name}: start it as one process")

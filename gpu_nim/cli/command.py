@@ -1,11 +1,10 @@
-"""What commands are made of: help that fits any terminal and has examples, types of parameters, and the options that several have.
+"""What commands are made of: help that has examples, types of parameters, and the options that several have.
 
 Help ends with lists made from catalogues. Numbers are read by `gpu_nim.model.arguments`.
 """
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
 from math import nan
 from pathlib import Path
@@ -13,45 +12,11 @@ from typing import Any
 
 import click
 
-from gpu_nim.model.arguments import arguments_written, parse_integer, parse_size
+from gpu_nim.model.arguments import arguments_written, parse_integer, parse_integers, parse_size
 from gpu_nim.model.errors import close
 from gpu_nim.model.registry import one_of
 
-_WIDTH = 80  # of the widest help
-_NARROWEST = 20
-_WORD = re.compile(r'(?:"[^"]*"|\S)+')  # of a shell
-_DESCRIBED = 28  # columns that descriptions have beside names, at least
-
 Listings = Mapping[str, Iterable[tuple[str, str]]]
-
-
-class Formatter(click.HelpFormatter):
-    """Help at the width of the terminal, which click takes to have 50 columns at least."""
-
-    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
-        columns = min(shutil.get_terminal_size().columns, max_width or _WIDTH)
-        super().__init__(indent_increment, width or max(columns - 2, _NARROWEST))
-
-    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names and descriptions in two columns, the second with most of a narrow terminal."""
-        super().write_dl(list(rows), min(col_max, max(self.width - _DESCRIBED, 8)), col_spacing)
-
-    def write_heading(self, heading: str) -> None:
-        """Write the heading of a section."""
-        super().write_heading(click.style(heading, bold=True))
-
-    def write_command(self, line: str) -> None:
-        """Write a command line, continued as in a shell where it is too long."""
-        lines = [""]
-        for word in _WORD.findall(line):
-            if lines[-1] and self.current_indent + len(f"{lines[-1]} {word} \\") > self.width:
-                lines.append("  ")
-            lines[-1] += f" {word}" if lines[-1].strip() else word
-        self.write(" \\\n".join(f"{'':{self.current_indent}}{each}" for each in lines) + "\n")
-
-
-class _Context(click.Context):
-    formatter_class = Formatter
 
 
 class Helpful(click.Command):
@@ -64,8 +29,6 @@ class Helpful(click.Command):
         options: returns the options that come before the command's own; called whenever the command is.
         extra: as for `click.Command`.
     """
-
-    context_class = _Context
 
     def __init__(
         self,
@@ -88,13 +51,12 @@ class Helpful(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lists and the examples."""
-        assert isinstance(formatter, Formatter)
         for title, rows in self._listings().items():
             with formatter.section(title):
                 formatter.write_dl(list(rows))
         with formatter.section("Examples"):
             for line, about in self.examples.items():
-                formatter.write_command(line)
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
                 with formatter.indentation():
                     formatter.write_text(about)
 
@@ -132,6 +94,16 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic only in new 
             return self._parse(value)
         except ValueError as error:
             self.fail(f"{error}.", param, ctx)
+
+
+class _File(click.Path):
+    """The path of a file, which is not empty: as a path it would be the working directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if value == "":
+            self.fail("expected the name of a file, got ''.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # generic only in new releases of click
@@ -198,15 +170,7 @@ def _parse_cells(text: str) -> tuple[tuple[int, ...], ...]:
 
 def _parse_seeds(text: str) -> Path | tuple[tuple[int, ...], ...]:
     """Cells, or a file that has them."""
-    return Path(text) if text.endswith((".rle", ".rle3")) else _parse_cells(text)
-
-
-def _parse_integers(text: str) -> tuple[int, ...]:
-    """Integers such as 1,3."""
-    try:
-        return tuple(map(parse_integer, text.split(",")))
-    except ValueError as error:
-        raise ValueError(f"{error}, and several are separated by commas") from None
+    return Path(text) if re.search(r"/|\.[A-Za-z]", text) else _parse_cells(text)
 
 
 def memory_option() -> click.Option:
@@ -222,20 +186,8 @@ def memory_option() -> click.Option:
     return click.Option(["--memory"], type=size, envvar=VARIABLE, show_envvar=True, expose_value=False, callback=limit, help=text)
 
 
-def color_option() -> click.Option:
-    """Return the option that colours what a command prints, or does not."""
-
-    def choose(ctx: click.Context, _: click.Parameter, when: str | None) -> None:
-        if when is not None:
-            ctx.color = {"auto": coloured_by_environment(), "always": True, "never": False}[when]
-
-    text = "Colour what is printed; auto does on a terminal, or as NO_COLOR and FORCE_COLOR say.  [default: auto]"
-    when = Choice(("auto", "always", "never"))
-    return click.Option(["--color"], type=when, is_eager=True, expose_value=False, callback=choose, help=text)
-
-
 def coloured_by_environment() -> bool | None:
-    """Return whether text is coloured where `--color` is not given, as NO_COLOR and FORCE_COLOR say; None for on a terminal."""
+    """Return whether text is coloured, as NO_COLOR and FORCE_COLOR say; None for on a terminal."""
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
@@ -246,13 +198,13 @@ def given(names: Collection[str]) -> frozenset[str]:
 
 
 BIGINT = Parsed("integer", parse_integer)
-FILE = click.Path(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
+FILE = _File(path_type=Path, readable=False)  # checked where it is opened, for a better message than click's
 PILE = integer(0, 10**10_000)  # printing the binary columns of longer ones takes minutes
 SIZE = integer(0)
 AMOUNT = integer(1)
 CELLS = Parsed("cells", _parse_cells)
 SEEDS = Parsed("cells", _parse_seeds)
-COUNTS = Parsed("integers", _parse_integers)
+COUNTS = Parsed("integers", parse_integers)
 RANGE = Parsed("start:stop", _parse_range)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -71,7 +71,8 @@ def count(at: int | None, span: tuple[int, int] | None, form: str, as_json: bool
 
     form = "json" if as_json else form
     if (at is None) == (span is None):
-        raise UsageError("give either --at N or --range START:STOP")
+        piles = "--piles K, and " if options["piles"] is None and options["sequence"] in dict(families()) else ""
+        raise UsageError(f"give {piles}either --at N or --range START:STOP")
     with arguments_written({"n": "--at" if span is None else "--range START"}):
         job = CountJob(n=range(*span) if span is not None else at, **options)  # type: ignore[arg-type]  # one of them is given
         if job.out is not None and form not in ("table", "json"):

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -67,6 +66,8 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None
             if os.environ.get(_DEBUG) or type(error).__name__ == "BdbQuit":  # a debugger's q
                 if mpi_rank() is None:
                     raise error
+                import traceback
+
                 traceback.print_exception(error, file=sys.__stderr__)  # the other ranks wait for this one's outcome
             sentence = f"this is a defect of gpunim, please report it: {type(error).__name__}: {error} ({_DEBUG}=1 shows where)"
     return 1, _one_line(sentence)
@@ -96,7 +97,8 @@ def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:
     known = (option for param in params for option in param.opts if option.startswith("--"))
     if error.option_name[1:].isdigit():
         return f"No such option {error.option_name!r}; negative numbers come after --"
-    return f"No such option {error.option_name!r}{close(name, known, prefix='--')}"
+    in_python = [f"; did you mean {max(param.opts, key=len)}?" for param in params if param.name == name[2:].replace("-", "_")]
+    return f"No such option {error.option_name!r}{(in_python or [close(name, known, prefix='--')])[0]}"
 
 
 def _one_line(message: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gpu_nim.cli.catalogues import SOURCE
-from gpu_nim.cli.command import FILE, Command, given, json_option
+from gpu_nim.cli.command import FILE, Command, given, json_option, number
 from gpu_nim.cli.output import emit_json, say
 from gpu_nim.cli.pictures import look_options
 from gpu_nim.render.exports import EXPORTS, PRINT_SIZE
@@ -31,7 +31,9 @@ _EXAMPLES = {
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help="The file: see the endings below.")
 @click.option("--printable", is_flag=True, help="One watertight object for a 3D printer.")
-@click.option("--print-size", type=float, help=f"The longest side of a printed object, in millimetres.  [default: {PRINT_SIZE:g}]")
+@click.option(
+    "--print-size", type=number(0, 10_000), help=f"The longest side of a print, in millimetres.  [default: {PRINT_SIZE:g}]"
+)
 @click.option("--stand", is_flag=True, help="A plate below a printable object, in which its lowest parts are set.")
 @look_options("view", "theme", "colour", "generations", "cut", "title")
 @json_option

@@ -10,7 +10,6 @@ import click
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.macro_cells import MacroGrowth
 from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
@@ -50,14 +49,17 @@ _EXAMPLES = {
     help='Grow an automaton of your own: the offsets of the cells that each cell touches, such as "1,1,0;1,0,1;0,1,1".',
 )
 @click.option(
-    "--birth", "births", type=COUNTS, help="With --offsets: the numbers of touches that give birth, such as 1 or 1,3.  [default: 1]"
+    "--birth",
+    "births",
+    type=COUNTS,
+    help="With --offsets: numbers of touches that give birth, such as 1,3 or 1-3.  [default: 1]",
 )
 @click.option(
     "--seed",
     "seeds",
     type=SEEDS,
-    help='Cells of generation 0, such as "0,0;5,0", with --offsets or AUTOMATON; or a pattern of Golly, .rle or .rle3, whose '
-    "rule is grown where neither is given.  [default: the origin]",
+    help='Cells of generation 0, such as "0,0;5,0", with --offsets or AUTOMATON; or a pattern of Golly, .rle, .rle3 or /dev/stdin, '
+    "whose rule is grown where neither is given.  [default: the origin]",
 )
 @click.option("--octant", is_flag=True, help="With --offsets: only cells without a negative coordinate.")
 @click.option("--backend", type=Choice(NAMES), default="auto", help="Where to grow; auto uses a GPU if there is one.")
@@ -106,7 +108,9 @@ def grow(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Grow AUTOMATON (see `gpunim automata`), by default nim, from its seed, and count the births of each generation.
+    """Grow AUTOMATON, from its seed, and count the births of each generation.
+
+    AUTOMATON is a name (see `gpunim automata`), by default nim, or a rule in Golly's notation, such as B1/S01234V or 3D0..26/1.
 
     With `mpirun -n RANKS` before it, ranks divide the growth among themselves.
     """
@@ -116,7 +120,7 @@ def grow(
     )
     jumps = options["engine"] == "macro-cells" and not plan
     if within is not None and not jumps:
-        raise UsageError(f"{argument('within')} needs {argument('engine')} macro-cells; others have {argument('section')}")
+        raise UsageError(f"within needs {argument('engine')} macro-cells; others have {argument('section')}")
     if jumps:
         facts = _jump(options | {"columns": columns, "no_verify": no_verify, "ranks": ranks}, within, quiet)
         emit_json(facts) if as_json else print_table(_jumped(facts))
@@ -128,7 +132,7 @@ def grow(
     here = mpi_rank()
     started = 1 if here is None else here.size
     if ranks not in (None, started):
-        raise UsageError(f"{argument('ranks')} is for a plan: mpirun starts ranks, and has started {started}, got {ranks}")
+        raise UsageError(f"ranks is for a plan: mpirun starts ranks, and has started {started}, got {ranks}")
     with ExitStack() as stack:
         begun: list[tuple[Run, Callable[[Batch], None]]] = []
 
@@ -145,7 +149,7 @@ def grow(
 
 def _planned(automaton: Automaton | None, generations: int | None, resume: Path | None, ranks: int | None, **options: Any) -> Plan:
     if resume is not None:
-        raise UsageError(f"{argument('plan')} is for a growth from its seed: leave out {argument('resume')}")
+        raise UsageError(f"plan is for a growth from its seed: leave out {argument('resume')}")
     last = GENERATIONS if generations is None else generations
     some = {name: options[name] for name in ("backend", "threads", "engine", "out", "parents")}
     return plan_growth(automaton or AUTOMATON, last, ranks=ranks, **some)
@@ -157,6 +161,8 @@ def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool)
         if value not in (None, False, "auto") and name not in ("automaton", "generations", "engine"):
             instead = f", and count a section by {argument('within')}" if name == "columns" else ""
             raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}{instead}")
+    from gpu_nim.automata.macro_cells import MacroGrowth  # here, for its start-up time
+
     last = GENERATIONS if options["generations"] is None else options["generations"]
     with step_progress(quiet) as step:
         growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, on_step=step)

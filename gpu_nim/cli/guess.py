@@ -45,9 +45,9 @@ _EXAMPLES = {
 def guess(source: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Guess formulas of a sequence: recurrences, digit matrices, generating functions, known sequences.
 
-    SOURCE is a family with --piles, an OEIS entry, an automaton, a file, numbers separated by commas or space, or - to read these
-    from stdin. Numbers that begin with a negative one come after --. Fractions p/q are multiplied by their least common
-    denominator.
+    SOURCE is a family with --piles, an OEIS entry, an automaton, a file, numbers separated by commas or space, also in lines of
+    the OEIS, or - to read these from stdin. Numbers that begin with a negative one come after --. Fractions p/q are multiplied by
+    their least common denominator.
 
     A formula that is printed holds for all terms, exactly. With it are printed how many equations hold beyond the numbers that were
     chosen to fit, and what is proved: no number of terms proves the rest. Formulas of too few such equations are marked WEAK. In

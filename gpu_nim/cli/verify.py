@@ -48,7 +48,8 @@ def verify(what: tuple[str, ...], show_list: bool, as_json: bool, **options: Any
 
     A growth's cells are compared with its births and checksums, and with the theorem of its automaton, or if there is none with a
     new growth by its rule, for about a minute; its parents, if it has them, with the rule. A conjecture without a counterexample is
-    listed as open. The exit status is 1 if a statement has a counterexample or a file an error.
+    listed as open. Where --upto is below all cases of a statement, its first are checked. The exit status is 1 if a statement has
+    a counterexample or a file an error.
     """
     if show_list:
         return _list(as_json)

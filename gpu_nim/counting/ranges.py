@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gpu_nim.backends.host_counting import HostCounting, Lengths
 from gpu_nim.counting.family import Family, check_range
-from gpu_nim.model.arrays import U64, to_limbs
+from gpu_nim.model.arrays import U64, sum_of, to_limbs
 from gpu_nim.model.errors import VerificationError
 
 #: Values in a chunk of a stream: 32 MiB of uint64.
 CHUNK = 1 << 22
 
-_HALVED = 1 << 18  # values, beyond which a range of long values is halved
 _SAMPLE = 1 << 18
 _LEADING, _SAMPLED = 4, 0.2  # binary digits of the first index that is tried, and seconds of the last one
 _STEEPEST = 1 + math.log2(3)  # power of the digits: a product of long integers for each of them, as Python multiplies
-_SUMMED = 1 << 16  # values that are added at a time
-_LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
 
 
 class Range:
@@ -43,7 +41,6 @@ class Range:
         self.family, self.start, self.stop, self.engine = family, start, stop, engine
         self.limbs = limbs_needed(family, start, stop)
         self._blocks = family.blocks()
-        self._tables: dict[int, Any] = {}  # by the limbs of the values that they make
 
     @property
     def size(self) -> int:
@@ -59,16 +56,7 @@ class Range:
         if not self.family.by_blocks:
             out[:] = to_limbs([self.family.value(n) for n in range(first, first + len(out))], self.limbs).reshape(out.shape)
             return
-        limbs = 1 if self.limbs == 1 else limbs_needed(self.family, first, first + len(out))
-        if limbs > 1 and len(out) > _HALVED:  # most of the parts of a range have no long value
-            middle = len(out) // 2
-            self.fill(first, out[:middle])
-            self.fill(first + middle, out[middle:])
-            return
-        if limbs < self.limbs:
-            out[:, limbs:] = 0
-            out = out[:, 0] if limbs == 1 else out[:, :limbs]
-        self.engine.fill(*self._factors(first, len(out), limbs), out)
+        self.engine.fill(*self._factors(first, len(out)), out)
 
     def values(self, first: int | None = None, stop: int | None = None) -> U64:
         """The values at first, ..., stop - 1, by default the whole range, in a new array."""
@@ -84,7 +72,7 @@ class Range:
 
     def device_values(self) -> Any:
         """The values of the whole range in a new array of the engine's device, uint64 of shape `self.shape(self.size)`."""
-        return self.engine.values(*self._factors(self.start, self.size, self.limbs), self.size)
+        return self.engine.values(*self._factors(self.start, self.size), self.size)
 
     def chunks(self, size: int = CHUNK) -> Iterator[tuple[int, U64]]:
         """The range as (index, values) chunks; each array is overwritten by the next chunk."""
@@ -108,29 +96,32 @@ class Range:
 
     def table_memory(self) -> int:
         """The bytes of the engine's memory for the table, and for the rows of a chunk, of which no values are kept."""
-        bits = self._block_bits(self.limbs)
-        return 8 * self.limbs * self._blocks.dimension * ((1 << bits) + (min(CHUNK, self.size) >> bits) + 2)
+        length = 1 << self._bits
+        return 8 * self.limbs * self._blocks.dimension * (length + min(CHUNK, self.size) // length + 2)
 
     def lengths(self, first: int, stop: int) -> Lengths:
         """How many of the values at first, ..., stop - 1 have each length, one by one."""
-        return self.engine.lengths(*self._factors(first, stop - first, self.limbs), stop - first)
+        return self.engine.lengths(*self._factors(first, stop - first), stop - first)
 
     def residues(self, first: int, stop: int, modulus: int) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Count the residues of the values at first, ..., stop - 1, one by one."""
-        return self.engine.residues(*self._factors(first, stop - first, self.limbs), stop - first, modulus)
+        return self.engine.residues(*self._factors(first, stop - first), stop - first, modulus)
 
-    def _block_bits(self, limbs: int) -> int:
+    @cached_property
+    def _bits(self) -> int:
         # A table longer than the range would take longer than the range.
-        return max(1, min(self.engine.block_bits(self._blocks.dimension, limbs), self.size.bit_length() - 4))
+        return max(1, min(self.engine.block_bits(self._blocks, self.limbs, self.size), self.size.bit_length() - 4))
 
-    def _factors(self, first: int, size: int, limbs: int) -> tuple[Any, Any, int]:
+    @cached_property
+    def _table(self) -> Any:
+        return self.engine.table(self._blocks.columns(self._bits, self.limbs), self.limbs)
+
+    def _factors(self, first: int, size: int) -> tuple[Any, Any, int]:
         """The table and the rows whose products have `size` values from `first` on, and how many come before these."""
-        bits = self._block_bits(limbs)
-        if limbs not in self._tables:
-            self._tables[limbs] = self.engine.table(self._blocks.columns(bits, limbs), limbs)
+        bits, limbs = self._bits, self.limbs
         high = first >> bits
         rows = self.engine.rows(self._blocks, high, ((first + size - 1) >> bits) + 1, bits, limbs)
-        return self._tables[limbs], rows, first - (high << bits)
+        return self._table, rows, first - (high << bits)
 
 
 def limbs_needed(family: Family, start: int, stop: int) -> int:
@@ -151,11 +142,7 @@ def with_checked_sum(family: Family, first: int, chunks: Iterable[U64]) -> Itera
     """
     total, at = 0, first
     for chunk in chunks:
-        for start in range(0, len(chunk), _SUMMED):
-            for limb, column in enumerate(chunk[start : start + _SUMMED].reshape(-1, chunk[:1].size).T):
-                # Halves of 32 bits: their sums cannot wrap below 2^32 values.
-                low, high = (int(half.sum(dtype=np.uint64)) for half in (column & _LOW, column >> _HALF))
-                total += low + (high << 32) << 64 * limb
+        total += sum_of(chunk)
         at += len(chunk)
         yield chunk
     if at > first and total != family.sum(first, at):

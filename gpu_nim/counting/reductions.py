@@ -23,7 +23,7 @@ from gpu_nim.backends.host_counting import HostCounting
 from gpu_nim.counting.blocks import Matrix, dyadic_blocks
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed
-from gpu_nim.model.arguments import argument, short_repr
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.arrays import Integers, to_integers
 from gpu_nim.model.errors import UsageError, VerificationError, close
 from gpu_nim.model.registry import Registry
@@ -89,12 +89,12 @@ class Reduction:
         entry = REDUCTIONS.get(name)
         if entry is None or (modulus and not entry.takes_modulus):
             known = ", ".join(each.written for each in REDUCTIONS.values())
-            raise UsageError(f"{argument('reduce')} must be among {known}, got {short_repr(text)}{close(name, REDUCTIONS)}")
+            raise UsageError(f"reduce must be among {known}, got {short_repr(text)}{close(name, REDUCTIONS)}")
         if not entry.takes_modulus:
             return cls(name)
         if re.fullmatch(r"[0-9]+", modulus) and 1 <= int(modulus) <= _MAX_MODULUS:
             return cls(name, int(modulus))
-        raise UsageError(f"{argument('reduce')} needs {entry.written} with M from 1 to {_MAX_MODULUS}, got {text!r}")
+        raise UsageError(f"reduce needs {entry.written} with M from 1 to {_MAX_MODULUS}, got {text!r}")
 
     @property
     def entry(self) -> ReductionEntry:

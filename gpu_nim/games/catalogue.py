@@ -172,10 +172,10 @@ def find(name: object) -> GameEntry:
 def is_inequalities(text: object) -> bool:
     """Whether a text is that of inequalities, and no name of a game.
 
-    >>> is_inequalities("3y <= x + z"), is_inequalities("x; y"), is_inequalities("nim")
+    >>> is_inequalities("z >= 2y"), is_inequalities("x; y"), is_inequalities("nim")
     (True, True, False)
     """
-    return isinstance(text, str) and bool(set(text) & set("<;"))
+    return isinstance(text, str) and bool(set(text) & set("<>≤≥=;"))
 
 
 def parameter_owners() -> dict[str, list[GameEntry]]:
@@ -226,9 +226,7 @@ def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict
     if not is_inequalities(game):
         return entry, dict(parameters)
     if "where" in parameters:
-        raise UsageError(
-            f"{argument('where')} must be left out where inequalities are the game, got {short_repr(parameters['where'])}"
-        )
+        raise UsageError(f"where must be left out where inequalities are the game, got {short_repr(parameters['where'])}")
     return entry, {"where": game}
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
+from gpu_nim.games.inequality import positive
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.theorems import BesideNim
-from gpu_nim.model.arguments import argument, parse_integer, parse_rational, short_repr
+from gpu_nim.model.arguments import argument, integer, parse_integer, parse_integers, short_repr
 from gpu_nim.model.errors import UsageError
 
 _MAX_SCANNED = 100_000  # values of a parameter
@@ -30,13 +32,6 @@ class ParameterType:
     ranges: bool = False
 
 
-def _positive(text: str) -> Fraction:
-    value = parse_rational(text)
-    if value <= 0:
-        raise ValueError
-    return value
-
-
 def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
     """Return the type of integers in a range, in any form that `gpu_nim.model.arguments` reads.
 
@@ -44,19 +39,13 @@ def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
         least: the least value.
         most: the largest value; None for no bound.
     """
-
-    def read(text: str) -> int:
-        value = parse_integer(text)
-        if value < least or (most is not None and value > most):
-            raise ValueError
-        return value
-
     without = f"an integer of at least {least}" if least else "a whole number"
-    return ParameterType("integer", without if most is None else f"an integer from {least} to {most}", read)
+    expected = without if most is None else f"an integer from {least} to {most}"
+    return ParameterType("integer", expected, lambda text: integer("text", parse_integer(text), least, most))
 
 
-RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", _positive, ranges=True)
-INTEGERS = ParameterType("integers", "integers such as 1,2,3", lambda text: tuple(map(parse_integer, text.split(","))))
+RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", partial(positive, "value"), ranges=True)
+INTEGERS = ParameterType("integers", "integers such as 1,2,3 or 1-3", parse_integers)
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,8 @@ class OctalCode(TakeAndBreak):
 
     def __post_init__(self) -> None:
         head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
-        if head.upper() not in ("", "0", "4", "8", "C") or not point or not tail or set(tail) - set(hexdigits):
+        bare = head.upper() in ("4", "8", "C")  # 4 is 4.0
+        if not (bare or (head in ("", "0") and tail)) or bool(point) != bool(tail) or set(tail) - set(hexdigits):
             raise UsageError(
                 f"code must be an octal code such as 0.77, or a hexadecimal code such as 0.3F or 8.08, got {short_repr(self.code)}"
             )

@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import LinearBounds
 from gpu_nim.games.game_graph import MAX_COORDINATES
-from gpu_nim.model.arguments import IntLike, integer, items, short_repr
+from gpu_nim.model.arguments import IntLike, integer, integers, items, parse_rational, short_repr
 from gpu_nim.model.errors import UsageError
 
 Vector = tuple[int, ...]
-Rational = Fraction | SupportsIndex | str | float
+Rational = Fraction | SupportsIndex | str
 
 _LARGEST = 2**62
 _USER_DEFINED = "inequalities"  # the name of a game that is read from a text
@@ -54,19 +54,14 @@ class Inequality:
     constant: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        try:
-            given = items("coefficients", self.coefficients, "rational numbers")
-            coefficients, constant = tuple(map(Fraction, given)), Fraction(self.constant)  # type: ignore[arg-type]
-        except (TypeError, ValueError, ArithmeticError):
-            quoted = short_repr((self.coefficients, self.constant))
-            raise UsageError(f"coefficients and constant must be rational numbers, got {quoted}") from None
-        object.__setattr__(self, "coefficients", coefficients)
-        object.__setattr__(self, "constant", constant)
+        given = items("coefficients", self.coefficients, "rational numbers")
+        object.__setattr__(self, "coefficients", tuple(_rational("coefficients", each) for each in given))
+        object.__setattr__(self, "constant", _rational("constant", self.constant))
         object.__setattr__(self, "target", integer("target", self.target))
         if not 0 <= self.target < len(self.coefficients):
             raise UsageError(f"target must be one of {len(self.coefficients)} coordinates, got {short_repr(self.target)}")
         if any(coefficient < 0 for coefficient in self.coefficients):
-            raise UsageError(f"coefficients must not be negative, got {short_repr(self.coefficients)}")
+            raise UsageError(f"coefficients must not be negative, got {min(self.coefficients)}")
         if self.coefficients[self.target]:
             raise UsageError(f"coefficients must be 0 for the coordinate bounded, got {short_repr(self.coefficients[self.target])}")
 
@@ -141,7 +136,7 @@ class InequalityGame:
         >>> chocolate(3).is_position((7, 3, 4)), chocolate(3).is_position((7, 4, 4))
         (True, False)
         """
-        return min(vector) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
+        return min(integers("vector", vector)) >= 0 and all(vector[i.target] <= i.bound(vector) for i in self.inequalities)
 
     def greatest_below(self, vector: Sequence[int]) -> Vector | None:
         """The greatest position that is nowhere above the vector, or None where there is none; the proof is above.
@@ -266,7 +261,7 @@ def chocolate(a: Rational) -> InequalityGame:
     >>> chocolate("5/2").formulas()
     ['5y <= 2x + 2z']
     """
-    return replace(parse_game(f"{_positive('a', a)} y <= x + z"), name="chocolate")
+    return replace(parse_game(f"{positive('a', a)} y <= x + z"), name="chocolate")
 
 
 def bar(k: Rational) -> InequalityGame:
@@ -277,7 +272,7 @@ def bar(k: Rational) -> InequalityGame:
     >>> bar(2).formulas()
     ['2y <= z']
     """
-    return replace(parse_game(f"x; {_positive('k', k)} y <= z"), name="bar")
+    return replace(parse_game(f"x; {positive('k', k)} y <= z"), name="bar")
 
 
 def six_coordinate_chocolate() -> InequalityGame:
@@ -294,21 +289,30 @@ def parse_game(text: str) -> InequalityGame:
     """The game of inequalities written as "3y <= x + z; w <= y/2 + 1", coordinates in alphabetical (and numerical) order.
 
     A term is a name, a rational number, or their product in the forms 3y, 3*y, 3/2 y, 1.5y, y/2; the left side has one
-    term. A name alone, "x", adds a coordinate without a bound. Raises UsageError for anything else.
+    term. A sum may be written (x + z)/2 or floor((x + z)/2), and the sides exchanged by >=. A name alone, "x", adds a
+    coordinate without a bound. Raises UsageError for anything else.
 
-    >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= z/2").coordinates
+    >>> parse_game("5/2 y <= x + z").formulas(), parse_game("x; y <= floor(z/2)").coordinates
     (['5y <= 2x + 2z'], ('x', 'y', 'z'))
+    >>> parse_game("(x + z)/3 ≥ y; z >= 2w").formulas()
+    ['3y <= x + z', '2w <= z']
     """
     if not isinstance(text, str):
         raise UsageError(f"inequalities must be a text such as 'y <= x + z/2', got {short_repr(text)}")
     names: set[str] = set()
     read: list[tuple[str, dict[str, Fraction]]] = []
-    for part in filter(str.strip, text.split(";")):
+    for part in filter(str.strip, text.translate(_SIGNS).split(";")):
         left, sign, right = part.partition("<=")
+        if ">=" in part:
+            right, sign, left = part.partition(">=")
+        if len(re.findall("[<>=]+", part)) > 1 or (not sign and set(part) & set("<>=")):
+            raise UsageError(f"inequality must have one <= or >=, got {part.strip()!r}")
         target = _parse_sum(left, part)
         ((goal, factor), *more) = target.items()
-        if more or not goal or factor <= 0 or (not sign and factor != 1):
+        if more or not goal or factor <= 0 or (not sign and factor != 1) or "(" in left:
             raise UsageError(f"inequality must be COORDINATE <= SUM, or a coordinate alone for a free pile, got {part.strip()!r}")
+        if "floor" in right and factor.denominator > 1:  # y/2 <= floor(z/3) is not y <= 2z/3
+            raise UsageError(f"inequality must have a multiple of {goal} beside floor, got {part.strip()!r}")
         names.add(goal)
         if sign:
             terms = {name: value / factor for name, value in _parse_sum(right, part).items()}
@@ -339,27 +343,37 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
 
 # 1e3 is refused: it could be a thousand, or 1 times a coordinate e3.
 _NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*(?:\*\s*(?=[A-Za-z]))?"
+_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "⌊": "floor(", "⌋": ")"})
+_NESTED = 4  # parentheses around a sum
+_WHOLE = re.compile(r"(?:floor)?\s*\((?P<sum>.*)\)\s*(?:/\s*(?P<divisor>[0-9]+))?")
 _TERM = re.compile(rf"(?:{_NUMBER})?(?P<name>[A-Za-z]\w*)?\s*(?:/\s*(?P<divisor>\d+))?", re.ASCII)
 
 
 def _parse_sum(text: str, whole: str) -> dict[str, Fraction]:
     """The factor of each name, with the constant under ""."""
     result: dict[str, Fraction] = {}
+    divisor = 1
+    for _ in range(_NESTED):
+        if around := _WHOLE.fullmatch(text.strip()):
+            text, divisor = around["sum"], divisor * _divisor(around["divisor"], whole)
     for sign, part in re.findall(r"([+-]?)\s*([^+-]*)", text.strip().removeprefix("+")):
         if not part.strip() and not sign:
             continue
         match = _TERM.fullmatch(part.strip())
         if match is None or not (match["number"] or match["name"]):
             raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
-        try:
-            value = Fraction(match["number"] or 1) / int(match["divisor"] or 1)
-        except ZeroDivisionError:
-            raise UsageError(f"inequality must not divide by 0, got {whole.strip()!r}") from None
+        value = Fraction(match["number"] or 1) / (divisor * _divisor(match["divisor"], whole))
         name = match["name"] or ""
         result[name] = result.get(name, Fraction(0)) + (-value if sign == "-" else value)
     if not result:
         raise UsageError(f"inequality must be a sum of terms such as 3y, y/2 or 1, got {whole.strip()!r}")
     return result
+
+
+def _divisor(digits: str | None, whole: str) -> int:
+    if digits is not None and not int(digits):
+        raise UsageError(f"inequality must not divide by 0, got {whole.strip()!r}")
+    return int(digits or 1)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -370,11 +384,29 @@ def _term(factor: int, name: str) -> str:
     return name if factor == 1 else f"{factor}{name}"
 
 
-def _positive(argument: str, value: Rational) -> Fraction:
+def _rational(argument: str, value: object) -> Fraction:
+    """An exact number; of a float, which is seldom the number that was meant, the binary fraction would be another game."""
     try:
-        number = Fraction(value if isinstance(value, Fraction | str | float) else integer(argument, value))
-    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
-        raise UsageError(f"{argument} must be a rational number such as 3 or 5/2, got {short_repr(value)}") from None
+        exact = parse_rational(value) if isinstance(value, str) else value
+        return exact if isinstance(exact, Fraction) else Fraction(integer(argument, exact))
+    except ValueError:
+        raise UsageError(f"{argument} must be a rational number such as 3 or '5/2', got {short_repr(value)}") from None
+
+
+def positive(argument: str, value: object) -> Fraction:
+    """Return a positive rational number, given exactly.
+
+    Args:
+        argument: its name in messages.
+        value: an integer, a Fraction or a text.
+
+    Raises:
+        UsageError: it is none, or its parts are too large for calculations in 64 bits.
+
+    >>> positive("a", "2.5")
+    Fraction(5, 2)
+    """
+    number = _rational(argument, value)
     if number <= 0 or max(number.as_integer_ratio()) > _LARGEST:
         raise UsageError(f"{argument} must be a positive number, of parts below 2^62, got {short_repr(value)}")
     return number

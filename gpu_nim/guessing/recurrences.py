@@ -94,6 +94,8 @@ class Recurrence(_LeastRecurrence):
             period, degree, first = self.quasi_polynomial
             described["title"] = _title(period, degree, first)
             described["period"] = max(period, first)
+            if (period, first) == (1, 0):  # its coefficients give the recurrence's
+                described |= {"fitted": self.order, "confirmed": len(self.terms) - self.order}
             facts |= {"period": period, "degree": degree, "from": first}
             facts["polynomials"] = [[str(each) for each in coefficients] for coefficients in self.polynomials]
         return {**described, "facts": facts}

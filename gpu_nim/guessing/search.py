@@ -79,8 +79,8 @@ class Guess:
         return formula.confirmed >= self.needed_for(formula)
 
     def __repr__(self) -> str:
-        found = ", ".join(formula.title for formula in self.formulas) or "no formula"
-        return f"<Guess from {len(self.terms)} terms: {found}>"
+        titles = [each.title for each in self.formulas] or [f"weak: {each.title}" for each in self.weak]
+        return f"<Guess from {len(self.terms)} terms: {', '.join(titles) or 'no formula'}>"
 
     def _repr_html_(self) -> str:
         rows = [("terms", f"{len(self.terms):,}", "")]
@@ -210,7 +210,9 @@ _kind("algebraic", "algebraic generating functions")(partial(_equations, Algebra
     "known", "sequences that gpunim computes: OEIS entries, families, automata; also shifted, times a constant, differences, sums"
 )
 def _known(guess: Guess) -> Answer:
-    return _answer(guess, f"{len(known_sequences())} sequences", find_known(guess.terms))
+    simple = _implied(guess) is not None  # then a constant that is fitted explains less than the recurrence does
+    found = [each for each in find_known(guess.terms) if not (simple and each.fitted)]
+    return _answer(guess, f"{len(known_sequences())} sequences", found)
 
 
 def _implied(guess: Guess) -> Answer | None:

@@ -42,7 +42,7 @@ from gpu_nim.model.files import CorruptFile, Kind, name_of, parse_json, reason
 from gpu_nim.storage.arrays import checksum_of, read_npz
 from gpu_nim.storage.atomic import atomic_write, check_writable, writing
 
-CHECKPOINT = Kind("gpunim checkpoint", 7, "checkpoint")
+CHECKPOINT = Kind("gpunim checkpoint", 8, "checkpoint")
 _KEPT = 2
 _LOCK = ".gpunim-lock"
 _NAME, _ANY = "checkpoint-{:010d}", f"checkpoint-{'[0-9]' * 10}"  # generations are below 2^31, and names in their order

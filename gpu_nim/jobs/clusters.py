@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
-from gpu_nim.model.arguments import IntLike, integer
+from gpu_nim.model.arguments import IntLike, argument, integer
 from gpu_nim.model.errors import BackendError, UsageError, missing
 from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
@@ -152,5 +152,5 @@ def _local(workers: int, gpus: bool) -> Any:
     try:
         dask_cuda = import_module("dask_cuda")
     except ImportError as error:
-        raise missing("workers on GPUs need dask-cuda", "dask-cuda", ", or count with --backend numpy") from error
+        raise missing("workers on GPUs need dask-cuda", "dask-cuda", f", or count with {argument('backend')} numpy") from error
     return dask_cuda.LocalCUDACluster(**options)

@@ -37,8 +37,8 @@ from gpu_nim.model.work import MOST_PROCESSES, OnStep, duration, no_progress
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.storage.tables import check_table, endings, save_sequence
 
-#: Exact values of a range: uint64, or Python integers where those may not fit.
-Values: TypeAlias = NDArray[np.uint64] | NDArray[np.object_]
+#: Exact values: int64, or Python integers where those do not fit.
+Values: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
 #: Indices.
 Several: TypeAlias = list[int] | tuple[int, ...] | NDArray[np.integer]
 
@@ -112,17 +112,17 @@ def count(
         on_step: called with what is counted, how much of it is done, and the total.
 
     Returns:
-        For an integer n a Python integer; for a range an array of shape (len(n),), uint64 where a bound proven first shows that
-        all values fit, else of dtype object holding Python integers. For an array an array of its shape, uint64 where the values
-        fit, else of dtype object.
+        For an integer n a Python integer; for a range an array of shape (len(n),), for an array one of its shape: int64 where the
+        values fit, else of dtype object holding Python integers.
 
         With `reduce`: for "sum", "max" and "min" an integer, for "argmax" and "argmin" the first such index, for "histogram" and
         "residues:M" the number of values by their binary digits or their remainder, for "records" the pairs (n, value). For a list
         of names, a dict by name.
 
         With `device` an array of the backend's own: on CUDA a CuPy array, which has `__cuda_array_interface__` and DLPack, on NumPy
-        a NumPy array, which has DLPack. Its dtype is uint64, its shape (len(n),) where all values fit 64 bits, and else
-        (len(n), limbs), with the limbs of a value, digits to the base 2^64, least significant first.
+        a NumPy array, which has DLPack. Its shape is (len(n),) where a bound proven first shows that all values fit 64 bits, and
+        else (len(n), limbs), with the limbs of a value, digits to the base 2^64, least significant first; its dtype is int64 where
+        the bound is below 2^63, else uint64.
 
     Raises:
         UsageError: an argument is wrong or contradicts another.
@@ -133,7 +133,7 @@ def count(
     >>> count("D", 10**18 + 12345, piles=3)
     205891132094649
     >>> count("A237711", range(7))
-    array([ 1,  6,  7, 36, 13, 42, 43], dtype=uint64)
+    array([ 1,  6,  7, 36, 13, 42, 43])
     >>> count("D", [7, 10**18], piles=4)
     array([216, 3628465226700691027994058511879351057], dtype=object)
     >>> count("D", range(10**12), piles=3, reduce="max")  # 3^39
@@ -195,8 +195,14 @@ def _at_each(make: Callable[..., CountJob], indices: NDArray[np.object_], on_ste
         values = make(range(min(wanted), max(wanted) + 1)).values(on_step)[[n - min(wanted) for n in wanted]].tolist()
     else:
         values = [job.value(on_step) for job in jobs]
-    fits = all(0 <= value < 1 << 64 for value in values)
-    return np.array(values, np.uint64 if fits else object).reshape(indices.shape)
+    return _exact(values).reshape(indices.shape)
+
+
+def _exact(values: list[int]) -> Values:
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return np.array(values, object)
 
 
 @dataclass(eq=False)
@@ -261,7 +267,7 @@ class CountJob:
         if "backend" in given:
             check_backend(self.backend)
         if self.method not in ("formula", "enumerate"):
-            raise UsageError(f"{argument('method')} must be formula or enumerate, got {short_repr(self.method)}")
+            raise UsageError(f"method must be formula or enumerate, got {short_repr(self.method)}")
         for name, most in (("records", None), ("workers", MOST_PROCESSES)):
             if name in given:
                 integer(name, given[name], 1, most)
@@ -272,7 +278,7 @@ class CountJob:
                 raise self._not_of_family(name)
         check_options(given, _EXCLUDES, {})
         if "records" in given and all(each.entry.gives != "records" for each in self._wanted):
-            raise UsageError(f"{argument('records')} is for {argument('reduce')} with records, got {self.records}")
+            raise UsageError(f"records is for {argument('reduce')} with records, got {self.records}")
         if self.entry.family is None and self.out is not None and self.out.suffix not in (known := endings(any_size=True)):
             wanted = f"{self.entry.name} has terms of any size: write them to {one_of(known)}"
             raise UsageError(f"{wanted}, got {argument('out')} {self.out}")
@@ -434,8 +440,9 @@ class CountJob:
 
     def device_values(self) -> DeviceArray:
         """Return the values of the range in an array of the backend's own."""
-        values: DeviceArray = self._range.device_values()
-        return values
+        values = self._range.device_values()
+        small: DeviceArray = values.view(np.int64) if self.family.bound(*self._span[1:]) < 1 << 63 else values
+        return small
 
     def values(self, on_step: OnStep = no_progress) -> Values:
         """Return the values of the range in an array.
@@ -449,11 +456,11 @@ class CountJob:
         else:
             shape = (self.size,) if self.limbs == 1 else (self.size, self.limbs)
             values = np.empty(shape, object if self.entry.family is None else np.uint64)
-            at = 0
-            for _, part in self.parts(on_step):
-                values[at : at + len(part)] = part
-                at += len(part)
-        return values if values.ndim == 1 else np.array(to_integers(values), object)
+            for n, part in self.parts(on_step):
+                values[n - self.indices.start :][: len(part)] = part
+        if values.shape == (self.size,) and values.dtype == np.uint64 and values.view(np.int64).min() >= 0:
+            return values.view(np.int64)
+        return _exact(to_integers(values))
 
     def write(self, on_step: OnStep = no_progress) -> None:
         """Write the values to the file.

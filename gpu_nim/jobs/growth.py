@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from gpu_nim.automata.ancestry import ancestry, require_one_parent
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton, as_automaton
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.cell_sources import CellsInMemory
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
+from gpu_nim.automata.golly_rules import rule_of_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
-from gpu_nim.automata.user_defined import define
+from gpu_nim.automata.user_defined import as_automaton, define
 from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
 from gpu_nim.backends.interface import Backend, Batch
 from gpu_nim.backends.selection import select
@@ -35,7 +36,7 @@ from gpu_nim.model.rule import Cell, Rule
 from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
-from gpu_nim.storage.rle_files import read_pattern, rule_of_golly
+from gpu_nim.storage.rle_files import read_pattern
 
 EVERY = 100  # generations from one checkpoint to the next
 _MOST_RANKS = 1 << 14  # that a plan is for, which goes through all of them
@@ -421,11 +422,11 @@ def automaton_of(
     """Return the automaton that options describe, or None where they describe none.
 
     Args:
-        automaton: a name of the catalogue, a rule or an automaton.
+        automaton: a name of the catalogue, a rule, also in Golly's notation, or an automaton.
         offsets: those of an automaton of your own, in place of `automaton` (see `gpu_nim.automata.define`).
         births: with `offsets`: the numbers of touches that give birth, by default 1.
         seeds: the cells of generation 0, with `offsets` or an automaton that is the same everywhere, by default its own; or a
-            pattern of Golly, an .rle or .rle3 file, which also has the rule where neither is given.
+            pattern of Golly, an .rle or .rle3 file or /dev/stdin, which also has the rule where neither is given.
         octant: with `offsets`: whether only cells without a negative coordinate may live.
 
     Raises:
@@ -445,21 +446,21 @@ def automaton_of(
     if offsets is not None:
         return define(offsets, births, cells, octant=octant)
     if automaton is None:
-        return None if pattern is None else define(*rule_of_golly(pattern.rule, pattern.cells.shape[1]), cells)
+        return None if pattern is None else define(*rule_of_golly(pattern.rule), cells)
     chosen = as_automaton(automaton)
     if cells is None:
         return chosen
     rule = chosen.rule
     if rule.universe is not None or rule.touches is not None:
-        raise UsageError(f"{argument('seeds')} must be of a rule that is the same everywhere, and that of {chosen.name} is not")
+        raise UsageError(f"seeds must be of a rule that is the same everywhere, and that of {chosen.name} is not")
     return define(rule.offsets, rule.births, cells, octant=rule.octant)
 
 
 def _check_engine(engine: str) -> None:
     if engine == "macro-cells":
-        raise UsageError(f"{argument('engine')} macro-cells jumps: nothing is planned, saved or resumed")
+        raise UsageError("engine macro-cells jumps: nothing is planned, saved or resumed")
     if engine not in ENGINES:
-        raise UsageError(f"{argument('engine')} must be {one_of(ENGINES)}, got {short_repr(engine)}")
+        raise UsageError(f"engine must be {one_of(ENGINES)}, got {short_repr(engine)}")
 
 
 def _absolute(path: Path) -> Path:

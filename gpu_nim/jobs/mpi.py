@@ -53,7 +53,7 @@ def join(rank: MpiRank) -> MpiCommunicator:
 
     Raises:
         MissingDependency: mpi4py or an MPI library is not installed.
-        BackendError: mpi4py uses another MPI than mpirun.
+        BackendError: mpi4py uses another MPI than what started the ranks.
     """
     global _joined
     if os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == str(rank.size):
@@ -70,7 +70,7 @@ def join(rank: MpiRank) -> MpiCommunicator:
         raise BackendError(f"mpi4py does not load ({message_of(error)}): install Open MPI or MPICH") from error
     if MPI.COMM_WORLD.size != rank.size:
         raise BackendError(
-            f"mpirun started {rank.size} ranks, and mpi4py finds {MPI.COMM_WORLD.size}: it uses another MPI than mpirun"
+            f"{rank.size} ranks were started, and mpi4py finds {MPI.COMM_WORLD.size}: start them by the mpirun of its MPI"
         )
     beside = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED).rank
     _joined = MpiCommunicator(MPI.COMM_WORLD, MPI.Request.Testall, beside, device_buffers=takes_device_buffers())
@@ -212,7 +212,7 @@ def select_on_rank(name: str, communicator: MpiCommunicator, threads: int | None
     names = allgather(communicator, backend.name)
     if len({*names}) > 1:
         found = ", ".join(f"{each} on rank {rank}" for rank, each in enumerate(names))
-        raise UsageError(f"backend must be the same on all ranks, got {found}: choose one by --backend")
+        raise UsageError(f"backend must be the same on all ranks, got {found}: choose one")
     return backend
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
+from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.formula import COUNTED, GROWN
@@ -17,7 +18,7 @@ from gpu_nim.guessing.search import KINDS, Guess, search
 from gpu_nim.model.arguments import IntLike, argument, integer, items, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
-from gpu_nim.storage.save_load import TermList, parse_terms, read_terms, readable
+from gpu_nim.storage.save_load import TermList, bare, parse_terms, read_terms, readable
 from gpu_nim.storage.tables import MAIN
 
 _NUMBERS = re.compile(r"[\s\d/,;\[\](){}-]*")
@@ -64,6 +65,8 @@ def guess(
     (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8)
     >>> guess("A147582", kinds=["regular"])
     <Guess from 128 terms: 2-regular of rank 2>
+    >>> guess([1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
+    <Guess from 11 terms: weak: linear recurrence of order 2>
     """
     if isinstance(terms, str | Path):
         given = find_terms(str(terms), piles=piles, column=column, most=most)
@@ -95,10 +98,10 @@ def find_terms(source: str, *, piles: IntLike | None = None, column: str | None 
     >>> find_terms("edge", column="population", most=4).name
     'population of the automaton edge'
     """
-    if _NUMBERS.fullmatch(source):
+    if _NUMBERS.fullmatch(bare(source)):
         _check_absent("numbers", piles=piles, column=column)
         return TermList.of("numbers", parse_terms(source)[:most])
-    if source in CATALOGUE:
+    if source in CATALOGUE or is_golly(source):
         _check_absent(source, piles=piles)
         return _grown(source, column or MAIN, GROWN if most is None else most)
     if Path(source).suffix in readable() or (not _is_counted(source) and Path(source).is_file()):
@@ -110,7 +113,7 @@ def find_terms(source: str, *, piles: IntLike | None = None, column: str | None 
 
 def _grown(name: str, column: str, most: int) -> TermList:
     if not is_whole(column):
-        raise UsageError(f"{argument('column')} must have integers, got {column}")
+        raise UsageError(f"column must have integers, got {column}")
     values = GrowthProcess(name, most - 1, "auto", columns=[column]).growth().table[column].tolist()
     return TermList(f"{column} of the automaton {name}", 0, tuple(values))
 

@@ -159,17 +159,17 @@ def _file_check(what: Collection[str], sequence: str | None, piles: IntLike | No
     first = next(iter(what))
     if sequence is not None:
         if len(what) != 1:
-            raise UsageError(f"{argument('sequence')} verifies one b-file, got {len(what)} of them")
+            raise UsageError(f"sequence verifies one b-file, got {len(what)} of them")
         return Check(first, 1, partial(_check_bfile, Path(first), sequence, piles))
     if piles is not None:
-        raise UsageError(f"{argument('piles')} needs {argument('sequence')} {one_of(FAMILIES)}, and a b-file to verify")
+        raise UsageError(f"piles needs {argument('sequence')} {one_of(FAMILIES)}, and a b-file to verify")
     for name in what:
-        if name.endswith(readable_suffixes()) and len(what) > 1:
+        if Path(name).suffix in readable_suffixes() and len(what) > 1:
             raise UsageError(f"verify takes one growth and no other names, got {name} and {len(what) - 1} more")
         if name.endswith(".txt"):
             wanted = f"the OEIS entry, or which of {one_of(FAMILIES, 'and')}, to compare the b-file {name} with"
-            raise UsageError(f"{argument('sequence')} must name {wanted}")
-    return Check(first, 1, partial(_check_growth, Path(first))) if first.endswith(readable_suffixes()) else None
+            raise UsageError(f"sequence must name {wanted}")
+    return Check(first, 1, partial(_check_growth, Path(first))) if Path(first).suffix in readable_suffixes() else None
 
 
 def _check_growth(path: Path, on_step: OnStep) -> FileResult:

@@ -8,13 +8,11 @@ import operator
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import fields
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, SupportsIndex, TypeAlias
 
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.errors import WRITTEN, UsageError
 
 #: An integer of Python or of NumPy.
 IntLike: TypeAlias = int | SupportsIndex
@@ -26,9 +24,6 @@ Requirements: TypeAlias = Mapping[str, tuple[Collection[str], str]]
 _SHOWN = 80  # characters of an argument that a message quotes
 
 
-_written: ContextVar[Mapping[str, str]] = ContextVar("written", default=MappingProxyType({}))
-
-
 def argument(name: str) -> str:
     """An argument as its caller writes it, for messages: by its name, or as the option of a command.
 
@@ -36,17 +31,17 @@ def argument(name: str) -> str:
     ...     argument("workers"), argument("device")
     ('--workers', 'device')
     """
-    return _written.get().get(name, name)
+    return WRITTEN.get().get(name, name)
 
 
 @contextmanager
 def arguments_written(names: Mapping[str, str]) -> Iterator[None]:
     """For the duration of the block, messages name these arguments as given here, by their names in Python."""
-    token = _written.set({**_written.get(), **names})
+    token = WRITTEN.set({**WRITTEN.get(), **names})
     try:
         yield
     finally:
-        _written.reset(token)
+        WRITTEN.reset(token)
 
 
 def given_fields(options: Any) -> dict[str, Any]:
@@ -156,12 +151,13 @@ _LONGEST_BITS = 3_321_925  # those of 10^999999
 
 _DIGITS = r"([0-9]+(?:_[0-9]+)*)"
 _TERM = re.compile(rf"\s*([+-]?)\s*(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]+)|{_DIGITS})(?![\w^])\s*")
+_SPAN, _MOST_IN_SPAN = re.compile(r"\s*([0-9]+)\s*-\s*([0-9]+)\s*"), 1 << 16
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+\s*")
 _UNITS = {"": 1, "b": 1} | {
     f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
 }
 _SIZE = re.compile(rf"\s*(.*?[0-9])\s*({'|'.join(_UNITS)})\s*", re.IGNORECASE)
-_SIZES = 1 << 60  # bytes: an upper limit, larger than any memory
+_SMALLEST, _SIZES = 1000, 1 << 60  # bytes: a limit between a forgotten unit and any memory, and an upper limit
 _LONGEST = "10^999999, the largest integer that is read"
 _WAYS = "1000000, 1_000_000, 1e6, 2^20 or 10^18+12345"
 
@@ -187,10 +183,27 @@ def parse_integer(text: str) -> int:
         total += -value if sign == "-" else value
         at = match.end()
     if not text or at < len(text):
-        raise ValueError(f"expected an integer such as {_WAYS}, got {text!r}")
+        hint = "; integers have no commas, and blanks between them" if "," in text else ""
+        raise ValueError(f"expected an integer such as {_WAYS}, got {text!r}{hint}")
     if total.bit_length() > _LONGEST_BITS:
         raise ValueError(f"{text.strip()} is beyond {_LONGEST}")
     return total
+
+
+def parse_integers(text: str) -> tuple[int, ...]:
+    """Return the integers that `text` lists; ValueError, with the reason, where it lists none.
+
+    >>> parse_integers("1-3,7"), parse_integers("2^4-1")
+    ((1, 2, 3, 7), (15,))
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        span = _SPAN.fullmatch(part)
+        first, last = map(int, span.groups()) if span else [parse_integer(part)] * 2
+        if not first <= last < first + _MOST_IN_SPAN:
+            raise ValueError(f"expected the first of at most {_MOST_IN_SPAN:,} integers and then the last, got {part!r}")
+        found += range(first, last + 1)
+    return tuple(found)
 
 
 def parse_size(text: str) -> int:
@@ -199,15 +212,28 @@ def parse_size(text: str) -> int:
     >>> [parse_size(t) for t in ("8GiB", "1.5 GB", "500mb", "2^30", "4096")]
     [8589934592, 1500000000, 500000000, 1073741824, 4096]
     """
-    match = _SIZE.fullmatch(text)
-    try:
-        amount = parse_rational(match[1]) if match else Fraction(0)
-    except ValueError:
-        amount = Fraction(0)
-    size = 0 if match is None else int(amount * _UNITS[match[2].lower()])
-    if not 0 < size < _SIZES:
-        raise ValueError(f"expected a size of memory such as 8GiB, 500MB or a number of bytes, got {text!r}")
+    match, size = _SIZE.fullmatch(text), 0
+    if match is not None:
+        with suppress(ValueError):
+            size = int(parse_rational(match[1]) * _UNITS[match[2].lower()])
+    if not _SMALLEST <= size < _SIZES:
+        hint = ", without a unit" if 0 < size < _SMALLEST and match and not match[2] else ""
+        raise ValueError(f"expected a size of memory such as 8GiB, 500MB or a number of bytes, got {text!r}{hint}")
     return size
+
+
+def size_text(size: int, *, up: bool = False) -> str:
+    """Return bytes as `parse_size` reads them, rounded down, or up.
+
+    >>> size_text(8), size_text(2047), size_text(3 << 30), size_text((3 << 30) + 1, up=True)
+    ('8 bytes', '1.9KiB', '3.0GiB', '3.1GiB')
+    """
+    size = int(size)  # also of NumPy
+    power = min((size.bit_length() - 1) // 10, 3)
+    if power <= 0:
+        return f"{size} bytes"
+    tenths = -(-10 * size >> 10 * power) if up else 10 * size >> 10 * power
+    return f"{tenths // 10}.{tenths % 10}{'KMG'[power - 1]}iB"
 
 
 def parse_rational(text: str) -> Fraction:

@@ -15,16 +15,18 @@ Ints = NDArray[np.int64]
 #: uint64, or object holding non-negative Python integers.
 Integers = NDArray[Any]
 
+_SUMMED = 1 << 15  # values that are added at a time: they stay in the second-level cache
+
 
 def to_limbs(values: Sequence[int] | Integers, limbs: int) -> U64:
-    """Return non-negative integers as uint64 limbs, least significant first, shape (n, limbs).
+    """Return non-negative integers as uint64 limbs, least significant first, along a new last axis.
 
     >>> to_limbs([2**64 + 5], 2).tolist()
     [[5, 1]]
     """
-    size = 8 * limbs
-    packed = b"".join([int(value).to_bytes(size, "little") for value in values])
-    return np.frombuffer(packed, "<u8").astype(np.uint64, copy=False).reshape(-1, limbs)
+    size, integers = 8 * limbs, np.asarray(values, object)
+    packed = b"".join([int(value).to_bytes(size, "little") for value in integers.flat])
+    return np.frombuffer(packed, "<u8").astype(np.uint64, copy=False).reshape(*integers.shape, limbs)
 
 
 def to_integers(values: U64) -> list[int]:
@@ -39,6 +41,21 @@ def to_integers(values: U64) -> list[int]:
     size = 8 * values.shape[1]
     packed = np.ascontiguousarray(values, "<u8").tobytes()
     return [int.from_bytes(packed[i : i + size], "little") for i in range(0, len(packed), size)]
+
+
+def sum_of(values: U64) -> int:
+    """Return the exact sum of the integers that `to_integers` returns.
+
+    >>> sum_of(to_limbs([2**64 - 1, 2**100], 2)) == 2**100 + 2**64 - 1
+    True
+    """
+    total = 0
+    for start in range(0, len(values), _SUMMED):
+        some = values[start : start + _SUMMED].reshape(-1, values[:1].size)
+        for limb, (column, high) in enumerate(zip(some.T, (some >> np.uint64(32)).T, strict=True)):
+            upper = int(high.sum()) << 32  # that of the lower halves, too, is below 2^64
+            total += upper + (int(column.sum()) - upper) % (1 << 64) << 64 * limb
+    return total
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -15,10 +15,14 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
+#: How messages write arguments that they do not call by their names in Python (`gpu_nim.model.arguments.arguments_written`).
+WRITTEN: ContextVar[Mapping[str, str]] = ContextVar("written", default=MappingProxyType({}))
 _QUOTED = 300  # characters of another library's message
 
 
@@ -41,7 +45,7 @@ def close(given: str, known: Iterable[str], prefix: str = "") -> str:
         return ""  # an entry of the OEIS has nothing to do with one whose number is near
     from difflib import get_close_matches  # ten milliseconds to load
 
-    names = {name.removeprefix(prefix): None for name in known}
+    names = {short: None for name in known if len(short := name.removeprefix(prefix)) > 1}  # a letter is like any word
     word = given[:100].removeprefix(prefix)
     near = get_close_matches(word, names)
     if not near:
@@ -70,9 +74,13 @@ class GpunimError(Exception):
 
 
 class UsageError(GpunimError, ValueError):
-    """An argument is invalid."""
+    """An argument is invalid; a message begins with its name, as `WRITTEN` says."""
 
     exit_status = 2
+
+    def __init__(self, message: str = "") -> None:
+        name, blank, rest = message.partition(" ")
+        super().__init__(f"{WRITTEN.get().get(name, name)}{blank}{rest}")
 
 
 class BackendError(GpunimError, RuntimeError):

@@ -158,8 +158,12 @@ def read_regular(path: Path, most: int) -> bytes:
     return content
 
 
-def parse_json(text: str | bytes) -> dict[str, Any]:
+def parse_json(text: str | bytes, field: str = "") -> dict[str, Any]:
     """Return the object that a JSON text holds; CorruptFile where it holds none, or more than gpunim writes.
+
+    Args:
+        text: the text.
+        field: if given, a list is read as an object with this field.
 
     >>> parse_json("[" * 10**6)
     Traceback (most recent call last):
@@ -169,6 +173,8 @@ def parse_json(text: str | bytes) -> dict[str, Any]:
         value = json.loads(text, parse_int=_integer, parse_constant=_refused)
     except (ValueError, RecursionError) as error:  # text that is not UTF-8 is a ValueError too
         raise CorruptFile("its JSON is damaged") from error
+    if field and isinstance(value, list):
+        value = {field: value}
     if not isinstance(value, dict):
         raise CorruptFile(f"its JSON must be an object, got {'a list' if isinstance(value, list) else 'a single value'}")
     if not _shallow(value):

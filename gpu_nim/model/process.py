@@ -1,12 +1,12 @@
-"""What this process has: memory, within its limit, cores, and its rank where mpirun started it.
+"""What this process has: memory, within its limit, cores, and its rank where it is one of several.
 
 The kernel keeps the limit: `limited` sets RLIMIT_DATA, which counts the private writable memory that a process maps, touched or
 not; allocations beyond it raise MemoryError. macOS does not enforce it. Work whose size is known beforehand is refused by
 `require_memory` before it starts.
 
-Ranks are processes that mpirun started, each with its part of one growth. A rank that fails notifies the others at their next
-exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI: `gpu_nim.jobs.mpi`
-does, once a command wants to use several ranks.
+Ranks are processes that mpirun or srun started, each with its part of a growth. A rank that fails notifies the others at their
+next exchange, so that all of them end, and one of them says why. Rank 0 prints for all. This module loads no MPI:
+`gpu_nim.jobs.mpi` does, once a command wants to use several ranks.
 """
 
 import os
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.errors import InsufficientMemoryError
 
 #: The environment variable for `--memory`.
@@ -23,8 +24,9 @@ VARIABLE = "GPUNIM_MEMORY"
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
-# What Open MPI, and MPICH or Intel MPI, pass to the processes that they start.
-_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+# What Open MPI, MPICH or Intel MPI, and srun pass to the processes that they start; a script of sbatch has SLURM_NTASKS alone.
+_RANK = "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "PMIX_RANK"
+_SIZE = "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"
 _NO_LIMIT = 1 << 60  # version 1 of control groups writes a huge number, version 2 "max"
 
 
@@ -41,10 +43,10 @@ def mpi_rank() -> MpiRank | None:
 
     >>> mpi_rank()
     """
-    for rank, size in _VARIABLES:
+    for rank, size in zip(_RANK, _SIZE, strict=True):
         numbers = os.environ.get(rank, ""), os.environ.get(size, "")
-        if all(map(str.isdecimal, numbers)) and int(numbers[1]) > 1:
-            return MpiRank(*map(int, numbers))
+        if all(map(str.isdecimal, numbers)):  # of mpirun within srun, that of mpirun
+            return MpiRank(*map(int, numbers)) if int(numbers[1]) > 1 else None
     return None
 
 
@@ -153,10 +155,11 @@ def require_memory(needed: int, free: int, work: str, advice: str = "") -> None:
 
     >>> require_memory(10**12, 10**9, "nim to generation 5")
     Traceback (most recent call last):
-    gpu_nim.model.errors.InsufficientMemoryError: nim to generation 5 needs 1,000,000,000,000 bytes, 1,000,000,000 are free
+    gpu_nim.model.errors.InsufficientMemoryError: nim to generation 5 needs 931.4GiB, 953.6MiB are free
     """
     if needed > free:
-        raise InsufficientMemoryError(f"{work} needs {needed:,} bytes, {free:,} are free{advice and '; '}{advice}")
+        sizes = f"{size_text(needed, up=True)}, {size_text(free)} are free"
+        raise InsufficientMemoryError(f"{work} needs {sizes}{advice and '; '}{advice}")
 
 
 def _read(path: Path) -> str:

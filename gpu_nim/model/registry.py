@@ -174,9 +174,9 @@ class Registry(UserDict[str, T]):
         Raises:
             UsageError: there is none; the message lists the names and suggests similar ones.
         """
-        if not isinstance(name, str) or name not in self:
+        if not isinstance(name, str) or (name not in self._own and name not in self):  # in `self` with the plug-ins
             raise unknown(self.kind, name, self, self._also)
-        return self[name]
+        return self._own[name]
 
     def summaries(self) -> list[tuple[str, str]]:
         """Return the name and the summary of each entry, for help texts."""

@@ -65,7 +65,7 @@ def read_bfile(path: str | Path) -> Iterator[tuple[int, int, int]]:
     """
     previous: int | None = None
     try:
-        with reading(Path(path)), TextIOWrapper(open_regular(Path(path)), encoding="utf-8") as lines:
+        with reading(Path(path)), TextIOWrapper(open_regular(Path(path)), encoding="utf-8-sig") as lines:
             for number, text in enumerate(iter(lambda: lines.readline(_LONGEST), ""), 1):
                 if len(text) == _LONGEST:
                     raise FileError(f"{path}, line {number}: expected two integers, got a line of {_LONGEST:,} letters or more")

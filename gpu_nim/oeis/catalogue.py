@@ -140,14 +140,12 @@ def resolve(name: str, piles: IntLike | None = None) -> OeisEntry:
     """
     if isinstance(name, str) and name in FAMILIES:
         if piles is None:
-            raise UsageError(f"{argument('piles')} is needed with the sequence {name}: how many piles are played with")
+            raise UsageError(f"piles is needed with the sequence {name}: how many piles are played with")
         family = FAMILIES[name](piles)  # type: ignore[arg-type]  # which makes it an int
         return OeisEntry(str(family), family.title, 0, _in_blocks(family, 0), family)
     entry = find(name)
     if piles is not None:
-        raise UsageError(
-            f"{argument('piles')} belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {short_repr(piles)}"
-        )
+        raise UsageError(f"piles belongs to {one_of(FAMILIES, 'and')}; {entry.name} has its own, got {short_repr(piles)}")
     return entry
 
 

@@ -298,7 +298,7 @@ class Entry:
         """Return the result of comparing what is found with what is printed and stated, up to the first difference.
 
         Args:
-            reach: the largest pile, index or generation.
+            reach: the largest pile, index or generation; doubled until there is a case, up to `REACH`: none is a failure.
 
         >>> find_statements(["nf-lemma-10"])[0].check(7)
         CheckResult(scope='piles up to 7 for k = 2', counterexample=None)
@@ -314,7 +314,9 @@ class Entry:
             count += 1
             if found != stated:
                 return CheckResult(_counted(count, scope), f"{what} is {found}, not {stated}")
-        return CheckResult(_counted(count, scope))
+        if not count and reach < REACH:
+            return self.check(2 * reach)
+        return CheckResult(_counted(count, scope), None if count else "there is no case to compare")
 
 
 #: The entries that were imported, by name; `load` imports all.

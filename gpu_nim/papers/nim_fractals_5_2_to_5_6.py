@@ -201,7 +201,7 @@ def without_south() -> Cases:
     Erratum: "y < -|x|" must read y <= -|x|, or the diagonal cells (1,-1) and (-1,-1) are born in generation 2.
     """
 
-    def births(outside: Callable[[NDArray[np.integer]], NDArray[np.bool_]], generations: int) -> NDArray[np.uint64]:
+    def births(outside: Callable[[NDArray[np.integer]], NDArray[np.bool_]], generations: int) -> NDArray[np.int64]:
         rule = Rule(2, steps(2, 1), frozenset({1}), ((0, 0),), universe=outside)
         return GrowthProcess(rule, generations, "numpy").growth().births
 

@@ -72,7 +72,7 @@ class StatementResults(list[StatementResult]):
         return html_table([header, *((each.statement.name, each.mark, each.statement.summary, each.result.scope) for each in self)])
 
 
-def run_checks(checked: Iterable[Entry], upto: int | None = None, thorough: bool = False) -> Iterator[StatementResult]:
+def run_checks(checked: Iterable[Entry], upto: IntLike | None = None, thorough: bool = False) -> Iterator[StatementResult]:
     """Yield the results of the checks of statements, one after the other; a check that raises has failed.
 
     Args:
@@ -83,12 +83,11 @@ def run_checks(checked: Iterable[Entry], upto: int | None = None, thorough: bool
     Raises:
         UsageError: `upto` is below 1.
     """
-    if upto is not None and upto < 1:
-        raise UsageError(f"upto must be at least 1, got {upto}")
+    reach = None if upto is None else integer("upto", upto, 1)
     for each in checked:
         began = time.perf_counter()
         try:
-            result = each.check((each.reach or Reach()).to(upto, thorough))
+            result = each.check((each.reach or Reach()).to(reach, thorough))
         except Exception as error:  # the other checks still run
             result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield StatementResult(each, result, time.perf_counter() - began)
@@ -108,7 +107,7 @@ def verify(
             cells are compared with its births and checksums, and with its theorem or else a new growth by its rule, for about a
             minute.
         upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
-            minutes if `thorough`.
+            minutes if `thorough`. A statement on larger ones alone is checked for its first.
         thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
             takes minutes: about ten minutes in all.
 
@@ -132,8 +131,7 @@ def verify(
     for name in names:
         if not isinstance(name, str):
             raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
-    reach = None if upto is None else integer("upto", upto, 1)
-    return StatementResults(run_checks(find_statements(map(str, names)), reach, thorough))
+    return StatementResults(run_checks(find_statements(map(str, names)), upto, thorough))
 
 
 @dataclass(frozen=True)

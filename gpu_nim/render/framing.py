@@ -109,10 +109,10 @@ def standpoint(look: Look, low: NDArray[np.int64], high: NDArray[np.int64]) -> C
     eye: Position = parse_position("eye", look.eye) if look.eye else _within(corners, _STAND)
     target = _within(corners, (Fraction(1, 2),) * 3 if look.eye else _TARGET)
     if look.look_at:
-        target = parse_position("look-at", look.look_at)
+        target = parse_position("look_at", look.look_at)
     toward = [float(at - to) for at, to in zip(eye, target, strict=True)]
     if not any(toward):
-        raise UsageError(f"look-at must be another point than the eye, got {look.look_at or 'the middle of the object'!r}")
+        raise UsageError(f"look_at must be another point than the eye, got {look.look_at or 'the middle of the object'!r}")
     view = View((toward[0], toward[1], toward[2]))
     return Camera(np.array(eye, dtype=np.float64), view.basis(), float(np.tan(np.radians(_ANGLE / 2))), False, eye)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageShow
 
+from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
 from gpu_nim.model.process import host_memory, require_memory
@@ -208,11 +209,11 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
     """
     (width, height), scale = look.resolution, look.drawn_style.supersampling(look)
     work = f"drawing {name} at {width}x{height}" + (f" in {at_once} processes" if at_once > 1 else "")
-    less = "a smaller --resolution" + (" or --quality draft" if scale > 1 else "") + " takes less"
+    less = f"a smaller {argument('resolution')}" + (f" or {argument('quality')} draft" if scale > 1 else "") + " takes less"
     needed = _PIXEL_BYTES * width * height * scale**2
     if engine == "opengl":
         needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)
-        work, less = f"{work} with OpenGL", f"--engine numpy or {less}"
+        work, less = f"{work} with OpenGL", f"{argument('engine')} numpy or {less}"
     require_memory(at_once * needed, host_memory(), work, less)
 
 

@@ -203,9 +203,8 @@ def _themed_styles() -> str:
     return "; ".join((usual, *themes))
 
 
-_ANY_VIEW = f"{{}} in degrees; a traced picture: {INSIDE}"
 _USUAL_VIEW = f"{DEFAULT_VIEW}; {FLAT_VIEW} if flat; {', '.join(f'{view} of {name}' for name, view in AUTOMATON_VIEWS.items())}"
-_EYE = "Camera position in cells, such as 2^39,100,5/2, exact; traced."
+_EYE = f"Camera position in cells, such as 2^39,100,5/2, exact; traced, as is view {INSIDE}."
 _CMAP = "A colour map of matplotlib, such as viridis.  [default: the theme's]"
 _QUALITY = "{}: final has four samples a pixel, finer shadows and finer volumes; pathtraced takes minutes."
 
@@ -230,7 +229,7 @@ class Look:
 
     resolution: tuple[int, int] = _field((1920, 1080), "WIDTHxHEIGHT in pixels, or {}.", _size, names=lambda: RESOLUTIONS)
     view: str | View | None = _field(  # noqa: RUF009 - a field
-        None, f"{_ANY_VIEW}.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)
+        None, f"{{}} in degrees.  [default: {_USUAL_VIEW}]", _view, registry=VIEWS, names=lambda: (*VIEWS, ANGLES)
     )
     eye: str | None = _field(None, _EYE, _position, metavar="A,B,C")
     look_at: str | None = _field(None, "Focal point.  [default: the middle of the object]", _position, metavar="A,B,C")
@@ -257,7 +256,7 @@ class Look:
         if self.eye and self.view is not None:
             raise UsageError(f"view would have no effect with an eye, got {self.view!r}")
         if self.look_at and not self.sets_camera:
-            raise UsageError(f"look-at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
+            raise UsageError(f"look_at needs an eye or view {INSIDE}, got {self.look_at!r} alone")
         if self.cmap is not None:
             if COLOURINGS[self.colour or DEFAULT].named is not None:
                 raise UsageError(f"cmap would have no effect: colour {self.colour} has no scale, got {short_repr(self.cmap)}")

@@ -61,7 +61,8 @@ def wrong_picture(command: str, path: Path, endings: Iterable[str]) -> UsageErro
     suffix = path.suffix.lower()
     moving, still = (".mp4", ".gif"), (*IMAGE_SUFFIXES, ".svg", ".pdf")
     other = "movie" if suffix in moving else "render" if suffix in still else "export"
-    also = f"; gpunim {other} writes {suffix}" if other != command and suffix in (*_FIELDS, *still) else ""
+    also = f"; gpunim {other} writes {suffix}" if suffix in (*_FIELDS, *still) else ""
+    also += " of a figure, such as figure:NF1" if suffix in (".svg", ".pdf") else ""
     what = {"render": "a picture", "movie": "a movie", "export": "an export"}[command]
     return wrong_ending(f"{what} must end in", path, endings, also)
 

@@ -26,7 +26,7 @@ import numpy as np
 from PIL import Image
 from PIL.GifImagePlugin import getdata
 
-from gpu_nim.model.arguments import integer
+from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
 from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
@@ -170,7 +170,7 @@ def _draw(movie: Movie, workers: int, files: list[Path], within: OnStep) -> Iter
             for frame in as_completed(frames):
                 yield frame.result()
         except BrokenProcessPool as error:
-            lost = "a process that draws was lost, perhaps for lack of memory: ask for fewer --workers"
+            lost = f"a process that draws was lost, perhaps for lack of memory: ask for fewer {argument('workers')}"
             raise BackendError(lost) from error
         except BaseException:
             ours.close()  # in the middle of a frame, too

@@ -36,8 +36,10 @@ from numpy.typing import NDArray
 from gpu_nim.automata import catalogue as automata
 from gpu_nim.automata.catalogue import Automaton, Lattice
 from gpu_nim.automata.cell_sources import Newborns, split
+from gpu_nim.automata.golly_rules import is_golly
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
+from gpu_nim.automata.user_defined import as_automaton
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import GameEntry, Parameter, integer_type
 from gpu_nim.games.rulesets import Inequalities
@@ -280,8 +282,8 @@ def read_source(source: Source) -> ParsedSource:
         raise UsageError(f"source must be a text such as nim:256, a growth or a solved game, got {short_repr(source)}")
     name, colon, arguments = source.partition(":")
     # nim is an automaton and a game: nim:255 is a growth, nim:size=255 a solved game.
-    if name in automata.CATALOGUE and "=" not in arguments:
-        automaton = automata.CATALOGUE[name]
+    if (name in automata.CATALOGUE or is_golly(name)) and "=" not in arguments:
+        automaton = as_automaton(name)
         try:
             generation = parse_integer(arguments) if colon else automata.GENERATIONS
         except ValueError:
@@ -290,7 +292,7 @@ def read_source(source: Source) -> ParsedSource:
             return NimSource(source, automaton, generation)
         tree = tree_of(automaton, generation)
         return GrowthSource(source, automaton, generation) if tree is None else TreeSource(source, tree)
-    if source.endswith(readable_suffixes()):
+    if Path(source).suffix in readable_suffixes():
         saved = load(Path(source))
         return SavedGrowth(Path(source).name, saved) if isinstance(saved, Growth) else SavedSolution(Path(source).name, saved)
     if colon and ("=" in arguments or name in games.CATALOGUE):

@@ -11,7 +11,6 @@ import hashlib
 import json
 import stat
 import warnings
-import zipfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
@@ -25,6 +24,8 @@ from numpy.typing import NDArray
 from gpu_nim.model.files import MAX_TEXT, CorruptFile, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 
 if TYPE_CHECKING:
+    from zipfile import ZipInfo
+
     import zarr
 
 
@@ -163,7 +164,7 @@ def read_npz(path: Path, names: Collection[str] | None = None, mapped: str = "")
     return found
 
 
-def _mapped(file: BufferedReader, member: zipfile.ZipInfo) -> NDArray[Any]:
+def _mapped(file: BufferedReader, member: ZipInfo) -> NDArray[Any]:
     file.seek(member.header_offset + 26)  # where a member's header has the lengths of its name and of what follows that
     file.seek(sum(np.frombuffer(file.read(4), "<u2").tolist()), 1)
     np.lib.format.read_magic(file)
@@ -220,7 +221,9 @@ def save_arrays(
         group.attrs.update(dict(attributes))
         finish_store(path, lengths)
         return
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    from zipfile import ZIP_DEFLATED, ZipFile  # here, for its start-up time
+
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, array in {**arrays, "attributes": np.array(json.dumps(dict(attributes)))}.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 write_npy(member, array)

@@ -6,10 +6,8 @@ a file; a folder is first renamed to `.gpunim-RANDOM.old`, until the new one has
 
 import atexit
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -45,7 +43,7 @@ def atomic_write(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) 
 @contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
     """Yield a new private folder within another, which is removed at the end of the block."""
-    folder = parent.resolve() / f".gpunim-{secrets.token_hex(8)}"
+    folder = parent.resolve() / f".gpunim-{os.urandom(8).hex()}"
     try:
         folder.mkdir(0o700)
         yield folder
@@ -93,6 +91,8 @@ def check_output(path: Path, what: str, suffixes: Collection[str], is_ours: Call
 
 def flush(path: Path) -> None:
     """Flush a file, or all of a folder, to the disk."""
+    from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
+
     with ThreadPoolExecutor() as pool:  # a disk takes many files in hardly more time than one
         list(pool.map(_flush, (path, *path.rglob("*"))))
 

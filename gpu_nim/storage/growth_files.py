@@ -72,7 +72,7 @@ def _checksum_of(
 ) -> str:
     arrays = {name: [array.dtype.str, *array.shape] for name, array in stored.items() if name in ("cells", "parents")}
     covered = {name: value for name, value in attributes.items() if name in _COVERED}
-    return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births, "checksums": checksums})
+    return checksum_of({"attributes": covered, "arrays": arrays}, {"births": births.astype(_COUNT), "checksums": checksums})
 
 
 def _check_declared(attributes: Mapping[str, Any], stored: Mapping[str, Declared]) -> None:
@@ -102,7 +102,9 @@ def load_growth(path: Path) -> Growth:
         arrays = open_arrays(path, _ARRAYS)
         attributes, stored = arrays.attributes, arrays.declared
         _check_declared(attributes, stored)
-        births, checksums = arrays.read("births"), arrays.read("checksums")
+        births, checksums = arrays.read("births").astype(np.int64), arrays.read("checksums")
+        if births.min(initial=0) < 0:
+            raise CorruptFile("its births are beyond 2^63")
 
         def reader(name: str) -> CellSource:
             def read(first: int, stop: int) -> Iterator[Newborns]:
@@ -170,7 +172,7 @@ class InFile:
 def with_checked_cells(
     path: Path,
     source: CellSource,
-    births: NDArray[np.uint64],
+    births: NDArray[np.integer],
     checksums: NDArray[np.uint64],
     symmetry: Symmetry,
     rule: Rule | None,
@@ -196,7 +198,7 @@ def with_checked_cells(
 
 
 def generations_of(
-    read: Callable[[int, int], NDArray[Any]], births: NDArray[np.uint64], first: int, stop: int
+    read: Callable[[int, int], NDArray[Any]], births: NDArray[np.integer], first: int, stop: int
 ) -> Iterator[Newborns]:
     """Yield the generations `first` to `stop` - 1 of cells, or of parents, which `read` reads."""
     starts = [0, *np.cumsum(births).tolist()]
@@ -237,7 +239,7 @@ def write_npz(growth: Growth, path: Path) -> None:
     declared = Declared(dtype, (growth.population, growth.newborns(0).shape[1]))
     cells = Parts(declared, (found.astype(dtype) for _, found in growth))
     attributes = with_checksum(growth, {"cells": declared})
-    save_arrays(path, {"births": growth.births, "checksums": growth.checksums, "cells": cells}, attributes)
+    save_arrays(path, {"births": growth.births.astype(_COUNT), "checksums": growth.checksums, "cells": cells}, attributes)
 
 
 _CHUNK = 1 << 18  # cells a chunk: about 3 MB before compression
@@ -329,7 +331,7 @@ class ZarrGrowthWriter:
     def finish(self, growth: Growth) -> None:
         """Write the births, the checksums, and last the attributes, which mark the store as complete."""
         self.flush()
-        for name, values in (("births", growth.births), ("checksums", growth.checksums)):
+        for name, values in (("births", growth.births.astype(_COUNT)), ("checksums", growth.checksums)):
             created(self.path, name, ["generation"], data=values)
         if self._parents_of is not None:
             cells, parents = self._rows["cells"].array, _Rows(self.path, "parents", ["cell"])

@@ -7,6 +7,7 @@ A pattern that is read is the seeds of a growth, with a rule that it may grow by
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,50 +15,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.cell_sources import CellSource, Newborns
+from gpu_nim.automata.golly_rules import golly_rule
 from gpu_nim.automata.growth import Growth
-from gpu_nim.automata.neighbourhoods import HEXAGON, steps
-from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import CorruptFile, printable, read_regular, reading
-from gpu_nim.model.registry import one_of, wrong_ending
-from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.registry import wrong_ending
+from gpu_nim.model.rule import Cell
 from gpu_nim.storage.voxels import Slabs
 
 _LINE = 70  # characters of a line
 #: Cells a side of .rle3, the limit of 3D.lua.
 GRID = 100
 _LONGEST = 1 << 28  # bytes of a file that is read
+_STDIN = Path("/dev/stdin")
 _FURTHEST = 1 << 30  # of a coordinate
 _AT_ONCE = 1 << 14  # runs that are written at a time
 #: Bytes in memory of a cell while it is sorted.
 CELL = 64
-# Neighbourhoods by the letter that ends a rule.
-_PLANE = {frozenset(steps(2, 1)): "V", frozenset(steps(2, 1, 2)): "", frozenset(HEXAGON): "H"}
-_SPACE = {
-    frozenset(steps(3, 1)): "F",
-    frozenset(steps(3, 2)): "E",
-    frozenset(steps(3, 3)): "C",
-    frozenset(steps(3, 1, 2, 3)): "",
-}
-
-
-def golly_rule(rule: Rule | None, dimension: int) -> str:
-    """Return the rule in Golly's notation, or one under which nothing is born and nothing dies.
-
-    >>> from gpu_nim.automata.catalogue import find
-    >>> [golly_rule(find(name).rule, 2) for name in ("rule750", "hexagonal", "knight")]
-    ['B13/S01234V', 'B1/S0123456H', 'B/S012345678']
-    >>> [golly_rule(find(name).rule, 3) for name in ("fcc", "cubic26", "edge")]
-    ['3D0..12/1E', '3D0..26/1', '3D0..26/']
-    """
-    neighbourhoods = _PLANE if dimension == 2 else _SPACE
-    free = rule is not None and rule.universe is None and rule.touches is None and not rule.octant
-    letter = neighbourhoods.get(frozenset(rule.offsets)) if rule is not None and free else None
-    births = sorted(rule.births) if rule is not None and letter is not None else []
-    neighbours = len(rule.offsets) if rule is not None and letter is not None else 8 if dimension == 2 else 26
-    if dimension == 2:
-        return f"B{''.join(map(str, births))}/S{''.join(map(str, range(neighbours + 1)))}{letter or ''}"
-    return f"3D0..{neighbours}/{','.join(map(str, births))}{letter or ''}"
 
 
 def encode(parts: Iterable[NDArray[np.integer]]) -> Iterator[str]:
@@ -112,7 +85,8 @@ def write_rle(growth: Growth, path: Path) -> None:
     """Write the pattern of a growth, whose cells are sorted by slabs of rows or layers, to a new file: RLE, or in space RLE3."""
     dimension = growth.newborns(0).shape[1]
     if dimension == 2:  # whose rows go down
-        growth = replace(growth, source=_upside_down(growth.source))
+        upright = growth.source
+        growth = replace(growth, source=lambda *part: ((n, cells * np.array([1, -1], cells.dtype)) for n, cells in upright(*part)))
     slabs = Slabs(growth, path.parent, CELL)
     lower, size = slabs.lower, np.array(slabs.shape)
     rule = golly_rule(growth.rule, dimension)
@@ -135,14 +109,6 @@ def write_rle(growth: Growth, path: Path) -> None:
         file.writelines(f"{line}\n" for line in encode(rows[:, :-1] - lower for rows in slabs.rows()))
 
 
-def _upside_down(source: CellSource) -> CellSource:
-    def read(first: int, stop: int) -> Iterator[Newborns]:
-        for generation, cells in source(first, stop):
-            yield generation, cells * np.array([1, -1], cells.dtype)
-
-    return read
-
-
 @dataclass(frozen=True)
 class Pattern:
     """What a pattern's file holds.
@@ -161,21 +127,16 @@ class Pattern:
         return tuple(map(tuple, self.cells.tolist()))
 
 
-_PLACE = re.compile(r"\bpos\s*=\s*(-?\d{1,10})(?:,(-?\d{1,10}))?", re.IGNORECASE)
-_SIZES = re.compile(r"x\s*=.*?(?:rule\s*=\s*(\S+?),?)?\s*$", re.IGNORECASE)
-_RUN = re.compile(r"\s*(\d{0,12})\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
-_RULES = {
-    2: re.compile(r"B(?P<births>\d*)/S(?P<stays>\d*)(?P<letter>[VH]?)"),
-    3: re.compile(r"3D(?P<stays>[\d.,]*)/(?P<births>[\d.,]*)(?P<letter>[FEC]?)"),
-}
-_COUNTS = {2: re.compile(r"(\d)()"), 3: re.compile(r"(\d{1,2})(?:\.\.(\d{1,2}))?")}
+_PLACE = re.compile(r".*?\bpos\s*=\s*(-?[0-9]{1,10}),(-?[0-9]{1,10})(?:\s.*)?", re.IGNORECASE)
+_SIZES = re.compile(r"x\s*=.*?(?:\brule\s*=\s*(\S+?),?(?!\S).*)?$", re.IGNORECASE)
+_RUN = re.compile(r"\s*((?:[1-9][0-9]{0,11})?)\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
 
 
 def read_pattern(path: Path) -> Pattern:
     r"""Read a pattern of Golly.
 
     Args:
-        path: the file, .rle or .rle3.
+        path: the file, .rle or .rle3, or /dev/stdin.
 
     Raises:
         UsageError: it has another ending.
@@ -189,30 +150,39 @@ def read_pattern(path: Path) -> Pattern:
     ...     read_pattern(glider).seeds
     ((0, -2), (1, -2), (1, 0), (2, -2), (2, -1))
     """
-    if path.suffix not in (".rle", ".rle3"):
+    suffix = path.suffix.lower()
+    if suffix not in (".rle", ".rle3") and path != _STDIN:
         raise wrong_ending("a pattern of Golly ends in", path, (".rle", ".rle3"))
     with reading(path):
-        return _parsed(read_regular(path, _LONGEST).decode("utf-8", "replace").splitlines(), 3 if path.suffix == ".rle3" else 2)
+        content = sys.stdin.buffer.read(_LONGEST) if path == _STDIN else read_regular(path, _LONGEST)
+        lines = [line.strip() for line in content.decode("utf-8-sig", "replace").splitlines() if line.strip()]
+        return _parsed(lines, 3 if suffix == ".rle3" or (path == _STDIN and lines and lines[0].startswith("3D")) else 2)
 
 
 def _parsed(lines: list[str], dimension: int) -> Pattern:
     if dimension == 3 and not (lines and lines[0].startswith("3D")):
         raise CorruptFile("an .rle3 file begins with 3D version=1")
-    at = _PLACE.search(next((line for line in lines if line.startswith("#CXRLE")), ""))
-    rule = "B3/S23"  # Golly's default
-    body = list[str]()
+    corner, rules, body = [0, 0], set[str](), list[str]()
     for line in lines[dimension == 3 :]:
-        if line.startswith("#r"):
-            rule = line[2:].strip()
+        if line.startswith("#CXRLE") and "pos" in line.lower():
+            at = _PLACE.fullmatch(line)
+            corner = [*map(int, at.groups())] if at else []
+            if not corner or max(map(abs, corner)) > _FURTHEST:
+                raise CorruptFile(f"expected Pos=x,y of at most {_FURTHEST:,} beside #CXRLE, got {printable(line, 80)!r}")
+        elif line.startswith("#r"):
+            rules.add(line[2:].strip())
         elif not body and (sizes := _SIZES.match(line)):
-            rule = sizes[1] or rule
+            rules |= {sizes[1]} - {None}
         elif not line.startswith("#"):
             body.append(line)
+            if "!" in line:
+                break
+    if len(rules) > 1:
+        raise CorruptFile(f"it has {len(rules)} rules: {printable(', '.join(sorted(rules)), 80)}")
     cells = _cells("\n".join(body), dimension)
     if dimension == 2:
-        corner = np.array([int(at[1]), int(at[2] or 0)] if at else [0, 0])
-        cells = (cells + corner) * np.array([1, -1])
-    return Pattern(cells[np.lexsort(cells.T[::-1])], rule)
+        cells = (cells + np.array(corner)) * np.array([1, -1])
+    return Pattern(cells[np.lexsort(cells.T[::-1])], *(rules or {"B3/S23"}))  # Golly's default
 
 
 def _cells(body: str, dimension: int) -> NDArray[np.int64]:
@@ -241,36 +211,3 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     cells = np.repeat(starts[:, :-1], lengths, axis=0)
     cells[:, 0] += np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return cells
-
-
-def rule_of_golly(text: str, dimension: int) -> tuple[tuple[Cell, ...], frozenset[int]]:
-    """Return the offsets and the numbers of births of a rule in Golly's notation.
-
-    Args:
-        text: the rule.
-        dimension: 2 or 3.
-
-    Raises:
-        UsageError: gpunim does not grow by it.
-
-    >>> rule_of_golly("B13/S01234V", 2)
-    (((-1, 0), (0, -1), (0, 1), (1, 0)), frozenset({1, 3}))
-    >>> rule_of_golly("B3/S23", 2)
-    Traceback (most recent call last):
-    gpu_nim.model.errors.UsageError: rule must let no cell die, as B.../S012345678 does, got 'B3/S23'
-    """
-    rule = _RULES[dimension].fullmatch(text.upper())
-    if rule is None:
-        known = ("B1/S012345678", "B1/S01234V", "B1/S0123456H") if dimension == 2 else ("3D0..26/1", "3D0..12/1E", "3D0..6/1F")
-        raise UsageError(f"rule must be one such as {one_of(known)}, got {printable(text)!r}")
-    offsets = next(each for each, letter in (_PLANE if dimension == 2 else _SPACE).items() if letter == rule["letter"])
-    births, stays = (
-        {each for first, last in _COUNTS[dimension].findall(rule[name]) for each in range(int(first), int(last or first) + 1)}
-        for name in ("births", "stays")
-    )
-    if not stays >= {*range(len(offsets) + 1)}:
-        stay = f"B.../S{''.join(map(str, range(len(offsets) + 1)))}" if dimension == 2 else f"3D0..{len(offsets)}/..."
-        raise UsageError(f"rule must let no cell die, as {stay}{rule['letter']} does, got {printable(text)!r}")
-    if 0 in births:
-        raise UsageError(f"rule must give birth beside living cells alone, got {printable(text)!r}")
-    return tuple(sorted(offsets)), frozenset(births)

@@ -14,7 +14,7 @@ from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, PositionGraph
 from gpu_nim.games.solution import Solution
-from gpu_nim.model.arguments import argument, short_repr
+from gpu_nim.model.arguments import short_repr
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.files import CorruptFile, open_regular, printable, read_regular, reading
 from gpu_nim.model.registry import wrong_ending
@@ -27,6 +27,7 @@ from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, 
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
+_OEIS = re.compile(r"^[ \t]*(?:%[STUVWX][ \t]+)?(A[0-9]{6,7})[ \t]+,?(?=[ \t]*-?[0-9])", re.MULTILINE)
 _NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of numbers
 
@@ -201,7 +202,7 @@ def read_terms(path: Path, column: str | None = None, most: int | None = None) -
         names = list(columns)
         counted = next((name for name in names if name in _INDICES), None)
         if column is not None and set(names) <= {*_INDICES, "value"}:
-            raise UsageError(f"{argument('column')} is for files of several columns, got {column} of {path}")
+            raise UsageError(f"column is for files of several columns, got {column} of {path}")
         chosen = _choose(path, [name for name in names if name != counted], column)
         found = columns[chosen][:most]
         if path.suffix == ".txt" and counted is None:  # a list of numbers
@@ -226,7 +227,8 @@ def _columns_of(path: Path, most: int | None) -> Columns:
 def _holds_list(path: Path) -> bool:
     """Whether a text begins with an integer, but not with two on a line, as a b-file and other tables do."""
     with open_regular(path) as file:
-        return re.match(rb"[\s\[({]*-?[0-9]+\b(?![ \t]*[ \t,;][ \t]*-?[0-9]+[ \t]*[\r\n])", file.read(_BEGINNING)) is not None
+        text = bare(file.read(_BEGINNING).decode(errors="replace"))
+    return re.match(r"[\s\[({]*-?[0-9]+\b(?![ \t,;]+-?[0-9]+[ \t]*[\r\n])", text) is not None
 
 
 def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
@@ -237,9 +239,9 @@ def _choose(path: Path, names: Sequence[str], column: str | None) -> str:
     if not names:
         raise FileError(f"{path} holds no column")
     if column is None:
-        raise UsageError(f"{argument('column')} must be given for {path}, which has {listed}")
+        raise UsageError(f"column must be given for {path}, which has {listed}")
     if column not in names:
-        raise UsageError(f"{argument('column')} must be one of {listed}, the columns of {path}, got {column!r}")
+        raise UsageError(f"column must be one of {listed}, the columns of {path}, got {column!r}")
     return column
 
 
@@ -269,6 +271,22 @@ def readable() -> list[str]:
     return list(dict.fromkeys([*TABLE_FORMATS, *readable_suffixes()]))
 
 
+def bare(text: str) -> str:
+    r"""Return a text without what stands beside terms: a byte order mark, the OEIS's %S and number, and dots at the end.
+
+    Args:
+        text: lines of one entry of the OEIS or of its file `stripped`, or other terms.
+
+    >>> bare("%S A000045 0,1,1,\n%T A000045 2,3"), bare("A000045 ,0,1,1,2,3,"), bare("[1, 2, 4...]")
+    ('0,1,1,\n2,3', '0,1,1,2,3,', '[1, 2, 4')
+    """
+    text = text.removeprefix("\ufeff")
+    if len({*_OEIS.findall(text)}) == 1:
+        text = _OEIS.sub("", text)
+    end = text.rstrip("]}) \t\r\n")
+    return end.rstrip(".\u2026") if end.endswith(("...", "\u2026")) else text
+
+
 def parse_terms(text: str) -> tuple[int | Fraction, ...]:
     r"""Return the integers and fractions p/q of a text, separated by commas or space.
 
@@ -281,7 +299,8 @@ def parse_terms(text: str) -> tuple[int | Fraction, ...]:
     >>> parse_terms("1, 4, 4, 12,\n4 -1/2 12 36")
     (1, 4, 4, 12, 4, Fraction(-1, 2), 12, 36)
     """
-    words = re.split(r"[\s,;]+", text.strip().strip("[](){},")) if text.strip() else []
+    stripped = bare(text).strip().strip("[](){},")
+    words = re.split(r"[\s,;]+", stripped) if stripped else []
     for word in words:
         if not _NUMBER.fullmatch(word):
             wanted = "terms must be integers or fractions p/q separated by commas or space"

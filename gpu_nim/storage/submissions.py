@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gpu_nim.model.arguments import Requirements, argument, check_options
+from gpu_nim.model.arguments import Requirements, check_options
 from gpu_nim.model.errors import UsageError
 from gpu_nim.oeis.b_files import bfile_name, format_lines
 from gpu_nim.oeis.submissions import submissions
@@ -46,7 +46,7 @@ def submit(
     check_options([name for name, value in given.items() if value not in (None, False, ())], {}, _SUBMITTED)
     found = submissions(names)
     if number is not None and len(found) > 1:
-        raise UsageError(f"{argument('number')} belongs to one draft, got {len(found)} names")
+        raise UsageError(f"number belongs to one draft, got {len(found)} names")
     if out is None:
         for each in found:
             yield from each.lines(number)

@@ -33,11 +33,11 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import CorruptFile, Kind, open_regular, parse_json, printable, raised_as_corrupt, read_regular
 from gpu_nim.model.registry import Registry
-from gpu_nim.oeis.b_files import format_lines, read_bfile
 from gpu_nim.storage.arrays import Declared, Parts, created, open_zarr, write_npy
 from gpu_nim.storage.atomic import atomic_write, check_output
 
@@ -124,6 +124,7 @@ def rows(parts: Iterable[Columns]) -> Iterator[Rows]:
 
 _MAX_JSON = 1 << 28  # bytes that are read
 _LONGEST = 1 << 24  # letters of a line of .csv
+_EXACT = 1 << 53  # up to which doubles hold every integer
 _ROWS = 1 << 12  # of text that are made at a time
 _ZARR_CHUNK = 1 << 20  # 64-bit numbers: 8 MiB before compression
 
@@ -148,9 +149,15 @@ def _write_npy(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
 def _read_npy(path: Path, most: int | None) -> Columns:
     with open_regular(path), raised_as_corrupt("its header is damaged"):
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or not 1 <= values.ndim <= 2:
+    dtypes = {1: ("i", "u", "f"), 2: ("<u8",)}.get(getattr(values, "ndim", 0), ())
+    if not isinstance(values, np.ndarray) or not {values.dtype.kind, values.dtype.str} & {*dtypes}:
         raise CorruptFile("it holds no table of integers")
-    return {"value": values[:most]}
+    values = values[:most]
+    if values.dtype.kind == "f":
+        if not (np.abs(values) <= _EXACT).all() or (values % 1).any():
+            raise CorruptFile("its numbers are no integers of at most 2^53 in size, which floats hold exactly")
+        values = values.astype(np.int64)
+    return {"value": values}
 
 
 def _write_zarr(path: Path, heading: Heading, parts: Iterable[Columns]) -> None:
@@ -201,10 +208,14 @@ def _csv(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
 
 
 def _bfile(_: Heading, parts: Iterable[Columns]) -> Iterator[str]:
+    from gpu_nim.oeis.b_files import format_lines  # here, for its start-up time
+
     return ("".join(format_lines((n, value) for n, value in some)) for some in rows(parts))
 
 
 def _read_bfile(path: Path, most: int | None) -> Columns:
+    from gpu_nim.oeis.b_files import read_bfile
+
     return _columns(SEQUENCE, [(n, value) for _, n, value in islice(read_bfile(path), most)])
 
 
@@ -257,8 +268,8 @@ def _json(heading: Heading, parts: Iterable[Columns]) -> Iterator[str]:
 
 
 def _read_json(path: Path, most: int | None) -> Columns:
-    """Read what `gpunim count` and `gpunim grow` print, too."""
-    found = parse_json(read_regular(path, _MAX_JSON))
+    """Read what `gpunim count` and `gpunim grow` print, too, and a list."""
+    found = parse_json(read_regular(path, _MAX_JSON), "values")
     first, records = found.get("start", 0), found.get("rows")
     if isinstance(records, list) and records and all(isinstance(row, dict) for row in records):
         return {name: [row.get(name) for row in records[:most]] for name in records[0]}
@@ -367,7 +378,7 @@ def save_sequence(path: Path, parts: Iterable[tuple[int, Column]], facts: Mappin
     heading = Heading(SEQUENCE, facts, limbs)
     needed, free = 8 * math.prod(_shape(heading)), shutil.disk_usage(path.parent).free
     if path.suffix == ".npy" and needed > free:  # the size of a text or a compressed store is not known in advance
-        raise FileError(f"cannot write {path}: it needs {needed:,} bytes, {free:,} are free there")
+        raise FileError(f"cannot write {path}: it needs {size_text(needed, up=True)}, {size_text(free)} are free there")
     with atomic_write(path, TABLE.is_ours) as scratch:
         TABLE_FORMATS[path.suffix].write(scratch, heading, _sequences(parts))
 

@@ -13,7 +13,6 @@ The array is appended to the XML as raw data in zlib blocks: [blocks] [bytes a b
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -139,6 +138,8 @@ class Slabs:
 
 def _append(file: IO[bytes], size: int, chunks: Iterable[NDArray[Any]]) -> None:
     """Write an array of so many bytes, which is given in chunks, to an appended section."""
+    from concurrent.futures import ThreadPoolExecutor  # here, for its start-up time
+
     begin, packed = file.tell(), list[int]()
     file.write(bytes(8 * (3 + -(-size // _BLOCK))))
     blocks = _blocks(chunks)

@@ -29,7 +29,9 @@ take_lock() {
         refuse "$environment was not made by this script: move it away, or name another place in GPUNIM_VENV"
     fi
     if ! mkdir -p -- "$environment" 2>/dev/null || ! { exec 9>>"$stamp"; } 2>/dev/null; then
-        refuse "$environment cannot be written to: name another place for the environment in GPUNIM_VENV"
+        local instead="name another place for the environment in GPUNIM_VENV"
+        [[ ! -f $stamp || -x $environment/bin/python ]] || refuse "the Python of $environment cannot be run, nor replaced there: $instead"
+        refuse "$environment cannot be written to: $instead"
     fi
     if ! lock_stamp --nonblock; then
         say "waiting for another call that is making the environment"

@@ -55,26 +55,13 @@ inline unsigned shuffle_source(const Thread& thread, unsigned lane) {
     }
 }
 
-inline uint32_t reduce(Operation operation, uint32_t a, uint32_t b) {
-    switch (operation) {
-        case Operation::reduce_add: return static_cast<uint32_t>(uint64_t{a} + b);
-        case Operation::reduce_min: return b < a ? b : a;
-        case Operation::reduce_max: return a < b ? b : a;
-        case Operation::reduce_and: return a & b;
-        case Operation::reduce_or: return a | b;
-        default: return a ^ b;
-    }
-}
-
 CUDA_HOST_UNSEEN inline void Scheduler::complete_collective(Thread* lanes, unsigned lane, unsigned taking_part) {
     const Operation operation = lanes[lane].operation;
     const auto takes_part = [=](unsigned k) { return (taking_part >> k & 1) != 0; };
     unsigned votes = 0;
-    uint32_t reduced = static_cast<uint32_t>(lanes[lane].value);  // the lowest lane taking part
     for (unsigned k = 0; k < warp_lanes; ++k) {
         if (!takes_part(k)) continue;
         if (lanes[k].value != 0) votes |= 1u << k;
-        if (k != lane) reduced = reduce(operation, reduced, static_cast<uint32_t>(lanes[k].value));
     }
     for (unsigned k = 0; k < warp_lanes; ++k) {
         if (!takes_part(k)) continue;
@@ -102,7 +89,7 @@ CUDA_HOST_UNSEEN inline void Scheduler::complete_collective(Thread* lanes, unsig
                 thread.result = equal;
                 break;
             }
-            default: thread.result = reduced;
+            default: break;
         }
         thread.status = Status::ready;
     }

@@ -53,22 +53,6 @@ extern "C" __global__ void warp_collectives(const u64* __restrict__ a, u64* out)
     for (u32 k = 0; k < sizeof results / sizeof results[0]; ++k) out[32 * k + lane] = results[k];
 }
 
-// The same for those that need sm_80. On an older device it writes nothing.
-extern "C" __global__ void warp_reductions([[maybe_unused]] const u64* __restrict__ a, [[maybe_unused]] u64* out) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    const u32 lane = threadIdx.x, low = static_cast<u32>(a[lane]);
-    const u64 results[] = {
-        __reduce_add_sync(FULL_WARP, low),
-        __reduce_min_sync(FULL_WARP, low),
-        __reduce_max_sync(FULL_WARP, low),
-        __reduce_and_sync(FULL_WARP, low | 0xffu),
-        __reduce_or_sync(FULL_WARP, low),
-        __reduce_xor_sync(FULL_WARP, low),
-    };
-    for (u32 k = 0; k < sizeof results / sizeof results[0]; ++k) out[32 * k + lane] = results[k];
-#endif
-}
-
 // Folds n values into out[0..9], one atomic each; out[10] counts votes at the block barrier.
 extern "C" __global__ void atomics(const u64* __restrict__ a, u64* out, u32* cas, u32 n) {
     const u64 i = global_thread();
@@ -96,23 +80,4 @@ extern "C" __global__ void atomics(const u64* __restrict__ a, u64* out, u32* cas
     const i32 all = __syncthreads_and(!inside || a[i] != 0);
     const i32 any = __syncthreads_or(inside && a[i] == 0);
     if (threadIdx.x == 0) atomicAdd(out + 10, static_cast<u64>(votes + 1000 * (all != 0) + 100000 * (any != 0)));
-}
-
-// out[i] = 1 + the linear index of thread i of a three-dimensional grid of three-dimensional blocks.
-extern "C" __global__ void indices(u64* out) {
-    const u64 row = blockIdx.y + static_cast<u64>(gridDim.y) * blockIdx.z;
-    const u64 block = blockIdx.x + gridDim.x * row;
-    const u64 thread = threadIdx.x + blockDim.x * (threadIdx.y + static_cast<u64>(blockDim.y) * threadIdx.z);
-    const u64 i = block * (static_cast<u64>(blockDim.x) * blockDim.y * blockDim.z) + thread;
-    atomicAdd(out + i, 1 + i);
-}
-
-// Vectors of 8 and 16 bytes: out[i] = a[i] ^ b[i], two u64 at a time.
-extern "C" __global__ void vectors(const u64* a, const u64* b, u64* out, u32 pairs) {
-    const u64 i = global_thread();
-    if (i >= pairs) return;
-    const ulonglong2 x = reinterpret_cast<const ulonglong2*>(a)[i];
-    const uint4 y = reinterpret_cast<const uint4*>(b)[i];
-    const ulonglong2 low_high = make_ulonglong2(static_cast<u64>(y.y) << 32 | y.x, static_cast<u64>(y.w) << 32 | y.z);
-    reinterpret_cast<ulonglong2*>(out)[i] = make_ulonglong2(x.x ^ low_high.x, x.y ^ low_high.y);
 }

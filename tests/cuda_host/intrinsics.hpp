@@ -113,18 +113,6 @@ inline unsigned __match_any_sync(unsigned mask, T value, CUDA_HOST_SITE) {
 }
 inline unsigned __activemask() = delete;  // says nothing about which lanes will meet: name them
 
-// sm_80 and newer only.
-#define CUDA_HOST_REDUCE(name)                                                               \
-    inline unsigned __##name##_sync(unsigned mask, unsigned value, CUDA_HOST_SITE) {         \
-        return cuda_host::vote(cuda_host::Operation::name, mask, value, at);                 \
-    }
-CUDA_HOST_REDUCE(reduce_add)
-CUDA_HOST_REDUCE(reduce_min)
-CUDA_HOST_REDUCE(reduce_max)
-CUDA_HOST_REDUCE(reduce_and)
-CUDA_HOST_REDUCE(reduce_or)
-CUDA_HOST_REDUCE(reduce_xor)
-
 // ---------------------------------------------------------------- integer instructions
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

@@ -36,43 +36,16 @@ inline unsigned look_up(unsigned x, unsigned y, unsigned z, unsigned table) {
 
 }  // namespace cuda_host
 
-struct uint2 {
-    unsigned x, y;
-} __attribute__((aligned(8)));
 struct uint3 {
     unsigned x, y, z;
 };
-struct uint4 {
-    unsigned x, y, z, w;
-} __attribute__((aligned(16)));
-struct int2 {
-    int x, y;
-} __attribute__((aligned(8)));
-struct int3 {
-    int x, y, z;
-};
-struct int4 {
-    int x, y, z, w;
-} __attribute__((aligned(16)));
 struct ulonglong2 {
     unsigned long long x, y;
-} __attribute__((aligned(16)));
-struct longlong2 {
-    long long x, y;
 } __attribute__((aligned(16)));
 struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
-
-inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
-inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-inline int2 make_int2(int x, int y) { return {x, y}; }
-inline int3 make_int3(int x, int y, int z) { return {x, y, z}; }
-inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
-inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
-inline longlong2 make_longlong2(long long x, long long y) { return {x, y}; }
 
 // Written by the scheduler whenever another thread takes over. Every library has its own, hence static.
 static uint3 threadIdx, blockIdx;

@@ -32,7 +32,6 @@ enum class Operation : uint8_t {
     warp_barrier,
     shuffle, shuffle_up, shuffle_down, shuffle_xor,
     ballot, any, all, match_any,
-    reduce_add, reduce_min, reduce_max, reduce_and, reduce_or, reduce_xor,
 };
 
 inline const char* name_of(Operation operation) {
@@ -42,8 +41,6 @@ inline const char* name_of(Operation operation) {
         "__syncwarp",
         "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",
         "__ballot_sync", "__any_sync", "__all_sync", "__match_any_sync",
-        "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
-        "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync",
     };
     return names[static_cast<int>(operation)];
 }

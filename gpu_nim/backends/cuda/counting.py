@@ -64,11 +64,11 @@ class CudaCounting(HostCounting):
         """Return the size of a chunk of work: a fraction of a second on the device, or the host's own size where it runs there."""
         return _CHUNK if limbs in _BLOCK_BITS else super().chunk_size(limbs)
 
-    def block_bits(self, dimension: int, limbs: int) -> int:
+    def block_bits(self, source: Rows, limbs: int, size: int) -> int:
         """Return m, so that the table stays in the device's cache."""
         if limbs not in _BLOCK_BITS:
-            return super().block_bits(dimension, limbs)
-        return max(4, min(_BLOCK_BITS[limbs], (_MAX_ENTRIES // (dimension * limbs)).bit_length() - 1))
+            return super().block_bits(source, limbs, size)
+        return max(4, min(_BLOCK_BITS[limbs], (_MAX_ENTRIES // (source.dimension * limbs)).bit_length() - 1))
 
     def table(self, columns: Integers, limbs: int) -> Any:
         """Return the table as this engine stores it: on the device up to two limbs."""
@@ -215,8 +215,7 @@ class CudaCounting(HostCounting):
 
     def _upload(self, numbers: Integers, limbs: int) -> Any:
         if limbs > 1:
-            wrapped = numbers.ravel() & ((1 << 64 * limbs) - 1)
-            numbers = to_limbs(wrapped, limbs).reshape(*numbers.shape, limbs)
+            numbers = to_limbs(numbers & ((1 << 64 * limbs) - 1), limbs)
         return self._launch.xp.asarray(np.ascontiguousarray(numbers))
 
 

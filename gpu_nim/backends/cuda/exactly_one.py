@@ -1,16 +1,16 @@
 """Exactly-one growth on CUDA, two and three dimensions: bricks of bits, one launch a generation (`cuda/exactly_one.cu`).
 
-A generation of a small growth takes a device a few microseconds, less than a launch from Python.  So `_RECORDED` generations are
-recorded as one CUDA graph, which is launched as a whole.  What changes between them is read from a clock in device memory: a launch
-grows the generation (clock + its step), and the last launch of a batch advances the clock.  This is a graph and not a loop in one
-kernel, because a loop over generations needs a barrier of the whole grid, which is no faster than the gap between two launches of a
-graph, allows only as many blocks as are resident, and would run only on a device: recorded launches are the same launches in the
-same order on the CPU.  The host waits for the device at the end of a batch only.
+A generation of a small growth takes a device a few microseconds, less than a launch from Python. So `_RECORDED` generations are
+recorded as one CUDA graph, which is launched as a whole. What changes between them is read from a clock in device memory: a
+launch grows the generation (clock + its step), and the last launch of a batch advances the clock. This is a graph and not a
+loop in one kernel, because a loop over generations needs a barrier of the whole grid, which is no faster than the gap between
+two launches of a graph, allows only as many blocks as are resident, and would run only on a device: recorded launches are the
+same launches in the same order on the CPU. The host waits for the device at the end of a batch only.
 
-On several ranks each has the bricks of its slabs (`gpu_nim.backends.cuda.bricks`) and the host waits in each generation, for the
-sizes of what is sent and for the newborns of other ranks. These travel by brick, a word for each row that has any: those within
-reach of a border. They stay on the device where the communicator takes its buffers, and otherwise pass through page-locked memory
-of the host, which `Launcher.start_copy_to_host` copies to and CuPy's `asarray` copies from.
+On several ranks each has the bricks of its slabs (`gpu_nim.backends.cuda.bricks`) and the host waits in each generation, for
+the sizes of what is sent and for the newborns of other ranks. These travel by brick: those within reach of a border. They stay
+on the device where the communicator takes its buffers, and otherwise pass through page-locked memory of the host, which
+`Launcher.start_copy_to_host` copies to and CuPy's `asarray` copies from.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from gpu_nim.backends.communicator import ALONE, Communicator
 from gpu_nim.backends.cuda.brick_exchange import BrickExchange
 from gpu_nim.backends.cuda.bricks import DeviceBricks
 from gpu_nim.backends.cuda.launcher import Launcher, device_memory_errors, predicate_errors, to_host
-from gpu_nim.backends.cuda.table import KERNELS
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.bricks import BITS, FIELD, ROWS
+from gpu_nim.backends.shared.brick_parts import numbered, positions
+from gpu_nim.backends.shared.bricks import packed, walls
 from gpu_nim.backends.shared.engines import BrickEngine
 from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -36,7 +36,6 @@ from gpu_nim.model.rule import Cells
 __all__ = ["ExactlyOneEngine"]
 
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
-_THREADS = KERNELS["exactly_one_grow"].threads
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 
 
@@ -60,20 +59,17 @@ class ExactlyOneEngine(BrickEngine):
         self._launch, self._bricks = launcher, bricks
         self._capacity = capacity = bricks.capacity(free)
         with device_memory_errors(f"a growth to generation {last} on {launcher.device}"):
-            self._columns = xp.asarray(bricks.columns.astype(np.uint32).view(np.int32).reshape(-1))
-            self._offsets = xp.asarray(bricks.touchers())
-            self._touched = xp.zeros(bricks.count * ROWS, np.uint32)
-            self._newborn = xp.empty(2 * capacity * ROWS, np.uint32)
-            self._slots = xp.zeros(4 * bricks.held, np.uint32)
-            self._lists = xp.empty(4 * capacity, np.uint64)
-            self._counts = xp.zeros(last + 2, np.uint32)
+            self._touched = xp.zeros(bricks.count * bricks.words, np.uint64)
+            self._newborn = xp.empty(2 * capacity * bricks.words, np.uint64)
+            self._lists = xp.empty(2 * capacity, np.uint64)
+            self._counts = xp.zeros(2 * (last + 2), np.uint32)
             if rule.universe is not None:
                 self._forbid()
             self._reports = xp.zeros(3 * (last + 2), np.uint64)  # births, checksum and section of each generation
             self._clock = xp.zeros(1, np.uint32)
             self._bind()
             if self._ranks.size > 1:
-                self._exchange = BrickExchange(self._launch, self._ranks, bricks, self._shape, self._rings)
+                self._exchange = BrickExchange(launcher, ranks, bricks, self._shape, self._rings, self._require_room)
         self._recorded: dict[tuple[int, int], Callable[[], None]] = {}
         if state is not None:
             with device_memory_errors(f"the state of generation {int(state['generation'])}"):
@@ -81,22 +77,26 @@ class ExactlyOneEngine(BrickEngine):
 
     def _bind(self) -> None:
         """Bind all launches except those between ranks."""
-        bricks = self._bricks
+        bricks, xp, beside = self._bricks, self._launch.xp, walls(self._bricks, -1)
         bind = partial(self._launch.bind, defines=bricks.defines)
-        reach_u, reach_v, reach_k = bricks.reach
+        axes = np.column_stack((beside.across, beside.corner, beside.last, beside.limits)).astype(np.int32)
         self._shape = {
-            "columns": self._columns,
-            "columns_u": bricks.columns_u,
-            "columns_v": bricks.columns_v,
-            "log_v": bricks.log_v,
-            "reach_u": reach_u,
-            "reach_v": reach_v,
-            "reach_k": reach_k,
+            "columns": xp.asarray(bricks.columns.astype(np.uint32).view(np.int32).reshape(-1)),
+            "across_y": bricks.wide + 2,
             "flags": bricks.flags,
+            "wall_axes": xp.asarray(axes.reshape(-1)),
+            "wall_masks": xp.asarray(np.stack((beside.near, beside.domain)).reshape(-1)),
+            "wall_span": beside.near.shape[1],
+            "wall_first": xp.asarray(beside.first.astype(np.int32)),
+            "wall_touches": xp.asarray(beside.touches.astype(np.int32).reshape(-1)),
+            "orbits": xp.asarray(beside.orbit.astype(np.uint32)),
+            "order": self.rule.symmetry.order(self.rule.dimension),
+            "reach": xp.asarray(bricks.reach),
         }
         self._rings = rings = {
             "newborn": self._newborn,
-            "slots": self._slots,
+            "slots": xp.zeros(2 * bricks.held, np.uint32),
+            "incoming": xp.zeros(2 * bricks.count, np.uint32),
             "lists": self._lists,
             "counts": self._counts,
             "bricks": bricks.held,
@@ -104,22 +104,22 @@ class ExactlyOneEngine(BrickEngine):
             "owned": bricks.count,
         }
         touched = {"touched": self._touched}
-        rule = {"offsets": self._offsets, "offset_count": len(self.rule.offsets)}
-        mixing = dict(zip(("mix_u", "mix_v", "mix_w", "mix_0"), bricks.mixing(), strict=True))
+        rule = {"offsets": xp.asarray(bricks.offsets()), "offset_count": len(self.rule.offsets)}
+        mixing = bricks.mixing()
+        mixed = {"mixed": xp.asarray((bricks.site.astype(np.uint64) * mixing[:3]).sum(axis=1, dtype=np.uint64))}
+        mixed |= dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), mixing.tolist(), strict=True))
         changing = {"clock": self._clock, "step": 0, "section_axes": 0, "section_level": 0, "reports": self._reports}
-        # A window for each row, and 32 slots, for each warp.
-        shared_bytes = _THREADS // 32 * 8 * (bricks.window_rows + 16)
-        self._grow = bind("exactly_one_grow", self._shape | rule | touched | rings | mixing | changing, shared_bytes=shared_bytes)
+        self._grow = bind("exactly_one_grow", self._shape | rule | touched | rings | mixed | changing)
         self._lay = bind("exactly_one_lay", self._shape | touched | rings | {"generation": 0})
         self._tick = bind("exactly_one_tick", {"clock": self._clock, "generations": 0})
-        # One warp per brick: a small growth never has work for the whole device.
-        self._grid = self._grow.blocks(bricks.count * 32)
+        # A lane for each word: a small growth never has work for the whole device.
+        self._grid = self._grow.blocks(bricks.count * bricks.words)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to`, and wait for the device at the end."""
         self._check(to, section)
         first = self.generation + 1
-        axes, level, multiplicity = (0, 0, 1) if section is None else self._bricks.section(*section)
+        axes, level, multiplicity = (0, 0, 1) if section is None else self._section(*section)
         grown: list[Cells] = []
         with device_memory_errors(f"a growth to generation {to} on {self._launch.device}"):
             if first == 0:
@@ -130,7 +130,7 @@ class ExactlyOneEngine(BrickEngine):
                     grown.append(self._cells())
             while self.generation < to:
                 self._run(1 if cells else to - self.generation, axes, level)
-                self._require_room(int(to_host(self._counts).max()))
+                self._require_room(int(to_host(self._counts).reshape(-1, 2).sum(axis=1, dtype=np.int64).max()))
                 if cells:
                     grown.append(self._cells())
             reports = to_host(self._reports[3 * first : 3 * (to + 1)]).reshape(-1, 3)
@@ -165,17 +165,26 @@ class ExactlyOneEngine(BrickEngine):
         with device_memory_errors(f"the state of generation {self.generation}"):
             return super().state()
 
-    def _words(self, numbers: range) -> NDArray[np.uint32]:
-        return to_host(self._touched[numbers.start * ROWS : numbers.stop * ROWS]).reshape(-1, ROWS)
+    def _section(self, axis: int, value: int) -> tuple[int, int, int]:
+        """For newborns whose coordinate `axis` is `value`: the axes and level of the kernels, and how often these count each."""
+        bricks, dimension = self._bricks, self.rule.dimension
+        level = (abs(value) if bricks.signed else value) - int(bricks.origin[bricks.axes[axis]])
+        if not bricks.folded:
+            return 1 << bricks.axes[axis], level, 1
+        return sum(1 << each for each in bricks.axes), level, dimension * (2 if bricks.signed and value else 1)
 
-    def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
-        """Add rows of bricks to those that are touched: what is outside of the universe is touched already."""
+    def _words(self, numbers: range) -> NDArray[np.uint64]:
+        words = self._bricks.words
+        return to_host(self._touched[numbers.start * words : numbers.stop * words]).reshape(-1, words)
+
+    def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        """Add words of bricks to those that are touched: what is outside of the universe is touched already."""
         if not len(numbers):
             return
-        first = int(numbers.min())
-        part = self._touched[first * ROWS : (int(numbers.max()) + 1) * ROWS]
+        first, count = int(numbers.min()), self._bricks.words
+        part = self._touched[first * count : (int(numbers.max()) + 1) * count]
         touched = to_host(part)  # and added to there: CuPy would compile a kernel for it
-        touched.reshape(-1, ROWS)[numbers - first] |= words
+        touched.reshape(-1, count)[numbers - first] |= words
         part.set(touched)
 
     def _require_room(self, active: int) -> None:
@@ -186,22 +195,20 @@ class ExactlyOneEngine(BrickEngine):
 
     def _seeded(self, section: Section | None, multiplicity: int) -> NDArray[np.uint64]:
         """What is reported of the rank's own seeds, without a wait for the device; `advance` divides by the multiplicity."""
-        rule, own = self.rule, self._bricks.cells(self._own(self._seeds()))
+        rule, own = self.rule, self._own(self._seeds())
         in_section = 0 if section is None else int(rule.symmetry.section_size(own, *section).sum()) * multiplicity
         sizes = rule.symmetry.orbit_size(own)
         return np.array([sizes.sum(), checksum(own, sizes), in_section], np.uint64)
 
     def _set_newborns(self, representatives: Cells) -> None:
         """Make the rank's own among these the newborns, mark them as touched, and list the bricks they touch."""
-        xp, generation = self._launch.xp, self.generation
-        places, words = self._bricks.words(self._own(representatives))
-        self._require_room(len(places))
-        u, v, w = places.T
-        listed = (u << 2 * FIELD | v << FIELD | w).astype(np.uint64)
-        ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * ROWS
-        self._newborn[plane : plane + words.size] = xp.asarray(words.reshape(-1))
-        self._lists[ring : ring + len(listed)] = xp.asarray(listed)
-        self._counts[generation : generation + 1] = xp.asarray(np.array([len(listed)], np.uint32))
+        xp, generation, count = self._launch.xp, self.generation, self._bricks.words
+        found, words = self._bricks.words_of(self._own(representatives))
+        self._require_room(len(found))
+        ring = (generation & 1) * self._capacity
+        self._newborn[ring * count : ring * count + words.size] = xp.asarray(words.reshape(-1))
+        self._lists[ring : ring + len(found)] = xp.asarray(numbered(found))
+        self._counts[2 * generation : 2 * generation + 2] = xp.asarray(np.array([len(found), 0], np.uint32))
         self._clock[:] = xp.asarray(np.array([generation], np.uint32))
         self._lay(self._grid, generation=generation)
 
@@ -211,23 +218,21 @@ class ExactlyOneEngine(BrickEngine):
         bricks, generation = self._bricks, self.generation
         if generation < 0:
             return np.zeros((0, self.rule.dimension), np.int64)
-        listed = int(to_host(self._counts[generation : generation + 1])[0])
-        ring, plane = (generation & 3) * self._capacity, (generation & 1) * self._capacity * ROWS
-        packed = to_host(self._lists[ring : ring + listed]).astype(np.int64)
-        words = to_host(self._newborn[plane : plane + listed * ROWS]).reshape(-1, ROWS)
-        mask = (1 << FIELD) - 1
-        cells = bricks.cells_of(np.stack((packed >> 2 * FIELD, packed >> FIELD & mask, packed & mask), axis=1), words)
+        front, back = to_host(self._counts[2 * generation : 2 * generation + 2]).tolist()
+        start, stop, count = (generation & 1) * self._capacity, (1 + (generation & 1)) * self._capacity, bricks.words
+        parts = [(start, start + front), (stop - back, stop)]
+        listed = np.concatenate([to_host(self._lists[first:end]) for first, end in parts])
+        words = np.concatenate([to_host(self._newborn[first * count : end * count]) for first, end in parts]).reshape(-1, count)
+        cells = bricks.cells_of(positions(listed), words)
         return cells[np.lexsort(cells.T[::-1])]
 
     def _forbid(self) -> None:
         """Mark the cells outside of the universe as touched, so that none of them is ever born."""
         xp, bricks = self._launch.xp, self._bricks
-        row, bit = xp.divmod(xp.arange(ROWS * BITS), BITS)
-        weights = xp.asarray(np.uint32(1) << np.arange(BITS, dtype=np.uint32))
+        place, count = xp.arange(len(bricks.site)), bricks.words
         for numbers in bricks.slices(_UNIVERSE_BRICKS):
-            places = xp.repeat(xp.asarray(bricks.place(np.array(numbers))), len(row), axis=0)
-            cells = bricks.cells(bricks.join(places, xp.tile(row, len(numbers)), xp.tile(bit, len(numbers)), xp), xp)
+            found = xp.repeat(xp.asarray(bricks.position(np.arange(numbers.start, numbers.stop))), len(place), axis=0)
             with predicate_errors("universe"):
-                outside = ~self.rule.inside(cells)
-            words = (outside.reshape(-1, BITS) * weights).sum(axis=1)
-            self._touched[numbers.start * ROWS : numbers.stop * ROWS] = words.astype(np.uint32)
+                outside = ~self.rule.inside(bricks.cells(found, xp.tile(place, len(numbers)), xp))
+            words = packed(to_host(outside).reshape(len(numbers), -1))
+            self._touched[numbers.start * count : numbers.stop * count] = xp.asarray(words.reshape(-1))

@@ -3,24 +3,25 @@
 from contextlib import suppress
 from functools import partial
 from platform import node
+from typing import TYPE_CHECKING
 
 from gpu_nim.backends.communicator import ALONE, Communicator, free_per_rank
-from gpu_nim.backends.host_counting import HostCounting
-from gpu_nim.backends.interface import Engine, EngineChoice, State
-from gpu_nim.backends.numpy import exactly_one, games
+from gpu_nim.backends.interface import Engine, EngineChoice, State, Tracer
+from gpu_nim.backends.numpy import brick_tables, exactly_one, games
 from gpu_nim.backends.numpy import nim as nim_planes
-from gpu_nim.backends.numpy.compact_bricks import CompactBricks
 from gpu_nim.backends.numpy.compilation import fits, installed
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.numpy.general import GeneralEngine
 from gpu_nim.backends.numpy.nim import NimEngine
-from gpu_nim.backends.numpy.trace import NumpyTracer
-from gpu_nim.backends.shared.bricks import CELLS, Bricks, supports
+from gpu_nim.backends.shared.bricks import Bricks, supports
 from gpu_nim.backends.shared.engines import kind_of
 from gpu_nim.model.arguments import integer
 from gpu_nim.model.process import cores, host_memory
 from gpu_nim.model.rule import Rule
-from gpu_nim.model.tracing import Scene
+
+if TYPE_CHECKING:
+    from gpu_nim.backends.host_counting import HostCounting
+    from gpu_nim.model.tracing import Scene
 
 MAX_THREADS = 1024
 
@@ -69,22 +70,26 @@ class NumpyBackend:
             memory = nim_planes.required_bytes(last, loops=loops)
             return EngineChoice(partial(NimEngine, last, state, loops=loops), memory, free, gains and not installed())
         bricks = Bricks(rule, last, ranks.rank, ranks.size)
-        gains = threads > 0 and CELLS * bricks.total >= exactly_one.COMPILED_FROM
+        gains = threads > 0 and 64 * bricks.words * bricks.total >= exactly_one.COMPILED_FROM
         loops = gains and fits()
         busiest = bricks.busiest()
-        memory = CompactBricks(busiest).required_bytes if loops else exactly_one.required_bytes(busiest)
+        memory = (brick_tables if loops else exactly_one).required_bytes(busiest)
         make = partial(_compiled_engine if loops else ExactlyOneEngine, bricks, state, ranks, threads)
         return EngineChoice(make, memory, free, gains and not installed())
 
     wedge_outcomes, wedge_grundy = staticmethod(games.wedge_outcomes), staticmethod(games.wedge_grundy)
     inequality_outcomes, inequality_grundy = staticmethod(games.inequality_outcomes), staticmethod(games.inequality_grundy)
 
-    def counting(self) -> HostCounting:
+    def counting(self) -> "HostCounting":
         """Return the engine that fills and counts ranges and tries tuples."""
+        from gpu_nim.backends.host_counting import HostCounting  # here, for its start-up time
+
         return HostCounting()
 
-    def tracer(self, scene: Scene) -> NumpyTracer:
+    def tracer(self, scene: "Scene") -> Tracer:
         """Return what traces rays through a scene."""
+        from gpu_nim.backends.numpy.trace import NumpyTracer  # here, for its start-up time
+
         return NumpyTracer(scene)
 
 

@@ -1,4 +1,4 @@
-"""The loops of exactly-one growth that numba compiles, over compact bricks (`gpu_nim.backends.numpy.compact_bricks`).
+"""The loops of exactly-one growth that numba compiles, over bricks (`gpu_nim.backends.shared.bricks`).
 
 Layout. The table has the touched cells of each brick, words O of 64 bits, 32 or 64 bytes in all. Beside it a generation is the list
 of the bricks that have newborns, slab by slab, and these as words.
@@ -23,8 +23,9 @@ from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
 
-from gpu_nim.backends.numpy.compact_bricks import Layout, Masks, Reflections, Shares
+from gpu_nim.backends.numpy.brick_tables import Layout, Masks
 from gpu_nim.backends.numpy.compilation import compiled, intrinsic
+from gpu_nim.backends.shared.bricks import Walls
 from gpu_nim.model.digest import FINALIZER
 
 _ONE, _SIX = np.uint64(1), np.uint64(6)
@@ -71,14 +72,12 @@ class Growth(NamedTuple):
         layout: the bricks.
         masks: what newborns touch.
         walls: what those near walls touch.
-        owned: the cells that the rank decides.
         table: O of each brick, uint64 of shape (bricks * words,).
     """
 
     layout: Layout
     masks: Masks
-    walls: Reflections
-    owned: Shares
+    walls: Walls
     table: Any
 
 
@@ -124,7 +123,7 @@ def _fetch_add(_: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @compiled
-def _apart(walls: Reflections, x: int, y: int, z: int) -> tuple[int, int, int]:
+def _apart(walls: Walls, x: int, y: int, z: int) -> tuple[int, int, int]:
     """The distances of a brick from the walls, in bricks."""
     corner, across = walls.corner, walls.across
     u = corner[0] + across[0, 0] * x + across[0, 1] * y + across[0, 2] * z
@@ -134,14 +133,14 @@ def _apart(walls: Reflections, x: int, y: int, z: int) -> tuple[int, int, int]:
 
 
 @compiled
-def _near(walls: Reflections, u: int, v: int, w: int, word: int) -> Any:
+def _near(walls: Walls, u: int, v: int, w: int, word: int) -> Any:
     """The cells of a word that are near a wall, in a brick at these distances."""
     last, near = walls.last, walls.near
     return near[0, min(u, last[0]), word] | near[1, min(v, last[1]), word] | near[2, min(w, last[2]), word]
 
 
 @compiled
-def _class(layout: Layout, walls: Reflections, u: int, v: int, w: int, place: int) -> Any:
+def _class(layout: Layout, walls: Walls, u: int, v: int, w: int, place: int) -> Any:
     """The class of a cell at some place of a brick at these distances."""
     limits, along = walls.limits, walls.along[place]
     kind = min((u << layout.logs[0]) + along[0], limits[0])
@@ -239,16 +238,15 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: 
 @compiled
 def _settle(growth: Growth, slab: int, scratch: Scratch, new: List, slot: int) -> int:
     """List the bricks with newborns in a slab from a slot on; return the slot after these."""
-    layout, owned, words, into = growth.layout, growth.owned, np.uint64(growth.layout.words), (slab + 1) % 3
+    layout, words, into = growth.layout, np.uint64(growth.layout.words), (slab + 1) % 3
     apart = into * scratch.found.shape[1] - layout.starts[slab + 1]
     for brick in scratch.found[into, : scratch.counts[into]]:
         y, z = brick >> layout.shift, brick & (1 << layout.shift) - 1
         number = np.uint64(layout.columns[slab + 1, y + 1] + z + apart)
         scratch.touched[number] = 0
-        own = owned.masks[slab * owned.axis[0] + y * owned.axis[1] + z * owned.axis[2] - owned.least]
         some = np.uint64(0)
         for k in range(words):
-            born = scratch.once[number * words + k] & own[k]
+            born = scratch.once[number * words + k]
             scratch.once[number * words + k] = 0
             new.born[slot, k] = born
             some |= born
@@ -314,15 +312,15 @@ def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch
         old: the last list.
         new: the list to make, with room for the bricks that the newborns can reach.
         counters: the next run, and the next free slot, of all threads; int64 of shape (2,).
-        runs: the first slab of each run, and the slab after the last; int64 of shape (runs + 1,).
+        runs: the first slab of each run, and the slab after it; int64 of shape (runs, 2).
         scratch: of the thread.
     """
     births, checksum, room = 0, np.uint64(0), 0
     while True:
         run = _fetch_add(counters, np.uint64(0), 1)
-        if run >= len(runs) - 1:
+        if run >= len(runs):
             return births, checksum, room
-        start, stop = runs[run], runs[run + 1]
+        start, stop = runs[run]
         for slab in range(start - 1, stop + 1):
             # Newborns of both slabs beside the run touch in it, too; none of them outside of it.
             sides = 7 & -(1 << max(0, start + 1 - slab)) & (1 << min(3, stop + 1 - slab)) - 1

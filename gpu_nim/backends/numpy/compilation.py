@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -36,12 +37,27 @@ def compiled(function: Callable[..., Any]) -> Any:
     Args:
         function: of numbers, arrays and tuples of these. Threads run it side by side; divisors are not compared with 0.
     """
-    from numba import njit  # here, for its start-up time
-
+    njit = _load()
     try:
         return njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # neither the package's folder nor the user's own is writable
         return njit(nogil=True, error_model="numpy")(function)
+
+
+@cache
+def _load() -> Any:
+    """Import numba, without the linear algebra of SciPy, which is imported when a function calls BLAS, and return `njit`."""
+    from numba import njit  # here, for its start-up time
+    from numba.np import linalg
+
+    before = linalg.ensure_blas
+    if find_spec("scipy") is not None:
+        linalg.ensure_blas = lambda: None
+    try:
+        from numba.np import arraymath  # noqa: F401  # which calls it once
+    finally:
+        linalg.ensure_blas = before
+    return njit
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:

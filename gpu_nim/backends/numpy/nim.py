@@ -13,14 +13,17 @@ word v // 64.
 Work.  A word changes only if it, the word before it or the word above it holds a newborn.  The active words are kept as a
 sorted list: about three words are read for each of them, and one is written.  Generation n has 3^wt(n) newborns (wt: the number
 of 1s in n's binary digits) and about a word for every eleven of them, so this beats both the whole plane, most of which is
-empty, and a list of cells. Large growths visit them by loops that numba compiles (`gpu_nim.backends.numpy.nim_loops`), where it is
-installed.
+empty, and a list of cells. Large growths are merged from the list alone, without a plane, by loops that numba compiles
+(`gpu_nim.backends.numpy.nim_loops`), where it is installed.
 """
+
+from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.interface import Batch, Section, State
+from gpu_nim.backends.interface import Batch, Section, State, count_in_section
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.shared.engines import NIM, GrowthEngine
 from gpu_nim.model.digest import finalize, nim_plane_mix
@@ -28,26 +31,12 @@ from gpu_nim.model.rule import Cells
 
 #: Generations, from which on compiled loops gain more than it takes to load them.
 COMPILED_FROM = 1 << 12
-_WORD_BYTES, _COMPILED_WORD_BYTES = 110, 40  # of the arrays of a step, for a word that holds newborns: measured
+_WORD_BYTES, _COMPILED_WORD_BYTES = 110, 112  # of the arrays of a step, for a word that holds newborns
 _NEWBORNS_A_WORD = 11
-_WORDS = 1 << 12  # words unpacked at a time: 256 KB of bytes, a core's second-level cache
-_MASK = 2**64 - 1
-_ONE, _TOP = np.uint64(1), np.uint64(63)
-
-
-def words_per_row(last: int) -> int:
-    """Return the words in a row of the plane that holds generations 0 to `last`."""
-    return last // 64 + 1
-
-
-def most_newborns(last: int) -> int:
-    """Return the newborns of the largest generation up to `last`: 3 to the power of the most 1s of its binary digits.
-
-    >>> most_newborns(6), most_newborns(7)
-    (9, 27)
-    """
-    newborns: int = 3 ** ((last + 1).bit_length() - 1)
-    return newborns
+_WORDS = 1 << 12  # words unpacked at a time, or up to twice as many: 256 KB of bytes, a core's second-level cache
+_ONE, _TOP, _BELOW_TOP = np.uint64(1), np.uint64(63), np.uint64(2**63 - 1)
+#: Some of the words of a generation that hold newborns: its number in a batch, their indices, ascending, and the words.
+Part: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.uint64]]
 
 
 def required_bytes(last: int, *, loops: bool = False) -> int:
@@ -56,8 +45,10 @@ def required_bytes(last: int, *, loops: bool = False) -> int:
     >>> required_bytes(1024) < 1e6
     True
     """
-    active = most_newborns(last) // _NEWBORNS_A_WORD * (_COMPILED_WORD_BYTES if loops else _WORD_BYTES)
-    return 8 * (last + 1) * words_per_row(last) + LOADED_BYTES * loops + active
+    active: int = 3 ** ((last + 1).bit_length() - 1) // _NEWBORNS_A_WORD  # where n has the most 1s
+    if loops:
+        return LOADED_BYTES + active * _COMPILED_WORD_BYTES
+    return 8 * (last + 1) * (last // 64 + 1) + active * _WORD_BYTES
 
 
 class NimEngine(GrowthEngine):
@@ -66,24 +57,29 @@ class NimEngine(GrowthEngine):
     def __init__(self, last: int, state: State | None = None, *, loops: bool = False) -> None:
         super().__init__(NIM, last)
         self._compiled = loops
-        self._row = words_per_row(last)
-        self._plane = np.zeros((last + 1) * self._row, np.uint64)
-        self._active = np.zeros(0, np.int64)
+        self._row = last // 64 + 1
+        self._plane = np.zeros(0 if loops else (last + 1) * self._row, np.uint64)
+        self._active, self._words = np.zeros(0, np.int64), np.zeros(0, np.uint64)
         if state is not None:
             self._restore(state)
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to`, a step a generation."""
         self._check(to, section)
+        first = self.generation + 1
         reports = np.zeros((to - self.generation, 3), np.uint64)
         grown: list[Cells] = []
-        for report in reports:
-            self._step()
-            report[0], report[1], newborns = self._count_and_checksum(cells or section is not None)
-            if section is not None:
-                report[2] = sum(np.count_nonzero(block[:, section[0]] == section[1]) for block in newborns)
-            if cells:
-                grown.extend(newborns)
+        if self._compiled and not cells and section is None:
+            from gpu_nim.backends.numpy import nim_loops  # here, for numba's start-up time
+
+            for report in reports:
+                self._step()
+                report[:2] = nim_loops.count(self._active, self._words, self._row, self.generation)
+        else:
+            for parts in self._parts(len(reports)):
+                newborns = self._count(parts, first, reports, cells, section)
+                if cells:
+                    grown.append(newborns)
         return self._summed(reports, grown if cells else None, section)
 
     def state(self) -> State:
@@ -91,70 +87,88 @@ class NimEngine(GrowthEngine):
         return {
             "generation": np.array(self.generation, np.int64),
             "places": np.stack(np.divmod(self._active, self._row), axis=1),
-            "words": self._plane[self._active],
+            "words": self._words,
         }
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
         u, word = state["places"].astype(np.int64).T
         indices = u * self._row + word
-        self._plane[indices] = state["words"]
-        self._active = np.sort(indices)
+        order = np.argsort(indices)
+        self._set(indices[order], state["words"].astype(np.uint64)[order])
+
+    def _set(self, active: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        self._active, self._words = active, words
+        if not self._compiled:
+            self._plane[active] = words
 
     def _step(self) -> None:
         self.generation += 1
         plane, active, row = self._plane, self._active, self._row
         if self.generation == 0:
-            plane[0] = _ONE
-            self._active = np.zeros(1, np.int64)
+            self._set(np.zeros(1, np.int64), np.ones(1, np.uint64))
             return
         if self._compiled:
-            from gpu_nim.backends.numpy import nim_loops  # here, for numba's start-up time
+            from gpu_nim.backends.numpy import nim_loops
 
-            self._active = nim_loops.step(plane, active, row)
+            self._active, self._words = nim_loops.step(active, self._words, row)
             return
-        # Bit v = 63 of a word reaches the next word.  None leaves its row: v <= n <= last lies inside it, nor does u.
-        carrying = active[(plane[active] >> _TOP).astype(bool)]
-        below = active + row
-        touched = np.concatenate((active, carrying + 1, below[below < plane.size]))
+        # Bit v = 63 of a word reaches the next word.  Neither that nor the row below leaves the plane: u, v <= n <= last.
+        touched = np.concatenate((active, active[self._words > _BELOW_TOP] + 1, active + row))
         touched.sort(kind="stable")  # a merge of sorted runs
-        touched = touched[np.diff(touched, prepend=-1) > 0]
-        stayed = plane[touched]
-        # Reading one word before the first word of a row or of the plane finds bits that the guards below drop.
-        before = plane[touched - 1] >> _TOP
-        before[touched % row == 0] = 0
-        moved = stayed << _ONE | before
-        above = plane[touched - row]
-        above[touched < row] = 0
+        first = np.ones(len(touched), np.bool_)
+        np.not_equal(touched[1:], touched[:-1], out=first[1:])
+        touched = touched[first]
+        stayed, above = plane[touched], plane[touched - row]
+        # What would come from outside of the plane, or from the row before, is 0: there u or v is `last`.
+        moved = stayed << _ONE | plane[touched - 1] >> _TOP
         # Exactly one of three: an odd number of them, but not all.
         born = (stayed ^ moved ^ above) & ~(stayed & moved & above)
         plane[touched] = born
-        self._active = touched[born != 0]
+        newborn = born != 0
+        self._active, self._words = touched[newborn], born[newborn]
 
-    def _count_and_checksum(self, wanted: bool) -> tuple[int, int, list[NDArray[np.int32]]]:
-        """Return the newborns' number and checksum, and the newborns themselves, block by block, where wanted."""
-        n = self.generation
+    def _parts(self, steps: int) -> Iterator[list[Part]]:
+        """Grow so many generations, and yield their words in parts, as many together as are counted at once."""
+        parts: list[Part] = []
+        size = 0
+        for step in range(steps):
+            self._step()
+            # From the last word to the first, since (a, b) rises as (u, v) falls.
+            for stop in range(len(self._active), 0, -_WORDS):
+                start = max(0, stop - _WORDS)
+                parts.append((step, self._active[start:stop], self._words[start:stop]))
+                size += stop - start
+                if size >= _WORDS:
+                    yield parts
+                    parts, size = [], 0
+        if parts:
+            yield parts
+
+    def _count(
+        self, parts: list[Part], first: int, reports: NDArray[np.uint64], wanted: bool, section: Section | None
+    ) -> NDArray[np.int32]:
+        """Add what parts hold to the reports of their generations, from `first` on; return the newborns where they are wanted."""
         down, along, up = map(np.uint64, nim_plane_mix())
-        rest = np.uint64(int(up) * n & _MASK)
-        if self._compiled and not wanted:
-            from gpu_nim.backends.numpy import nim_loops
-
-            births, mixed = nim_loops.count(self._plane, self._active, self._row, down, along, rest)
-            return births, int(mixed), []
-        births, checksum = 0, 0
-        cells: list[NDArray[np.int32]] = []
-        # From the last word to the first, since (a, b) rises as (u, v) falls.
-        for stop in range(len(self._active), 0, -_WORDS):
-            indices = self._active[max(0, stop - _WORDS) : stop]
-            words = self._plane[indices]
-            count = np.bitwise_count(words)
-            bit = (np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)) & 63).astype(np.uint64)
-            u, word = np.divmod(indices, self._row)
-            base = u.astype(np.uint64) * down + (word.astype(np.uint64) << np.uint64(6)) * along + rest
-            births += len(bit)
-            checksum += int(finalize(np.repeat(base, count) + bit * along).sum(dtype=np.uint64))
-            if wanted:
-                u32 = np.repeat(u.astype(np.int32), count)
-                v32 = np.repeat(word.astype(np.int32) << 6, count) + bit.astype(np.int32)
-                cells.append(np.stack((n - u32, n - v32, u32 + v32), axis=1)[::-1])
-        return births, checksum & _MASK, cells
+        parts = parts[::-1]
+        sizes = np.array([len(words) for *_, words in parts])
+        steps = np.array([step for step, *_ in parts])
+        n = np.repeat(steps + first, sizes)
+        indices, words = (np.concatenate([part[which] for part in parts]) for which in (1, 2))
+        count = np.bitwise_count(words)
+        bit = (np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)) & 63).astype(np.uint64)
+        u, word = np.divmod(indices, self._row)
+        base = u.astype(np.uint64) * down + (word.astype(np.uint64) << np.uint64(6)) * along + n.astype(np.uint64) * up
+        births = np.add.reduceat(count, np.cumsum(sizes) - sizes, dtype=np.int64)
+        mixes = finalize(np.repeat(base, count) + bit * along)
+        np.add.at(reports[:, 0], steps, births.astype(np.uint64))
+        np.add.at(reports[:, 1], steps, np.add.reduceat(mixes, np.cumsum(births) - births))
+        if not wanted and section is None:
+            return np.zeros((0, 3), np.int32)
+        u, v, n = (np.repeat(each.astype(np.int32), count) for each in (u, word << 6, n))
+        v += bit.astype(np.int32)
+        cells = np.stack((n - u, n - v, u + v), axis=1)[::-1]
+        if section is not None:
+            counted = count_in_section(cells, births[::-1].astype(np.uint64), section)
+            np.add.at(reports[:, 2], steps[::-1], counted)
+        return cells

@@ -1,19 +1,29 @@
-"""The bricks in which every engine grows on exactly one touch: their coordinates, which a growth can reach, and their owners.
+"""The bricks in which every engine grows on exactly one touch: where a cell lies, what a growth can reach, and who owns it.
 
-Coordinates. A growth that is symmetric under permutations is stored in u = x_0 - x_1, v = x_1 - x_2, w = x_2, in the plane v =
-x_0 - x_1, w = x_1: there the walls of the fundamental domain are u = 0, v = 0 and, where signs are symmetries too, w = 0. Others
-are stored in their own coordinates, in the plane v and w. Where sums of coordinates are even, the parity of w follows from u and
-v, and every second w has a bit. A brick has 32 rows, 4 x 8 in space and 1 x 32 in the plane, of 32 bits along w.
+Coordinates. A cell (a, b, c) is kept at x = b, y = a, z = c, one of the plane, (a, b), at x = b, y = 0, z = a. Of a growth with
+symmetry only the fundamental domain a >= b >= c is kept. Its walls are where a - b, b - c and, with signs, c are 0.
+Slabs are those of b: most births of a generation have nearly the largest a.
 
-Positions. Bricks above one another in w are a column, and follow one another. Only those are numbered that the growth can reach.
+Bricks. A brick has 8 x 8 x 8 sites, in the plane 16 x 1 x 16, of them 256 or 512 cells: every second one of an even lattice. A
+word of 64 bits has 4 x 4 x 8 sites of an even lattice, 4 x 4 x 4 of another, 8 x 1 x 8 of the plane. The place of a cell in its
+brick is its word and bit. Bricks at one (x, y) are a column, and those at one x a slab. Only those are numbered that the growth
+can reach: slab by slab, and column by column.
 
-Ranks. A rank owns slabs of bricks: all bricks with one u or, in the plane, one v, so that every brick is decided by one rank. They
-are distributed by digits (`owners`): for `edge` to generation 511 the busiest of 8 ranks has 1.09 times the mean of the bricks with
-births, and 1.17 times along v, where bricks are twice as wide. Threads own slabs likewise.
+Walls. Let G be the rule's group of signed permutations and D its fundamental domain, x_0 >= x_1 >= ... (>= 0 for CUBE). The
+growth is invariant under G, so its cells in D determine it, and D can be grown alone if each cell t of D receives every touch that
+it would receive in the whole growth. For each offset o, t is touched by t - o, which is alive as its representative is. So a
+newborn r of D touches t
 
-Births follow powers of two: a generation has most of them in slabs whose numbers agree with its own in some binary digits.
-Contiguous parts, even of equal births, are idle by turns, and blocks distributed in turn to an even number of ranks meet those
-digits. Distributed by the sum of a block's digits to the base of that number, as the sequence of Thue and Morse does for two ranks,
+    |{o: t - o is an image of r}| = |{o: r + o is an image of t}| |G r| / |G t|  times.
+
+Far. A newborn r touches each r + o once, and nothing else, where all of these lie in D and on none of its walls. A cell t is
+touched by each t - o alone where these lie in D. So what a cell touches, and what touches it, depends on its distances from the
+walls, where any from a limit on counts as one: its class.
+
+Ranks. A rank owns slabs, so that every brick is decided by one rank. They are distributed by digits (`owners`). Births follow
+powers of two: a generation has most of them in slabs whose numbers agree with its own in some binary digits. Contiguous parts,
+even of equal births, are idle by turns, and blocks distributed in turn to an even number of ranks meet those digits.
+Distributed by the sum of a block's digits to the base of that number, as the sequence of Thue and Morse does for two ranks,
 every aligned run of blocks is shared evenly. An odd number of ranks is in no step with powers of two, and there blocks in turn
 are more even. docs/scaling.md has the figures.
 """
@@ -21,50 +31,45 @@ are more even. docs/scaling.md has the figures.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, reduce
-from itertools import compress, product
-from operator import add, mul
+from functools import cached_property
+from itertools import product
+from operator import mul
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import State
+from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells, Rule, Symmetry
 
-#: Of a brick: its rows, and the bits of each.
-ROWS = BITS = 32
-_LOG_CELLS = 10
-#: The cells of a brick.
-CELLS = 1 << _LOG_CELLS
 #: Bits of a brick's coordinate in a list, as in `cuda/exactly_one.cu`.
 FIELD = 21
-#: Numbers in which ranks send a brick (`gpu_nim.backends.shared.brick_parts`).
-ENTRY = 4
+#: Of the arrays over columns of bricks, while they are made.
+COLUMN_BYTES = 80
 _SLICE = 1 << 12  # bricks of a state that are read at a time
 _MAX_COLUMNS, _MAX_SLABS = 1 << 28, 1 << 20
-_LONGEST = 4  # rows in u of a brick in space: a touch goes no further in loops and kernels that know no others
+_LONGEST = 4  # sites along an axis of a word: a touch goes no further than into the words beside one
 _COLUMNS = 1 << 20  # of these, whose bricks are counted at a time
 #: The slabs are cut into at least so many blocks for each rank, where that leaves them wide enough: fewer send less, more are
 #: spread more evenly.
 _BLOCKS = 32
 
 
-def owners(slabs: int, narrowest: int, ranks: int) -> NDArray[np.int64]:
+def owners(slabs: int, ranks: int) -> NDArray[np.int64]:
     """Return the owner of each slab, shape (slabs,).
 
     Args:
         slabs: the number of slabs.
-        narrowest: no block has fewer slabs; the last one may.
         ranks: the number of ranks.
 
-    >>> owners(128, 1, 2)[::2][:8].tolist(), owners(96, 1, 3)[:8].tolist()
+    >>> owners(128, 2)[::2][:8].tolist(), owners(96, 3)[:8].tolist()
     ([0, 1, 1, 0, 1, 0, 0, 1], [0, 1, 2, 0, 1, 2, 0, 1])
     """
-    width = max(narrowest, 1 << (max(1, slabs // (_BLOCKS * ranks)).bit_length() - 1))
+    width = 1 << (max(1, slabs // (_BLOCKS * ranks)).bit_length() - 1)
     block = np.arange(slabs, dtype=np.int64) // width
     if ranks % 2:
         return block % ranks
@@ -78,33 +83,32 @@ def owners(slabs: int, narrowest: int, ranks: int) -> NDArray[np.int64]:
 def supports(rule: Rule) -> bool:
     """Return whether a rule is grown in bricks: births on exactly one touch, 2 or 3 dimensions, no `touches`, short offsets.
 
-    An offset's coordinates are at most 4 in size; with symmetry their sizes must add up to at most 4, or each be at most 2. So
-    touches go no further than the rows of the bricks beside a brick, and 16 bits beyond a word of a kernel's window: a row beyond
-    two mirrors is moved along w by the sum of its distances from them, at most 8.
+    An offset's coordinates are at most 4 in size, and the same holds for what a newborn touches in the fundamental domain: taking a
+    cell to its representative brings no two cells further apart along any axis than they were in the maximum norm.
 
     >>> supports(Rule(2, ((4, 0),), frozenset({1}), seeds=((0, 0),))), supports(Rule(2, ((9, 0),), frozenset({1}), seeds=((0, 0),)))
     (True, False)
     """
-    fitting = rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None
-    return fitting and max(BrickGrid(rule).reach) <= _LONGEST
+    return rule.exactly_one and rule.dimension in (2, 3) and rule.touches is None and rule.reach <= _LONGEST
 
 
 class BrickGrid:
     """Where the cells of a rule lie in bricks.
 
     Attributes:
-        size: of a brick in u, v and w, shape (3,).
-        logs: the binary logarithms of these.
-        folding: rows whose products with a cell are its u, v and w, shape (3, dimension).
-        origin: the (u, v, w) from which positions are counted, even numbers: 0.
-        walls: for each of u, v and w, whether the growth has nothing below 0 of it.
+        axes: the coordinates' axes among x, y and z.
+        logs: the binary logarithms of a brick's sites along each axis, int64 of shape (3,).
+        size: these numbers of sites.
+        word_logs: the same of a word's sites.
+        words: 64-bit words of a brick's cells.
+        site: the coordinates of each place in the brick, int64 of shape (places, 3).
+        place: the place of each site, int64 of shape `size`.
+        across: rows whose products with a cell are its distances from the walls; 0 for axes without; int64 of shape (3, 3).
+        origin: the corner from which bricks are counted, int64 of shape (3,): 0.
 
-    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> grid = BrickGrid(square)
-    >>> grid.locate(np.array([[70, 30]])).tolist()  # u = 0, v = 70 - 30, w = 30
-    [[0, 40, 30]]
-    >>> grid.cells(np.array([[0, 40, 30]])).tolist()
-    [[70, 30]]
+    >>> grid = BrickGrid(Rule(2, ((1, 1), (1, -1), (-1, 1), (-1, -1)), frozenset({1}), ((0, 0),)))
+    >>> grid.site[grid.place[3, 0, 4]].tolist(), grid.words
+    ([3, 0, 4], 4)
     """
 
     def __init__(self, rule: Rule) -> None:
@@ -113,135 +117,211 @@ class BrickGrid:
         self.folded = rule.symmetry is not Symmetry.NONE
         self.signed = rule.symmetry is Symmetry.CUBE
         self.packed = int(self.spatial and rule.even_sum)
-        # Rows of `unfold` are coordinates of a cell as sums of u, v and w; `fold` takes them back.
-        unfold = np.triu(np.ones((3, 3), np.int64)) if self.folded else np.eye(3, dtype=np.int64)
-        fold = np.triu(np.where(np.eye(3, k=1), -1, np.eye(3)).astype(np.int64)) if self.folded else unfold
-        if not self.spatial:
-            unfold = unfold[1:] * np.array([0, 1, 1])
-            fold = np.concatenate((np.zeros((1, 2), np.int64), fold[1:, 1:]))
-        self._unfold, self.folding = unfold, fold
-        self.log_v = 3 if self.spatial else 5
-        self.logs = (5 - self.log_v, self.log_v, 5 + self.packed)
-        self.size = 1 << np.array(self.logs, np.int64)
+        self.axes = [1, 0, 2] if self.spatial else [2, 0]
+        self.logs = np.array([3, 3, 3] if self.spatial else [4, 0, 4])
+        self.word_logs = np.array([2, 2, 2 + self.packed] if self.spatial else [3, 0, 3])
+        self.size = 1 << self.logs
         self.origin = np.zeros(3, np.int64)
-        self.walls = (self.folded, self.folded, self.signed or rule.octant) if self.folded else (rule.octant,) * 3
+        sites = np.array(list(product(*map(range, self.size))), np.int64)
+        # The words of a brick, then the cells of each.
+        keys = [*(sites >> self.word_logs).T, *(sites & (1 << self.word_logs) - 1).T]
+        order = np.lexsort(keys[::-1])
+        self.site = sites[order[sites[order].sum(axis=1) % 2 == 0]] if self.packed else sites[order]
+        self.words = len(self.site) // 64
+        self.place = np.zeros(self.size, np.int64)
+        self.place[tuple(self.site.T)] = np.arange(len(self.site))
+        self.across = np.zeros((3, 3), np.int64)
+        for axis, after in zip(self.axes, [*self.axes[1:], None], strict=True):
+            if rule.octant or (self.folded and (after is not None or self.signed)):
+                self.across[axis, axis] = 1
+            if self.folded and after is not None:
+                self.across[axis, after] = -1
 
-    @cached_property
-    def reach(self) -> tuple[int, int, int]:
-        """The largest distance of a newborn's touches, folded, from it: rows in u, rows in v, bits in w."""
-        offsets = np.abs(np.array(self.rule.offsets, np.int64))
-        most = int(offsets.max())
-        if self.folded:
-            # Folding brings no two points further apart, neither in the largest coordinate nor in their sum.
-            difference = min(2 * most, int(offsets.sum(axis=1).max()))
-            u, v, w = (difference if self.spatial else 0), difference, most
-        else:
-            u, v, w = (int(x) for x in np.abs(self.folding @ offsets.T).max(axis=1))
-        return u, v, (w + 2) // 2 if self.packed else w
+    def embedded(self, cells: Cells) -> NDArray[np.int64]:
+        """Return cells at their x, y and z, shape (N, 3)."""
+        at = np.zeros((len(cells), 3), np.int64)
+        at[:, self.axes] = cells
+        return at
 
-    def locate(self, cells: Cells) -> NDArray[np.int64]:
-        """Return the (u, v, w) of cells, shape (N, 3)."""
-        return cells.astype(np.int64) @ self.folding.T - self.origin
+    def split(self, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return, for cells, their bricks, counted in bricks, shape (N, 3), and their places in these, shape (N,)."""
+        at = np.zeros((len(cells), 3), np.int64) - self.origin
+        at[:, self.axes] += cells
+        return at >> self.logs, self.place[tuple((at & self.size - 1).T)]
 
-    def cells(self, positions: Any, xp: ModuleType = np) -> Any:
-        """Return the cells at these (u, v, w), arrays of `xp`, shape (N, dimension)."""
-        moved = [positions[:, axis] + corner for axis, corner in enumerate(self.origin.tolist())]
-        # Sums, where a matrix product would do: CuPy hands products to cuBLAS, which the extras do not install.
-        return xp.stack([reduce(add, compress(moved, row)) for row in self._unfold.tolist()], axis=1)
+    def cells(self, bricks: Any, places: Any, xp: ModuleType = np) -> Any:
+        """Return the cells at some places of bricks, arrays of `xp`: the inverse of `split`."""
+        at = ((axis, int(self.size[axis]), int(self.origin[axis])) for axis in self.axes)
+        along = [bricks[:, axis] * size + xp.asarray(self.site[:, axis] + corner)[places] for axis, size, corner in at]
+        return xp.stack(along, axis=1)
 
-    def unfolded(self, distances: NDArray[np.int64]) -> Cells:
-        """Return the cells at these (u, v, w) from 0, shape (N, dimension)."""
-        cells: Cells = distances @ self._unfold.T
-        return cells
-
-    def parity(self, u: Any, v: Any) -> Any:
-        """Return the least w of a row."""
-        return ((u + v * (not self.folded)) & 1) * self.packed
-
-    def split(self, positions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return, for cells at (u, v, w), their bricks' positions in bricks, their rows in the brick, their bits in the row."""
-        u, v, w = positions.T
-        row = (u & self.size[0] - 1) << self.log_v | v & self.size[1] - 1
-        # Every second w has a bit, and the parity of those of a row is left out with the lowest digit.
-        return positions >> np.array(self.logs), row, w >> self.packed & BITS - 1
-
-    def words(self, positions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Return the bricks of cells at (u, v, w), counted in bricks, shape (n, 3), and their rows, (n, 32), as `places_of` takes.
-
-        >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-        >>> positions, rows = BrickGrid(square).words(np.array([[0, 40, 33], [0, 40, 34]]))
-        >>> positions.tolist(), rows[0, 8]
-        ([[0, 1, 1]], np.uint32(6))
-        """
-        bricks, row, bit = self.split(positions)
-        found, which = np.unique(bricks, axis=0, return_inverse=True)
-        rows = np.zeros((len(found), ROWS), np.uint32)
-        np.bitwise_or.at(rows, (which.reshape(-1), row), np.uint32(1) << bit.astype(np.uint32))
-        return found, rows
-
-    def join(self, bricks: Any, row: Any, bit: Any, xp: ModuleType = np) -> Any:
-        """Return the (u, v, w) of cells given by bricks, rows and bits, arrays of `xp`: the inverse of `split`."""
-        u = bricks[:, 0] * self.size[0] + (row >> self.log_v)
-        v = bricks[:, 1] * self.size[1] + (row & (1 << self.log_v) - 1)
-        return xp.stack((u, v, bricks[:, 2] * self.size[2] + bit * (1 << self.packed) + self.parity(u, v)), axis=1)
-
-    def cells_of(self, bricks: NDArray[np.integer], words: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return the cells whose bits are set, as `places_of` does, shape (cells, dimension)."""
-        cells: NDArray[np.int64] = self.cells(self.places_of(bricks, words))
-        return cells
-
-    def places_of(self, bricks: NDArray[np.integer], words: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Return the (u, v, w) of the cells whose bits are set.
+    def cells_of(self, bricks: NDArray[np.integer], words: NDArray[np.uint64]) -> Cells:
+        """Return the cells whose bits are set, shape (cells, dimension).
 
         Args:
-            bricks: their positions in bricks, shape (N, 3).
-            words: their rows, shape (N, 32).
-
-        Returns:
-            Shape (cells, 3), in no order.
+            bricks: their positions, counted in bricks, shape (N, 3).
+            words: their words, shape (N, words).
         """
-        filled = np.flatnonzero(words)
-        bits = np.unpackbits(words.reshape(-1)[filled].astype("<u4").view(np.uint8), bitorder="little").reshape(-1, BITS)
-        index, bit = np.nonzero(bits)
-        brick, row = np.divmod(filled[index], ROWS)
-        positions: NDArray[np.int64] = self.join(bricks[brick].astype(np.int64), row, bit)
-        return positions
+        index, places = np.nonzero(unpacked(words))
+        cells: Cells = self.cells(bricks[index].astype(np.int64), places)
+        return cells
+
+    def words_of(self, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Return the bricks of cells, counted in bricks, shape (n, 3), in lexicographic order, and their words, as `cells_of` does.
+
+        >>> grid = BrickGrid(Rule(2, ((1, 1), (1, -1), (-1, 1), (-1, -1)), frozenset({1}), ((0, 0),)))
+        >>> positions, words = grid.words_of(np.array([[16, 17], [16, 18]]))
+        >>> positions.tolist(), words[0, 0]
+        ([[1, 0, 1]], np.uint64(65792))
+        """
+        bricks, places = self.split(cells)
+        found, which = np.unique(bricks, axis=0, return_inverse=True)
+        words = np.zeros((len(found), self.words), np.uint64)
+        np.bitwise_or.at(words, (which.reshape(-1), places >> 6), bits(places))
+        return found, words
+
+    @cached_property
+    def reach(self) -> NDArray[np.uint32]:
+        """The bricks that a newborn at each place touches: bit 9 (dx + 1) + 3 (dy + 1) + dz + 1 for each, shape (places,)."""
+        targets = self.site[:, None] + self.embedded(np.array(self.rule.offsets, np.int64)) + self.size >> self.logs
+        reached: NDArray[np.uint32] = np.bitwise_or.reduce(1 << targets @ np.array([9, 3, 1]), axis=1).astype(np.uint32)
+        return reached
+
+
+def bits(places: Ints) -> NDArray[np.uint64]:
+    """Return the bits of places in their words."""
+    found: NDArray[np.uint64] = np.uint64(1) << (places & 63).astype(np.uint64)
+    return found
+
+
+def packed(chosen: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return bits, along the last axis, lowest first, as words of 64."""
+    words: NDArray[np.uint64] = np.ascontiguousarray(np.packbits(chosen, axis=-1, bitorder="little")).view("<u8").astype(np.uint64)
+    return words
+
+
+def unpacked(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Return the bits of words, shape (N, words), lowest first, shape (N, 64 words)."""
+    return np.unpackbits(words.astype("<u8").view(np.uint8).reshape(len(words), 8 * words.shape[1]), axis=1, bitorder="little")
+
+
+class Walls(NamedTuple):
+    """What cells near the walls touch, or what they are touched by.
+
+    Attributes:
+        across: `BrickGrid.across`.
+        corner: the distances of the corner of all bricks from the walls, in bricks; int64 of shape (3,).
+        limits: the least distance from each that counts as far, int64 of shape (3,); 0 for none.
+        orbit: how many cells one of each class stands for, int64 of shape (classes,).
+        first: where the touches of each class begin, and the last of them end, int64 of shape (classes + 1,).
+        touches: from the cell to the other one in x, y and z, and 1 for a touch or 2 for several; int64 of shape (touches, 4).
+        along: each place's distances, int64 of shape (places, 3).
+        last: the least of a brick's distances, in bricks, from which on no place is near, int64 of shape (3,).
+        near: the places of a brick that are near a wall, by the wall and the brick's distance, uint64 of shape (3, bricks, words).
+        domain: those that are not beyond it, likewise.
+    """
+
+    across: NDArray[np.int64]
+    corner: NDArray[np.int64]
+    limits: NDArray[np.int64]
+    orbit: NDArray[np.int64]
+    first: NDArray[np.int64]
+    touches: NDArray[np.int64]
+    along: NDArray[np.int64]
+    last: NDArray[np.int64]
+    near: NDArray[np.uint64]
+    domain: NDArray[np.uint64]
+
+    def classes(self, distances: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the classes of cells at these distances, shape (N, 3)."""
+        classes: NDArray[np.int64] = np.ravel_multi_index(tuple(np.clip(distances, 0, self.limits).T), tuple(self.limits + 1))
+        return classes
+
+
+def walls(grid: BrickGrid, sign: int) -> Walls:
+    """Return what cells near the walls touch, or what they are touched by.
+
+    Args:
+        grid: where the cells lie.
+        sign: 1 for what newborns touch, -1 for what cells are touched by.
+
+    >>> from gpu_nim.model.rule import Rule, Symmetry
+    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
+    >>> for sign in (1, -1):  # (0, 0) touches (1, 0), and images of it; all of these touch (0, 0)
+    ...     near = walls(BrickGrid(square), sign)
+    ...     print(near.touches[: near.first[1]].tolist())
+    [[0, 0, 1, 1]]
+    [[0, 0, 1, 2]]
+    """
+    rule, symmetry, offsets, size = grid.rule, grid.rule.symmetry, np.array(grid.rule.offsets, np.int64), int(grid.size[0])
+    walled = grid.across.any(axis=1)
+    # What a newborn touches must not lie on a wall, where orbits are smaller; what touches a cell may. A cell on a wall is near.
+    apart = np.where((grid.across < 0).any(axis=1), np.ptp(offsets, axis=1).max(), rule.reach) + (sign > 0)
+    limits = np.where(walled, np.maximum(apart, 1), 0)
+    distances = np.array(list(product(*(range(limit + 1) for limit in limits.tolist()))), np.int64)[:, grid.axes]
+    # A folded cell's coordinates are sums of its distances.
+    cells = np.cumsum(distances[:, ::-1], axis=1)[:, ::-1] if grid.folded else distances
+    reached = (cells[:, None] + sign * offsets).reshape(-1, rule.dimension)
+    kind, inside = np.repeat(np.arange(len(cells)), len(offsets)), (reached >= 0).all(axis=1) | (not rule.octant)
+    keys, counts = np.unique(np.column_stack((kind, symmetry.representative(reached)))[inside], axis=0, return_counts=True)
+    kind, others, orbit = keys[:, 0], keys[:, 1:], symmetry.orbit_size(cells)
+    often = counts * orbit[kind] > symmetry.orbit_size(others) if sign > 0 else counts > 1
+    along = grid.site @ grid.across.T
+    last = np.where(walled, -(-(limits + size - 1) // size), 0)
+    beyond = np.arange(int(last.max()) + 1)[:, None] * size + along.T[:, None]
+    return Walls(
+        across=grid.across,
+        corner=grid.across @ (grid.origin // grid.size),
+        limits=limits,
+        orbit=orbit,
+        first=np.searchsorted(kind, np.arange(len(cells) + 1)),
+        touches=np.column_stack((grid.embedded(others - cells[kind]), often + 1)),
+        along=along,
+        last=last,
+        near=packed(walled[:, None, None] & (beyond < limits[:, None, None]) & (beyond >= 0)),
+        domain=packed(~walled[:, None, None] | (beyond >= 0)),
+    )
 
 
 class Bricks(BrickGrid):
     """The bricks that a growth to generation `last` can reach, those that one of some ranks owns and those beside them.
 
-    Positions are counted from `origin`, a corner of a brick. Bricks that the rank owns are numbered from 0 to `count` - 1, and
-    those beside them from there to `held` - 1.
+    Positions are counted from `origin`, a corner of a brick. Bricks that the rank owns are numbered from 0 to `count` - 1,
+    and those of the slabs beside from there to `held` - 1.
 
-    >>> from gpu_nim.model.rule import Symmetry
-    >>> square = Rule(2, ((1, 0), (-1, 0), (0, 1), (0, -1)), frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
-    >>> Bricks(square, 100).count  # of 32 by 32 cells, in 0 <= w <= u / 2 + w <= 50
-    6
+    Attributes:
+        slabs, wide, deep: how many bricks there are along x, y and z.
+
+    >>> edges = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    >>> square = Rule(2, edges, frozenset({1}), ((0, 0),), symmetry=Symmetry.CUBE)
+    >>> Bricks(square, 100).count  # of 16 by 16 cells, in 0 <= y <= x <= 100
+    28
     >>> [(part.count, part.held) for part in (Bricks(square, 100, rank, 2) for rank in range(2))]
-    [(3, 6), (3, 6)]
+    [(14, 28), (14, 27)]
     """
 
     def __init__(self, rule: Rule, last: int, rank: int = 0, ranks: int = 1) -> None:
         super().__init__(rule)
         self.last, self.rank, self.ranks = last, rank, ranks
-        self._supports = {f: self.support(np.array(f, np.int64)) for f in product((-1, 0, 1), repeat=rule.dimension)}
-        low = [-self.support(-functional) for functional in self.folding]
-        high = [self.support(functional) for functional in self.folding]
-        low = [max(0, value) if wall else value for value, wall in zip(low, self.walls, strict=True)]
+        # A growth lies in its domain, and within f.x <= most f.seed + generations * most f.offset for each f, taken here from
+        # {-1, 0, 1}^d.
+        most: dict[tuple[int, ...], int] = {f: self._support(f) for f in product((-1, 0, 1), repeat=rule.dimension) if any(f)}
+        for across in self.across[self.axes][:, self.axes].tolist():
+            if any(across):
+                beyond = tuple(-x for x in across)
+                most[beyond] = min(0, most[beyond])
+        self._planes = self.embedded(np.array(list(most))), list(most.values())
+        low, high = np.zeros((2, 3), np.int64)
+        for axis, unit in zip(self.axes, np.eye(rule.dimension, dtype=np.int64).tolist(), strict=True):
+            low[axis], high[axis] = -most[tuple(-x for x in unit)], most[tuple(unit)]
         if self.folded:
-            low[:2] = 0, 0
-        if self.signed:
-            low[2] = 0
-        if low[2] >= 0:
-            # A folded cell's coordinates are sums of u, v and w, and no less than any of them where none is negative.
-            for index, axis in enumerate(np.eye(rule.dimension, dtype=np.int64), start=3 - rule.dimension):
-                high[index] = min(high[index], self.support(axis))
-        # Corners of bricks, so that a state has the same bricks whatever it was planned for.
-        self.origin = np.array(low, np.int64) // self.size * self.size
-        self._top = np.array(high, np.int64)
-        self._bottom = low[2]
-        self.columns_u, self.columns_v = (max(1, int((self._top[i] - self.origin[i]) // self.size[i] + 1)) for i in (0, 1))
+            # All are counted from one number, so that walls lie between bricks or through their diagonals.
+            low[self.axes] = low[self.axes[-1]]
+        self._low, self._high = int(low[2]), int(high[2])
+        # A corner of a brick, so that a state has the same bricks whatever it was planned for.
+        self.origin = low // self.size * self.size
+        counts: list[int] = ((high - self.origin) // self.size + 1).clip(1).tolist()
+        self.slabs, self.wide, self.deep = counts
 
     def busiest(self) -> Self:
         """Return the bricks of the rank that owns most.
@@ -254,63 +334,59 @@ class Bricks(BrickGrid):
         busiest = int(np.bincount(self.owners, sizes, self.ranks).argmax())
         return self if busiest == self.rank else type(self)(self.rule, self.last, busiest, self.ranks)
 
-    def support(self, functional: NDArray[np.int64]) -> int:
+    def _support(self, functional: tuple[int, ...]) -> int:
         """The maximum of a linear functional over all cells alive at `last`."""
-        coefficients = functional.tolist()
-        seeds: list[int] = [sum(map(mul, coefficients, seed)) for seed in self.rule.seeds]
-        offsets: list[int] = [sum(map(mul, coefficients, offset)) for offset in self.rule.offsets]
+        seeds: list[int] = [sum(map(mul, functional, seed)) for seed in self.rule.seeds]
+        offsets: list[int] = [sum(map(mul, functional, offset)) for offset in self.rule.offsets]
         return max(seeds) + self.last * max(0, *offsets)
 
     @property
     def longest(self) -> int:
         """The most bricks along an axis."""
-        return max(self.columns_u, self.columns_v, int((self._top[2] - self.origin[2]) // self.size[2]) + 1)
-
-    @property
-    def axis(self) -> int:
-        """The axis along which slabs follow one another: 0 for u, or 1 for v."""
-        return 0 if self.spatial else 1
-
-    @property
-    def slabs(self) -> int:
-        """How many slabs of bricks there are."""
-        return self.columns_u if self.spatial else self.columns_v
+        return max(self.slabs, self.wide, self.deep)
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
         """The rank that owns each slab, shape (slabs,)."""
-        if self.ranks == 1:
-            return np.zeros(self.slabs, np.int64)
-        # No block is narrower than the distance of a newborn's touches, folded, in slabs.
-        return owners(self.slabs, int(-(-self.reach[self.axis] // self.size[self.axis])), self.ranks)
+        return np.zeros(self.slabs, np.int64) if self.ranks == 1 else owners(self.slabs, self.ranks)
+
+    @property
+    def owned(self) -> NDArray[np.bool_]:
+        """Whether the rank owns each slab, shape (slabs,)."""
+        return self._held[0]
 
     def _ranges(self, slabs: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first w, and the last w + 1, of the bricks in each column of some slabs, on all ranks, shape (columns_u, columns_v).
-
-        A growth lies within f.x <= most f.seed + generations * most f.offset for each f, taken here from {-1, 0, 1}^d.
-        """
-        u0, v0, w0 = self.origin.tolist()
-        starts_u = u0 + self.size[0] * np.arange(self.columns_u)[slabs if self.spatial else slice(None)]
-        starts_v = v0 + self.size[1] * np.arange(self.columns_v)[slice(None) if self.spatial else slabs]
-        shape = (len(starts_u), len(starts_v))
-        low, high = np.full(shape, self._bottom), np.full(shape, self._top[2])
-        for f in product((-1, 0, 1), repeat=self.rule.dimension):
-            # In the fundamental domain a functional is largest with its coefficients in the domain's order.
-            if not any(f) or (self.folded and sorted(f, reverse=True) != list(f)) or (self.signed and min(f) < 0):
-                continue
-            along = np.array(f, np.int64) @ self._unfold
-            least_u = np.minimum(along[0] * starts_u, along[0] * (starts_u + self.size[0] - 1))
-            least_v = np.minimum(along[1] * starts_v, along[1] * (starts_v + self.size[1] - 1))
-            room = self._supports[f] - least_u[:, None] - least_v[None, :]
-            if along[2] > 0:
-                np.minimum(high, room // along[2], out=high)
-            elif along[2] < 0:
-                np.maximum(low, -(room // -along[2]), out=low)
+        """The first z, and the last z + 1, of the bricks in each column of some slabs, on all ranks, shape (slabs, wide)."""
+        x, y = (self.origin[axis] + self.size[axis] * np.arange(count) for axis, count in enumerate((self.slabs, self.wide)))
+        x = x[slabs]
+        floor, ceiling = (np.full((len(x), self.wide), bound) for bound in (self._low, self._high))
+        for f, bound in zip(self._planes[0].tolist(), self._planes[1], strict=True):
+            ends = ((f[axis] * corner, f[axis] * (corner + self.size[axis] - 1)) for axis, corner in enumerate((x, y)))
+            least_x, least_y = (np.minimum(*each) for each in ends)
+            room = bound - least_x[:, None] - least_y
+            if f[2] > 0:
+                np.minimum(ceiling, room, out=ceiling)
+            elif f[2] < 0:
+                np.maximum(floor, -room, out=floor)
             else:
-                high[room < 0] = self._bottom - 1
-        span = int(self.size[2])
-        first, stop = (low - w0) // span, np.where(high < low, (low - w0) // span, (high - w0) // span + 1)
-        return first, stop
+                ceiling[room < 0] = self._low - 1
+        first = (floor - self.origin[2]) // self.size[2]
+        return first, np.where(ceiling < floor, first, (ceiling - self.origin[2]) // self.size[2] + 1)
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        """The bricks of each slab, shape (slabs,)."""
+        columns = self.slabs * self.wide
+        if columns > _MAX_COLUMNS or self.slabs > _MAX_SLABS:
+            raise InsufficientMemoryError(
+                f"a growth to generation {self.last} needs {3 * 8 * columns:,} bytes, for {columns:,} columns of bricks "
+                f"alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
+            )
+        some, sizes = max(1, _COLUMNS // self.wide), []
+        for start in range(0, self.slabs, some):
+            first, stop = self._ranges(slice(start, start + some))
+            sizes.append((stop - first).sum(axis=1))
+        return np.concatenate(sizes)
 
     @cached_property
     def _held(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -321,39 +397,6 @@ class Bricks(BrickGrid):
         beside[:-1] |= own[1:]
         return own, beside & ~own
 
-    @cached_property
-    def columns(self) -> NDArray[np.int64]:
-        """For each column of bricks: the number of brick w less w, the first w and the last w + 1, shape (columns, 3).
-
-        Columns that the rank neither owns nor has beside its own have no bricks.
-        """
-        first, stop = self._ranges(slice(None))
-        along = (slice(None), None) if self.spatial else (None, slice(None))
-        own, beside = (np.broadcast_to(part[along], first.shape) for part in self._held)
-        stop = np.where(own | beside, stop, first)
-        sizes, starts, before = stop - first, np.zeros_like(first), 0
-        for part in (own, beside):
-            stops = np.cumsum(sizes[part]) + before
-            starts[part] = stops - sizes[part]
-            before = int(stops[-1]) if len(stops) else before
-        return np.stack((starts - first, first, stop), axis=-1).reshape(-1, 3)
-
-    @cached_property
-    def _sizes(self) -> NDArray[np.int64]:
-        """The bricks of each slab, shape (slabs,)."""
-        columns = self.columns_u * self.columns_v
-        if columns > _MAX_COLUMNS or self.slabs > _MAX_SLABS:
-            raise InsufficientMemoryError(
-                f"a growth to generation {self.last} needs {3 * 8 * columns:,} bytes, for {columns:,} columns of bricks "
-                f"alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
-            )
-        some = max(1, _COLUMNS * self.slabs // columns)
-        sizes = []
-        for start in range(0, self.slabs, some):
-            first, stop = self._ranges(slice(start, start + some))
-            sizes.append((stop - first).sum(axis=1 - self.axis))
-        return np.concatenate(sizes)
-
     @property
     def total(self) -> int:
         """The number of bricks on all ranks."""
@@ -362,7 +405,7 @@ class Bricks(BrickGrid):
     @cached_property
     def count(self) -> int:
         """The number of bricks that the rank owns."""
-        return int(self._sizes[self.owners == self.rank].sum())
+        return int(self._sizes[self._held[0]].sum())
 
     @property
     def numbers(self) -> range:
@@ -375,93 +418,70 @@ class Bricks(BrickGrid):
         own, beside = self._held
         return int(self._sizes[own | beside].sum())
 
-    def place(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The (u, v, w) of these bricks, which the rank owns, counted in bricks, shape (N, 3)."""
-        columns = np.flatnonzero(self.owned)
-        _, first, stop = self.columns[columns].T
-        column = columns[np.searchsorted(np.cumsum(stop - first) + self.numbers.start, numbers, side="right")]
-        return np.stack((*np.divmod(column, self.columns_v), numbers - self.columns[column, 0]), axis=1)
+    @property
+    def largest(self) -> int:
+        """The most bricks of a slab."""
+        return int(self._sizes.max(initial=0))
 
     @cached_property
-    def owned(self) -> NDArray[np.bool_]:
-        """Whether the rank owns each column, shape (columns,)."""
-        slab = np.arange(self.columns_u * self.columns_v) // (self.columns_v if self.spatial else 1)
-        owned: NDArray[np.bool_] = self.owners[slab] == self.rank
-        return owned
+    def starts(self) -> NDArray[np.int64]:
+        """The number of the first brick of each slab, with a border of one, int64 of shape (slabs + 2,)."""
+        own, beside = self._held
+        order = np.concatenate((np.flatnonzero(own), np.flatnonzero(beside)))
+        starts = np.zeros(self.slabs + 2, np.int64)
+        starts[order + 1] = np.cumsum(self._sizes[order]) - self._sizes[order]
+        return starts
+
+    @cached_property
+    def columns(self) -> NDArray[np.int64]:
+        """For each column, with a border of one: the number of brick z less z, the first z and the last z + 1.
+
+        Shape (slabs + 2, wide + 2, 3). Columns that the rank neither owns nor has beside its own have no bricks.
+        """
+        first, stop = self._ranges(slice(None))
+        own, beside = self._held
+        stop = np.where((own | beside)[:, None], stop, first)
+        sizes = stop - first
+        numbers = self.starts[1:-1, None] + np.cumsum(sizes, axis=1) - sizes
+        return np.pad(np.stack((numbers - first, first, stop), axis=-1), ((1, 1), (1, 1), (0, 0)))
+
+    def position(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions of bricks that the rank owns, by their numbers, counted in bricks, shape (N, 3)."""
+        number, first, stop = self.columns[1:-1, 1:-1][self.owned].reshape(-1, 3).T
+        some = np.flatnonzero(stop > first)
+        column = some[np.searchsorted((number + first)[some], numbers, side="right") - 1]
+        x, y = np.divmod(column, self.wide)
+        return np.stack((np.flatnonzero(self.owned)[x], y, numbers - number[column]), axis=1)
 
     def owns(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether the rank owns a brick at each of these (u, v, w), counted in bricks."""
-        u, v, w = positions.T
-        inside = (u >= 0) & (u < self.columns_u) & (v >= 0) & (v < self.columns_v)
-        column = np.where(inside, u * self.columns_v + v, 0)
-        inside &= self.owners[np.where(inside, u if self.spatial else v, 0)] == self.rank
-        owned: NDArray[np.bool_] = inside & (self.columns[column, 1] <= w) & (w < self.columns[column, 2])
+        """Return whether the rank owns a brick at each of these positions, counted in bricks."""
+        x, y, z = positions.T
+        inside = (x >= 0) & (x < self.slabs) & (y >= 0) & (y < self.wide)
+        x, y = np.where(inside, x, 0), np.where(inside, y, 0)
+        _, first, stop = self.columns[x + 1, y + 1].T
+        owned: NDArray[np.bool_] = inside & (self.owners[x] == self.rank) & (first <= z) & (z < stop)
         return owned
 
     def number(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of the bricks at these (u, v, w), counted in bricks."""
-        column = positions[:, 0] * self.columns_v + positions[:, 1]
-        numbers: NDArray[np.int64] = self.columns[column, 0] + positions[:, 2]
+        """Return the numbers of the bricks at these positions, counted in bricks."""
+        numbers: NDArray[np.int64] = self.columns[positions[:, 0] + 1, positions[:, 1] + 1, 0] + positions[:, 2]
         return numbers
-
-    def mixing(self) -> tuple[int, int, int, int]:
-        """The digest's linear mix of a representative in u, v and w, and that of the corner."""
-        coefficients = COEFFICIENTS[: self.rule.dimension]
-        weights = [sum(k * int(x) for k, x in zip(coefficients, axis, strict=True)) % 2**64 for axis in self._unfold.T]
-        corner = self.cells(np.zeros((1, 3), np.int64))[0].tolist()
-        return (*weights, sum(k * x for k, x in zip(coefficients, corner, strict=True)) % 2**64)
-
-    def section(self, axis: int, value: int) -> tuple[int, int, int]:
-        """For newborns whose coordinate `axis` is `value`: the axes and level of the kernels, and how often these count each."""
-        if not self.folded:
-            at = axis + 3 - self.rule.dimension
-            return 1 << at, int(value - self.origin[at]), 1
-        level = abs(value) if self.signed else value
-        return 8, int(level - self.origin[2]), self.rule.dimension * (2 if self.signed and value else 1)
 
     def corners(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return where these bricks, which the rank owns, are whatever was planned for: in bricks from (0, 0, 0), shape (N, 3)."""
-        return (self.place(numbers) + self.origin // self.size).astype(np.int32)
+        return (self.position(numbers) + self.origin // self.size).astype(np.int32)
 
-    def touched(self, state: State) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32]]]:
-        """Yield the numbers of bricks in a state that the rank owns, shape (n,), and their rows, shape (n, 32), slice by slice."""
+    def touched(self, state: State) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
+        """Yield the numbers of bricks in a state that the rank owns, shape (n,), and their words, (n, words), slice by slice."""
         for start in range(0, len(state.get("bricks", ())), _SLICE):
             positions = state["bricks"][start : start + _SLICE].astype(np.int64) - self.origin // self.size
             own = self.owns(positions)
-            yield self.number(positions[own]), state["rows"][start : start + _SLICE].view(np.uint32)[own]
+            yield self.number(positions[own]), state["brick_words"][start : start + _SLICE].view(np.uint64)[own]
 
-    # A table of cells has `CELLS` entries for each brick that the rank owns: row after row, bit after bit.
-
-    @cached_property
-    def _column_of(self) -> NDArray[np.int32]:
-        own = np.flatnonzero(self.owned)
-        return np.repeat(own.astype(np.int32), self.columns[own, 2] - self.columns[own, 1])
-
-    def divide(self, at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return, for cells at (u, v, w), shape (3, N), their columns, their bricks' first indices there, and theirs in these."""
-        u, v, w = at
-        log_u, log_v, log_w = self.logs
-        column = (u >> log_u) * self.columns_v + (v >> log_v)
-        row = (u & self.size[0] - 1) << log_v | v & self.size[1] - 1
-        return column, (w >> log_w) * CELLS, row * BITS + (w >> self.packed & BITS - 1)
-
-    def encode(self, at: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the positions of cells at these (u, v, w), shape (3, N), in bricks that the rank owns."""
-        column, brick, within = self.divide(at)
-        positions: NDArray[np.int64] = CELLS * self.columns[column, 0] + brick + within
-        return positions
-
-    def decode(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the (u, v, w) of the cells at these positions, shape (3, N)."""
-        number, within = positions >> _LOG_CELLS, positions & CELLS - 1
-        column = self._column_of[number].astype(np.int64)
-        at = np.empty((3, len(positions)), np.int64)
-        u, v = np.divmod(column, self.columns_v)
-        row, bit = within >> 5, within & BITS - 1
-        at[0] = (u << self.logs[0]) + (row >> self.log_v)
-        at[1] = (v << self.logs[1]) + (row & self.size[1] - 1)
-        at[2] = (number - self.columns[column, 0] << self.logs[2]) + (bit << self.packed) + self.parity(at[0], at[1])
-        return at
+    def slices(self, size: int) -> Iterator[range]:
+        """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
+        for start in self.numbers[::size]:
+            yield range(start, min(start + size, self.numbers.stop))
 
     @property
     def borders(self) -> NDArray[np.int64]:
@@ -472,11 +492,12 @@ class Bricks(BrickGrid):
 
     def sent_bytes(self, listed: int) -> int:
         """Return the bytes that the rank sends in a generation that has so many of its bricks in a list."""
-        sent = int((self._sizes * self.borders)[self.owners == self.rank].sum()) * listed // max(1, self.count)
-        rows = self.reach[0] << self.log_v if self.spatial else self.reach[1]
-        return sent * 4 * (ENTRY + rows)
+        sent = int((self._sizes * self.borders)[self.owned].sum()) * listed // max(1, self.count)
+        return sent * 8 * (1 + self.words)
 
-    def slices(self, size: int) -> Iterator[range]:
-        """Yield the numbers of the bricks that the rank owns, at most `size` at a time."""
-        for start in self.numbers[::size]:
-            yield range(start, min(start + size, self.numbers.stop))
+    def mixing(self) -> NDArray[np.uint64]:
+        """Return the digest's linear mix of x, y and z, and of the corner of all bricks, shape (4,)."""
+        mixing = np.zeros(4, np.uint64)
+        mixing[self.axes] = np.array(COEFFICIENTS[: self.rule.dimension], np.uint64)
+        mixing[3] = (self.origin.astype(np.uint64) * mixing[:3]).sum(dtype=np.uint64)
+        return mixing

@@ -3,8 +3,7 @@
 States of exactly-one growth are what the backends, and the ranks of one growth, read of each other's.
 All have `generation`, `newborns` (the representatives, shape (N, d)), `last` (what the growth was planned for), and the bricks in
 which anything was touched (`gpu_nim.backends.shared.bricks`): `bricks` has their positions, counted in bricks, shape (B, 3), and
-`rows` a bit for each cell that was touched, uint32 of shape (B, 32). Compiled loops have `compact_bricks`, of shape (B, 3), and
-`compact_words`, uint64 of shape (B, words) (`gpu_nim.backends.shared.compact_grid`). So parts of a growth are joined end to end,
+`brick_words` a bit for each cell that was touched, uint64 of shape (B, words). So parts of a growth are joined end to end,
 and any number of ranks on either backend resumes from the whole.
 """
 
@@ -22,8 +21,7 @@ from numpy.typing import NDArray
 
 from gpu_nim.backends.communicator import ALONE, NOT_ON_RANKS, Communicator
 from gpu_nim.backends.interface import Batch, Section, State
-from gpu_nim.backends.shared.bricks import ROWS, Bricks
-from gpu_nim.backends.shared.compact_grid import CompactGrid
+from gpu_nim.backends.shared.bricks import Bricks
 from gpu_nim.model.arrays import cell_dtype, coordinate_dtype
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cells, Rule
@@ -58,7 +56,7 @@ def kind_of(rule: Rule, ranks: Communicator, state: State | None = None, *, gene
         if ranks.size > 1:
             raise UsageError("a growth of nim that one process began is resumed by one process: start it without mpirun")
         return "planes"
-    in_bricks = not begun.keys().isdisjoint(("rows", "compact_words"))
+    in_bricks = "bricks" in begun
     if in_bricks and not bricks:
         raise UsageError("the state is of a growth in bricks, in which this rule is not grown")
     return "bricks" if in_bricks or (bricks and not (begun or general)) else "touches"
@@ -171,51 +169,39 @@ class BrickEngine(GrowthEngine):
 
     def state(self) -> State:
         """Return the rank's part (see above)."""
-        return {
-            "generation": np.array(self.generation),
-            "newborns": self.newborns.astype(self._dtype),
-            "last": np.array(self.last),
-            **self._touched_state(),
-        }
-
-    def _touched_state(self) -> State:
-        """The bricks in which anything was touched."""
-        # Memory is taken as it is written to: the rows are most of what an engine holds, and are there twice, not three times.
-        rows = np.empty((len(self._bricks.numbers), ROWS), np.uint32)
+        # Memory is taken as it is written to: the words are most of what an engine holds, and are there twice, not three times.
+        found = np.empty((len(self._bricks.numbers), self._bricks.words), np.uint64)
         touched, stop = [np.zeros(0, np.int64)], 0
         for numbers in self._bricks.slices(self.saved):
             words = self._words(numbers)
             some = np.flatnonzero(words.any(axis=1))
             start, stop = stop, stop + len(some)
-            rows[start:stop] = words[some]
+            found[start:stop] = words[some]
             touched.append(some + numbers.start)
-        return {"bricks": self._bricks.corners(np.concatenate(touched)), "rows": rows[:stop]}
+        return {
+            "generation": np.array(self.generation),
+            "newborns": self.newborns.astype(self._dtype),
+            "last": np.array(self.last),
+            "bricks": self._bricks.corners(np.concatenate(touched)),
+            "brick_words": found[:stop],
+        }
 
     def _restore(self, state: State) -> None:
         self.generation = int(state["generation"])
-        self._mark_touched(state)
+        for numbers, words in self._bricks.touched(state):
+            self._put_back(numbers, words)
         if self.generation >= 0:
             self._set_newborns(state["newborns"])
-
-    def _mark_touched(self, state: State) -> None:
-        """Mark the cells that were touched in a state."""
-        bricks = self._bricks
-        for numbers, rows in bricks.touched(state):
-            self._put_back(numbers, rows)
-        for cells in CompactGrid(bricks).touched(state):
-            positions, rows = bricks.words(bricks.locate(cells))
-            own = bricks.owns(positions)
-            self._put_back(bricks.number(positions[own]), rows[own])
 
     def _seeds(self) -> Cells:
         """The representatives of the seeds, of all ranks."""
         folded = self.rule.symmetry.representative(np.array(self.rule.seeds, np.int64))
         return np.unique(folded, axis=0)
 
-    def _own(self, representatives: Cells) -> NDArray[np.int64]:
-        """The (u, v, w) of those of these cells that the rank owns, shape (N, 3)."""
-        at = self._bricks.locate(representatives)
-        return at[self._bricks.owns(at >> np.array(self._bricks.logs))]
+    def _own(self, representatives: Cells) -> Cells:
+        """Return those of these cells that the rank owns."""
+        cells: Cells = representatives[self._bricks.owns(self._bricks.split(representatives)[0])]
+        return cells
 
     def _cells(self) -> Cells:
         # Unfolding sorts, and short integers are sorted several times faster.
@@ -228,12 +214,12 @@ class BrickEngine(GrowthEngine):
         """The newborns of the domain that this rank owns, shape (N, dimension)."""
 
     @abstractmethod
-    def _words(self, numbers: range) -> NDArray[np.uint32]:
-        """The rows of bricks, shape (n, 32): a bit for each cell that was touched."""
+    def _words(self, numbers: range) -> NDArray[np.uint64]:
+        """The words of bricks, shape (n, words): a bit for each cell that was touched."""
 
     @abstractmethod
-    def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint32]) -> None:
-        """Add the touched cells in rows of bricks."""
+    def _put_back(self, numbers: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        """Add the touched cells in words of bricks."""
 
     @abstractmethod
     def _set_newborns(self, representatives: Cells) -> None:

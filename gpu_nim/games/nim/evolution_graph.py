@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gpu_nim.counting.families import UpToTotal
 from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim.positions import Position
-from gpu_nim.model.arguments import integer
+from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.arrays import ArrayValue
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.notebook_repr import NotebookRepr
@@ -224,7 +224,8 @@ def positions(piles: int, generations: int) -> int:
     """
     count = UpToTotal(integer("piles", piles, 1)).value(integer("generations", generations, 0))
     if count > _MAX_POSITIONS:
-        raise UsageError(f"generations must give at most 2^36 P-positions, got {generations}")
+        both = f"{argument('piles')} and {argument('generations')}"
+        raise UsageError(f"{both} must give at most 2^36 P-positions, got {piles} and {generations}")
     return count
 
 

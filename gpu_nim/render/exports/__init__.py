@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 
+from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
 from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedObject, ExportFormat, Printing, printing_note
@@ -59,7 +60,7 @@ def export(
     """
     path, look = Path(path), look or Look()
     if not printable and (stand or print_size is not None):
-        raise UsageError(f"--{'stand' if stand else 'print-size'} is for a printable object: it needs --printable")
+        raise UsageError(f"{'stand' if stand else 'print_size'} is for a printable object: it needs {argument('printable')}")
     printing = Printing(PRINT_SIZE if print_size is None else print_size, stand) if printable else None
     known = _format_of(path, printable=printable)
     require_effect(*export_options(known.name, printable=printable), look, given)

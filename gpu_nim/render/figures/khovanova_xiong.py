@@ -28,7 +28,7 @@ _ROWS = 5  # of 1, 2, 4, 8 and 16 numbers, as in the paper
 def _grown(automaton: str) -> tuple[NDArray[np.integer], NDArray[np.integer], list[tuple[int, int]]]:
     """Return the cells of an automaton's first generations, their generations, and the edges (parent, child) between them."""
     growth = GrowthProcess(automaton, _GENERATIONS, "numpy").growth()
-    born = np.repeat(np.arange(_GENERATIONS + 1), growth.births.astype(np.intp))
+    born = np.repeat(np.arange(_GENERATIONS + 1), growth.births)
     parents = np.concatenate([parents for _, parents in ancestry(find(automaton).rule, iter(growth))]).tolist()
     return growth.cells(), born, [(parent, child) for child, parent in enumerate(parents) if parent >= 0]
 

@@ -1,0 +1,1 @@
+from gpu_nim.papers import *
