@@ -83,7 +83,10 @@ intersphinx_mapping = (
 nitpick_ignore_regex = [
     (r"py:.*", r"(?!gpu_nim\b)[A-Za-z_]\w*\..*"),
     # Without a page, or for type checkers alone.
-    (r"py:class", "Ancestry|BloscCodec|Checkpoints|FontProperties|Image|Matrix|Method|NDArray|Path|Source|Value"),
+    (
+        r"py:class",
+        "Ancestry|BloscCodec|Checkpoints|FontProperties|HostCounting|Image|Matrix|Method|NDArray|Path|Scene|Source|Value",
+    ),
 ]
 
 html_theme = "pydata_sphinx_theme"
