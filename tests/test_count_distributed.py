@@ -94,7 +94,7 @@ def test_ctrl_c_at_a_terminal_is_one_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize("address", ["ucx://a:1", "nowhere://x", "tcp://:", "tls://a:3"])
 def test_an_address_that_is_none(address: str) -> None:
     said = refused("count", "D", "--piles", 3, "--range", "0:9", "--scheduler", address)
-    assert said.startswith(f"gpunim: scheduler must be an address such as tcp://127.0.0.1:8786, got '{address}' (")
+    assert said.startswith(f"gpunim: --scheduler must be an address such as tcp://127.0.0.1:8786, got '{address}' (")
 
 
 def test_a_lost_scheduler_is_one_sentence() -> None:

@@ -160,7 +160,7 @@ def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool)
     for name, value in options.items():
         if value not in (None, False, "auto") and name not in ("automaton", "generations", "engine"):
             instead = f", and count a section by {argument('within')}" if name == "columns" else ""
-            raise UsageError(f"{argument('engine')} macro-cells has populations alone: leave out {argument(name)}{instead}")
+            raise UsageError(f"engine macro-cells has populations alone: leave out {argument(name)}{instead}")
     from gpu_nim.automata.macro_cells import MacroGrowth  # here, for its start-up time
 
     last = GENERATIONS if options["generations"] is None else options["generations"]

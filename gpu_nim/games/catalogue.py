@@ -204,7 +204,7 @@ def check_parameters(entry: GameEntry, given: Iterable[str]) -> None:
             raise UsageError(f"options of a game are {', '.join(owners)}, got {short_repr(name)}{close(name, owners)}")
         if entry not in owners[name]:
             having = " and ".join(owner.name for owner in owners[name])
-            raise UsageError(f"{argument(name)} is a parameter of {having}, not of {entry.name}")
+            raise UsageError(f"{name} is a parameter of {having}, not of {entry.name}")
 
 
 def chosen(game: object, parameters: Mapping[str, Any]) -> tuple[GameEntry, dict[str, Any]]:
@@ -268,7 +268,7 @@ def read_scan(game: object, options: Mapping[str, str | None]) -> tuple[str, dic
     several = {each.name: each.read_several(texts[each.name]) for each in entry.parameters if each.name in texts}
     scanned = [name for name, values in several.items() if len(values) > 1]
     for name in scanned[1:]:
-        raise UsageError(f"{argument(name)} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
+        raise UsageError(f"{name} must be one value where {argument(scanned[0])} is scanned, got {len(several[name])}")
     values = {name: found if name in scanned else found[0] for name, found in several.items()}
     return entry.name, entry.values(values), scanned[0] if scanned else None
 

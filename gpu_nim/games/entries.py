@@ -9,7 +9,7 @@ from typing import Any
 from gpu_nim.games.inequality import positive
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.theorems import BesideNim
-from gpu_nim.model.arguments import argument, integer, parse_integer, parse_integers, short_repr
+from gpu_nim.model.arguments import integer, parse_integer, parse_integers, short_repr
 from gpu_nim.model.errors import UsageError
 
 _MAX_SCANNED = 100_000  # values of a parameter
@@ -83,7 +83,7 @@ class Parameter:
         try:
             return self.type.read(text)
         except ValueError:
-            raise UsageError(f"{argument(self.name)} must be {self.type.expected}, got {short_repr(text)}") from None
+            raise UsageError(f"{self.name} must be {self.type.expected}, got {short_repr(text)}") from None
 
     def read_several(self, text: str) -> list[Any]:
         """The values that a text names: one, or of a rational those of START:STOP or START:STOP:STEP, STOP excluded.
@@ -105,7 +105,7 @@ class Parameter:
         count = -((start - stop) // step)
         if more[1:] or not 1 <= count <= _MAX_SCANNED:
             what = f"START:STOP[:STEP] with STOP beyond START, and at most {_MAX_SCANNED:,} values"
-            raise UsageError(f"{argument(self.name)} must be {what}, got {short_repr(text)}")
+            raise UsageError(f"{self.name} must be {what}, got {short_repr(text)}")
         return [start + step * i for i in range(count)]
 
 
@@ -156,7 +156,7 @@ class GameEntry:
             if parameter.name in given:
                 result[parameter.name] = given[parameter.name]
             elif parameter.default is None:
-                raise UsageError(f"{argument(parameter.name)} must be {parameter.type.expected}, got none")
+                raise UsageError(f"{parameter.name} must be {parameter.type.expected}, got none")
             else:
                 result[parameter.name] = parameter.read(parameter.default)
         return result

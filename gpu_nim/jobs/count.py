@@ -178,7 +178,7 @@ def count_range(
     4052555153018976267
     """
     if not isinstance(n, range):
-        raise UsageError(f"{argument('n')} must be a range of indices, got {short_repr(n)}")
+        raise UsageError(f"n must be a range of indices, got {short_repr(n)}")
     job = CountJob(sequence, n, **options)
     with job.open():
         if job.reduce is not None:
@@ -262,7 +262,7 @@ class CountJob:
     def _check(self, given: dict[str, Any]) -> None:
         """Raise UsageError where an option that was given is wrong, or not for this count."""
         if self.indices.step != 1 or not self.indices:
-            raise UsageError(f"{argument('n')} must be an integer or a range of step 1, not empty, got {short_repr(self.n)}")
+            raise UsageError(f"n must be an integer or a range of step 1, not empty, got {short_repr(self.n)}")
         self.entry.check_index(self.indices.start, "n")
         if "backend" in given:
             check_backend(self.backend)
@@ -273,7 +273,7 @@ class CountJob:
                 integer(name, given[name], 1, most)
         for name in given:
             if self.is_index and name == "out":
-                raise UsageError(f"{argument(name)} is for a range, got {self._described}")
+                raise UsageError(f"{name} is for a range, got {self._described}")
             if (self.is_index or self.entry.family is None) and name in _OF_FAMILIES:
                 raise self._not_of_family(name)
         check_options(given, _EXCLUDES, {})

@@ -15,7 +15,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.formula import COUNTED, GROWN
 from gpu_nim.guessing.search import KINDS, Guess, search
-from gpu_nim.model.arguments import IntLike, argument, integer, items, short_repr
+from gpu_nim.model.arguments import IntLike, integer, items, short_repr
 from gpu_nim.model.errors import UsageError, close
 from gpu_nim.oeis.catalogue import entries, resolve
 from gpu_nim.storage.save_load import TermList, bare, parse_terms, read_terms, readable
@@ -138,4 +138,4 @@ def _counted(name: str, piles: IntLike | None, most: int) -> TermList:
 def _check_absent(source: str, **options: object) -> None:
     for name, given in options.items():
         if given is not None:
-            raise UsageError(f"{argument(name)} does not belong to {source}, got {given}")
+            raise UsageError(f"{name} does not belong to {source}, got {given}")

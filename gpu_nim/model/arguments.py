@@ -66,10 +66,10 @@ def check_options(given: Collection[str], apart: Exclusions, needs: Requirements
     for name, others in apart.items():
         for other in others:
             if name in given and other in given:
-                raise UsageError(f"{argument(name)} must be given without {argument(other)}")
+                raise UsageError(f"{name} must be given without {argument(other)}")
     for name, (others, what) in needs.items():
         if name in given and not any(other in given for other in others):
-            raise UsageError(f"{argument(name)} needs {' or '.join(map(argument, others))}, {what}")
+            raise UsageError(f"{name} needs {' or '.join(map(argument, others))}, {what}")
 
 
 def escaped(text: str) -> str:
@@ -112,7 +112,7 @@ def integer(name: str, value: object, least: int | None = None, most: int | None
             number = operator.index(value)  # type: ignore[arg-type]
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         bounds = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise UsageError(f"{argument(name)} must be an integer{bounds}, got {short_repr(value)}")
+        raise UsageError(f"{name} must be an integer{bounds}, got {short_repr(value)}")
     return number
 
 
@@ -141,7 +141,7 @@ def items(name: str, values: object, what: str) -> list[object]:
     if isinstance(values, Iterable) and not isinstance(values, str | bytes | dict):
         with suppress(TypeError, OverflowError):  # an array of no dimension, a range without end
             return list(values)
-    raise UsageError(f"{argument(name)} must hold {what}, got {short_repr(values)}")
+    raise UsageError(f"{name} must hold {what}, got {short_repr(values)}")
 
 
 #: The most decimal digits of an integer that is read or printed.

@@ -25,7 +25,7 @@ from gpu_nim.counting.digit_matrices import by_total
 from gpu_nim.counting.families import FAMILIES, ByTotal, UpToMaximum, UpToTotal
 from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range
-from gpu_nim.model.arguments import IntLike, argument, integer, short_repr
+from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry, one_of, unknown
@@ -95,7 +95,7 @@ class OeisEntry:
             UsageError: it is below the offset.
         """
         if n < self.offset:
-            raise UsageError(f"{argument(name)} must be at least {self.offset}, where {self.name} begins, got {short_repr(n)}")
+            raise UsageError(f"{name} must be at least {self.offset}, where {self.name} begins, got {short_repr(n)}")
 
     def term(self, n: int, on_step: OnStep = no_progress) -> int:
         """Return a(n), exact.

@@ -105,9 +105,8 @@ class ExactlyOneEngine(BrickEngine):
         }
         touched = {"touched": self._touched}
         rule = {"offsets": xp.asarray(bricks.offsets()), "offset_count": len(self.rule.offsets)}
-        mixing = bricks.mixing()
-        mixed = {"mixed": xp.asarray((bricks.site.astype(np.uint64) * mixing[:3]).sum(axis=1, dtype=np.uint64))}
-        mixed |= dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), mixing.tolist(), strict=True))
+        mixed = dict(zip(("mix_x", "mix_y", "mix_z", "mix_0"), bricks.mixing().tolist(), strict=True))
+        mixed |= {"mixed": xp.asarray(bricks.mixed)}
         changing = {"clock": self._clock, "step": 0, "section_axes": 0, "section_level": 0, "reports": self._reports}
         self._grow = bind("exactly_one_grow", self._shape | rule | touched | rings | mixed | changing)
         self._lay = bind("exactly_one_lay", self._shape | touched | rings | {"generation": 0})

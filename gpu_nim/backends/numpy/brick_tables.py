@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
-from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, packed
+from gpu_nim.backends.shared.bricks import COLUMN_BYTES, Bricks, bits, packed
 from gpu_nim.model.process import cores
 
 #: The bricks that a list has room for at first.
@@ -78,7 +78,6 @@ def required_bytes(bricks: Bricks) -> int:
 
 def layout(bricks: Bricks) -> Layout:
     """Return the bricks as the loops read them."""
-    mixing = bricks.mixing()
     return Layout(
         logs=bricks.logs,
         words=bricks.words,
@@ -87,8 +86,8 @@ def layout(bricks: Bricks) -> Layout:
         shift=bricks.deep.bit_length(),
         site=bricks.site,
         place=bricks.place.reshape(-1).astype(np.uint64),
-        mixed=(bricks.site.astype(np.uint64) * mixing[:3]).sum(axis=1, dtype=np.uint64),
-        mixing=mixing,
+        mixed=bricks.mixed,
+        mixing=bricks.mixing(),
         order=bricks.rule.symmetry.order(bricks.rule.dimension),
     )
 
@@ -101,12 +100,13 @@ def masks(bricks: Bricks) -> Masks:
     word = (brick[..., 2] * bricks.words + (place >> 6)) << 4 | 3 * brick[..., 0] + brick[..., 1]
     keys, which = np.unique(places[:, None] << 16 | word, return_inverse=True)
     mask = np.zeros(len(keys), np.uint64)
-    np.bitwise_or.at(mask, which.reshape(-1), (np.uint64(1) << (place & 63).astype(np.uint64)).reshape(-1))
+    np.bitwise_or.at(mask, which.reshape(-1), bits(place).reshape(-1))
     slabs = np.arange(8)[:, None]
-    chosen, some = slabs >> (keys & 15) // 3 & 1 != 0, slabs[..., None] >> brick[..., 0] & 1 != 0
-    reach = np.bitwise_or.reduce(np.where(some, 1 << brick @ np.array([9, 3, 1]), 0), axis=-1)
+    chosen = slabs >> (keys & 15) // 3 & 1 != 0
+    sides = [sum(0x1FF << 9 * dx for dx in range(3) if some >> dx & 1) for some in range(8)]
+    reach = bricks.reach & np.array(sides, np.uint32)[:, None]
     sizes = np.stack([np.bincount(keys[row] >> 16, minlength=len(places)) for row in chosen])
     stops = np.cumsum(sizes).reshape(sizes.shape)
     first = np.column_stack((stops[:, 0] - sizes[:, 0], stops)).astype(np.uint32)
     entries = np.nonzero(chosen)[1]
-    return Masks(first, mask[entries], (keys[entries] & 0xFFFF).astype(np.uint64), reach.astype(np.uint32), packed(reach != 0))
+    return Masks(first, mask[entries], (keys[entries] & 0xFFFF).astype(np.uint64), reach, packed(reach != 0))

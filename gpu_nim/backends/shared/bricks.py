@@ -99,7 +99,6 @@ class BrickGrid:
         axes: the coordinates' axes among x, y and z.
         logs: the binary logarithms of a brick's sites along each axis, int64 of shape (3,).
         size: these numbers of sites.
-        word_logs: the same of a word's sites.
         words: 64-bit words of a brick's cells.
         site: the coordinates of each place in the brick, int64 of shape (places, 3).
         place: the place of each site, int64 of shape `size`.
@@ -119,12 +118,12 @@ class BrickGrid:
         self.packed = int(self.spatial and rule.even_sum)
         self.axes = [1, 0, 2] if self.spatial else [2, 0]
         self.logs = np.array([3, 3, 3] if self.spatial else [4, 0, 4])
-        self.word_logs = np.array([2, 2, 2 + self.packed] if self.spatial else [3, 0, 3])
+        word = np.array([2, 2, 2 + self.packed] if self.spatial else [3, 0, 3])  # the same of a word
         self.size = 1 << self.logs
         self.origin = np.zeros(3, np.int64)
         sites = np.array(list(product(*map(range, self.size))), np.int64)
         # The words of a brick, then the cells of each.
-        keys = [*(sites >> self.word_logs).T, *(sites & (1 << self.word_logs) - 1).T]
+        keys = [*(sites >> word).T, *(sites & (1 << word) - 1).T]
         order = np.lexsort(keys[::-1])
         self.site = sites[order[sites[order].sum(axis=1) % 2 == 0]] if self.packed else sites[order]
         self.words = len(self.site) // 64
@@ -501,3 +500,9 @@ class Bricks(BrickGrid):
         mixing[self.axes] = np.array(COEFFICIENTS[: self.rule.dimension], np.uint64)
         mixing[3] = (self.origin.astype(np.uint64) * mixing[:3]).sum(dtype=np.uint64)
         return mixing
+
+    @property
+    def mixed(self) -> NDArray[np.uint64]:
+        """The digest's linear mix of each place, counted from the corner of its brick, shape (places,)."""
+        mixed: NDArray[np.uint64] = (self.site.astype(np.uint64) * self.mixing()[:3]).sum(axis=1, dtype=np.uint64)
+        return mixed
