@@ -1,5 +1,6 @@
 """More than one worker: the same results, also when workers are lost."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -49,6 +50,10 @@ def test_workers_are_reached_from_this_machine_alone(workers: Cluster) -> None:
     found = listening()
     assert len(found) >= 3  # this process, with the scheduler, and two workers
     assert set.union(*found.values()) <= {"127.0.0.1", "::1"}  # IPv6's, too, where a browser was driven before
+
+
+def test_no_callback_of_the_garbage_collector_can_drop_a_ctrl_c(workers: Cluster) -> None:
+    assert not [callback for callback in gc.callbacks if callback.__module__.startswith("distributed")]
 
 
 def _die_or_fill(job: tuple[int, str, tuple[int, int]]) -> np.ndarray:
@@ -102,15 +107,11 @@ def test_a_lost_scheduler_is_one_sentence() -> None:
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50) as local,
         cluster(local.scheduler_address) as started,
     ):
-        results = started.map(_double, range(100))
+        results = started.map(abs, range(100))
         assert next(results) == 0
         local.close()
         with pytest.raises(BackendError, match="the Dask scheduler was lost"):
             list(results)
-
-
-def _double(number: int) -> int:
-    return 2 * number
 
 
 def test_the_command_line_with_a_scheduler(workers: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

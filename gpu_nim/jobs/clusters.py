@@ -93,6 +93,8 @@ def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpu
                 with interrupts_blocked():
                     local = stack.enter_context(_local(workers, gpus))
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
+                    # Python drops a Ctrl-C that comes within a callback of the garbage collector, as those of Dask's statistics.
+                    import_module("distributed.gc").disable_gc_diagnosis(force=True)
                 yield Cluster(client)
             return
         try:
