@@ -73,7 +73,7 @@ class Column:
     - name: its name; a number in it is an example.
     - summary: what it holds, in a line.
     - pattern: a regular expression of all its names, with the argument as a group; by default of the name alone.
-    - dtype: int64 for integers of any size, object for fractions, float64.
+    - dtype: int64 for integers of any size, float64 for fractions and floats.
     - needs_cells: whether it counts cells, and not births alone.
     - kept: the name of what it keeps of each batch, with {} for the argument; columns with the same one share it. None where births
       are enough.
@@ -283,7 +283,7 @@ class _Dimension(_BoxCount):
 class _Density(Column):
     name = "density"
     summary = "population over the cells of the box that as many free steps from seeds reach; of those of even sum, where all are"
-    dtype = object
+    dtype = np.float64
 
     def values(self, births: list[int], kept: NDArray[np.uint64]) -> Sequence[Value]:
         return [Fraction(alive, self._room(n)) for n, alive in enumerate(accumulate(births))]
@@ -302,7 +302,7 @@ class _Scaled(Column):
     name = "population/n^3"
     summary = "population over n to the power of the dimension of space"
     pattern = r"population/n\^([0-9]+)"
-    dtype = object
+    dtype = np.float64
 
     def check(self) -> None:
         if self.argument != str(self.rule.dimension):
@@ -341,7 +341,7 @@ def is_whole(column: str) -> bool:
 
 
 def dtype_of(column: str) -> Any:
-    """Return the dtype of a column: int64 for integers of any size, object for fractions, float64."""
+    """Return the dtype of a column: int64 for integers of any size, float64 for fractions and floats."""
     found = find_column(column)
     return np.int64 if found is None else found[0].dtype
 

@@ -24,11 +24,11 @@ _SHOWN = 24  # rows of a table in a notebook
 
 
 class Table(dict[str, NDArray[Any]]):
-    """Columns by name: read-only arrays with one exact value per generation, generation 0 first.
+    """Columns by name: read-only arrays with one value per generation, generation 0 first.
 
-    Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios are of dtype object with fractions,
-    and None where they are not defined; the dimension is float64 with NaN there. A table is a dict, of
-    which `to_pandas` makes a data frame of numbers to plot.
+    Counts are int64, or of dtype object with Python integers where one exceeds 64 bits; ratios and the dimension are float64, with
+    NaN where they are not defined, and `exact` has the ratios as fractions. A table is a dict, of which `to_pandas` makes a data
+    frame.
 
     Args:
         columns: their values, by name.
@@ -38,9 +38,14 @@ class Table(dict[str, NDArray[Any]]):
     (array([1, 4, 7]), [(0, 1, 1), (1, 3, 4), (2, 3, 7)])
     >>> table
     <Table of births, population: generations 0 to 2>
+    >>> from gpu_nim import grow
+    >>> table = grow("nim", 3, columns=["density"]).table
+    >>> np.log2(table["density"][1:]), table.exact("density")[2]
+    (array([ 0., -1., -1.]), Fraction(1, 2))
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Value]]) -> None:
+        self._exact = {name: [*values] for name, values in columns.items() if dtype_of(name) is not np.int64}
         super().__init__({name: _array(name, dtype_of(name), values) for name, values in columns.items()})
 
     def __missing__(self, name: object) -> NDArray[Any]:
@@ -53,7 +58,7 @@ class Table(dict[str, NDArray[Any]]):
         return not self == other  # dict has one of its own
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Table, (dict(self),)  # made again, since arrays are pickled without being read-only
+        return Table, (self.lists(),)  # made again, since arrays are pickled without being read-only
 
     def __repr__(self) -> str:
         return f"<Table of {', '.join(self)}: generations 0 to {len(next(iter(self.values()))) - 1}>"
@@ -62,12 +67,8 @@ class Table(dict[str, NDArray[Any]]):
         rows = [*islice(self.rows(), _SHOWN + 1)]
         return html_table((self.header, *rows[:_SHOWN], *[("...",)] * (len(rows) > _SHOWN)))
 
-    def numeric(self) -> dict[str, NDArray[Any]]:
-        """Return the columns with fractions as float64, and NaN where they are not defined; integers stay exact."""
-        return {name: values.astype(np.float64) if dtype_of(name) is object else values for name, values in self.items()}
-
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` of the columns, the index of which is the generation; fractions are float64 in it.
+        """Return a `pandas.DataFrame` of the columns, the index of which is the generation.
 
         Raises:
             MissingDependency: pandas is not installed.
@@ -81,17 +82,28 @@ class Table(dict[str, NDArray[Any]]):
             import pandas
         except ImportError:
             raise missing("a data frame needs pandas", "pandas") from None
-        columns = self.numeric()
-        return pandas.DataFrame(columns, pandas.RangeIndex(len(next(iter(columns.values()))), name=self.header[0]))
+        return pandas.DataFrame(dict(self), pandas.RangeIndex(len(next(iter(self.values()))), name=self.header[0]))
 
     @property
     def header(self) -> tuple[str, ...]:
         """The names of a row's values."""
         return ("generation", *self)
 
+    def exact(self, name: str) -> list[Value]:
+        """Return a column in Python's numbers: integers, fractions, the dimension as floats, and None for what is not defined.
+
+        Args:
+            name: the column.
+
+        Raises:
+            UsageError: there is no such column.
+        """
+        values = self[name]
+        return [None if value != value else value for value in self._exact.get(name) or values.tolist()]
+
     def lists(self) -> dict[str, list[Value]]:
-        """Return the columns as lists of Python's numbers, with None for what is not defined."""
-        return {name: [None if value != value else value for value in values.tolist()] for name, values in self.items()}
+        """Return all columns as `exact` does."""
+        return {name: self.exact(name) for name in self}
 
     def rows(self) -> Iterator[tuple[Value, ...]]:
         """Yield each generation's number and values, in Python's numbers, with None for what is not defined."""
@@ -294,7 +306,7 @@ class Growth(Plottable):
         return np.concatenate([cells for _, cells in self._born(begin, end)])
 
     def to_xarray(self, *, cells: bool = True) -> Any:
-        """Return the growth as an `xarray.Dataset`: the table, fractions as float64, and the births by generation, and the cells.
+        """Return the growth as an `xarray.Dataset`: the table, and the births by generation, and the cells.
 
         Its dimensions are generation; and with cells, in order of generation, cell and coordinate, where the coordinate `born` is
         the generation of each cell.
@@ -313,7 +325,7 @@ class Growth(Plottable):
         array([0, 1, 1], dtype=int32)
         """
         numbers = np.arange(len(self))
-        by_generation: dict[str, Any] = {"births": self.births, "checksums": self.checksums, **self.table.numeric()}
+        by_generation: dict[str, Any] = {"births": self.births, "checksums": self.checksums, **self.table}
         variables: dict[str, tuple[list[str], Any]] = {name: (["generation"], values) for name, values in by_generation.items()}
         coordinates: dict[str, tuple[list[str], Any]] = {"generation": (["generation"], numbers)}
         if cells:
