@@ -48,7 +48,7 @@ LINES = ((1, 0), (0, 1), (1, 1))
 class WronglySolved(LineGame):
     """Wythoff's game, whose fast solver wrongly returns the nim-sum of the piles as Grundy values."""
 
-    def box_grundy(self, on_step=no_progress):
+    def box_grundy(self, progress=no_progress):
         return np.bitwise_xor.reduce(np.indices((self.largest + 1,) * 2), axis=0)
 
 

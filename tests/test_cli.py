@@ -369,7 +369,7 @@ def test_steps_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     steps: list[tuple[str, int, int]] = []
     contenders = (Contender("sum", lambda: 2), Contender("product", lambda: 2))
-    compare(Work("two", contenders), 2, on_step=lambda *step: steps.append(step))
+    compare(Work("two", contenders), 2, progress=lambda *step: steps.append(step))
     assert steps == [("two", done, 6) for done in range(6)]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with step_progress() as step:

@@ -106,7 +106,7 @@ def test_values_come_home_in_pieces(cuda, monkeypatch, size):
 @pytest.mark.parametrize("game", [chocolate(3), parse_game("y <= x/2; w <= 3y + 1")])
 def test_solving_tells_how_far_it_has_come(cuda, game, grundy):
     steps = []
-    last = sum(solve(game, 6, grundy=grundy, backend="cuda", on_step=lambda *step: steps.append(step)).limits)
+    last = sum(solve(game, 6, grundy=grundy, backend="cuda", progress=lambda *step: steps.append(step)).limits)
     assert steps == [("total", total, last) for total in range(last + 1)]
 
 

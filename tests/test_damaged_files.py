@@ -44,9 +44,9 @@ def _content(path: Path) -> Any:
 
 def _make(path: Path) -> None:
     if path.suffix == ".run":
-        out, stop = path.with_suffix(".zarr"), lambda batch: interrupt(batch.first + len(batch.births) > 7)
+        out, stop = path.with_suffix(".zarr"), lambda what, done, total: interrupt(done > 6)
         with pytest.raises(KeyboardInterrupt):
-            grow("edge", 9, backend=NUMPY, out=out, checkpoint=path, every=3, on_batch=stop)
+            grow("edge", 9, backend=NUMPY, out=out, checkpoint=path, every=3, progress=stop)
     elif path.stem == "terms":
         save_sequence(path, [(10, VALUES)], {"sequence": "D", "piles": 3, "start": 10, "stop": 80}, 1)
     elif path.stem == "solved":

@@ -38,7 +38,7 @@ class Powers(Rising):
     summary = "The power n^{piles}"
     numbers: ClassVar = {3: "A999991"}
 
-    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
+    def value(self, n: IntLike, progress: OnStep = no_progress) -> int:
         return index(n) ** self.piles
 
     def _sum_through(self, last: int) -> int:

@@ -220,7 +220,7 @@ def test_as_many_coordinates_as_can_be_solved():
 @pytest.mark.parametrize("game", [chocolate(3), bar(3), parse_game("y <= x/2; w <= 3y + 1"), six_coordinate_chocolate()])
 def test_solving_tells_how_far_it_has_come(game, grundy):
     steps = []
-    positions = solve(game, 4, grundy=grundy, on_step=lambda *step: steps.append(step)).positions
+    positions = solve(game, 4, grundy=grundy, progress=lambda *step: steps.append(step)).positions
     assert {(what, total) for what, _, total in steps} == {("position", positions)}
     done = [done for _, done, _ in steps]
     assert done == sorted(set(done))

@@ -6,11 +6,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from copy import copy, deepcopy
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import ismodule
+from inspect import ismodule, signature
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,12 @@ from gpu_nim.backends.selection import select
 from gpu_nim.backends.shared.engines import SteppedEngine
 from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.model.rule import Rule
+from gpu_nim.model.work import OnStep
 from tests.helpers import p_positions
 from tests.typed_user import main
 
 CHECKOUT = Path(__file__).parents[1]
+CALLBACK = OnStep, "OnStep"
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
 """An automaton whose cells leave 32 bits at its second generation."""
 
@@ -45,7 +48,9 @@ def test_a_package_shows_its_names(name: str) -> None:
     assert any((CHECKOUT / stub).is_file() for stub in stubs)
     assert dir(package) == package.__all__ == sorted(package.__all__)
     for each in package.__all__:
-        assert getattr(package, each) is vars(package)[each]
+        assert (found := getattr(package, each)) is vars(package)[each]
+        with suppress(TypeError, ValueError):  # no function or class
+            assert {one.name for one in signature(found).parameters.values() if one.annotation in CALLBACK} <= {"progress"}
         assert ismodule(getattr(package, each)) or find_spec(f"gpu_nim{name}.{each}") is None  # else an import would replace it
     with pytest.raises(AttributeError, match=f"module 'gpu_nim{name}' has no attribute 'nothing'"):
         package.nothing  # noqa: B018
@@ -146,8 +151,9 @@ def test_a_growth_is_a_set_of_cells_by_generation() -> None:
 
 
 def test_integers_are_signed_and_exact(backend: Backend, tmp_path: Path) -> None:
-    given: list[Any] = []
-    growth = grow("nim", 7, backend=backend, out=tmp_path / "nim.npz", on_batch=given.append)
+    given, steps = list(GrowthProcess("nim", 7, backend)), []
+    growth = grow("nim", 7, backend=backend, out=tmp_path / "nim.npz", progress=lambda *step: steps.append(step))
+    assert (steps[-1][0][:10], steps[-1][0][-10:], *steps[-1][1:]) == ("27 births,", "generation", 7, 7)
     values = gpu_nim.count("D", range(8), piles=3, backend=backend)
     for births in (growth.births, load(tmp_path / "nim.npz").births, np.concatenate([each.births for each in given]), values):
         assert np.diff(births).tolist() == [2, 0, 6, -6, 6, 0, 18]
@@ -241,7 +247,8 @@ def test_a_file_is_loaded_as_what_it_holds(tmp_path) -> None:
 def test_cells_are_wide_wherever_they_are_given(name: str) -> None:
     batches: list[Batch] = []
     for cells in (True, False):
-        growth = grow(name, 3, backend="numpy", cells=cells, on_batch=batches.append)
+        growth = grow(name, 3, backend="numpy", cells=cells)
+        batches += GrowthProcess(name, 3, "numpy", cells=cells)
         for given in (growth.cells(), growth.newborns(3), *(newborns for _, newborns in growth)):
             assert given.dtype == np.int32
     assert {batch.cells.dtype for batch in batches if batch.cells is not None} == {np.dtype(np.int32)}

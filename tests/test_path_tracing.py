@@ -325,14 +325,14 @@ def test_an_interrupt_keeps_the_samples_that_are_complete():
 
         return step
 
-    picture = render("nim:7", on_step=interrupt_after(4), **SMALL)
+    picture = render("nim:7", progress=interrupt_after(4), **SMALL)
     assert picture.note == f"interrupted: 4 of {SAMPLES} samples a pixel"
     # A quarter of the samples have the light of all of them, and more noise.
     few = np.asarray(picture.image, float)
     assert 0 < np.abs(few - full).mean() < 10
     assert few.mean() == pytest.approx(full.mean(), rel=0.02)
     with pytest.raises(KeyboardInterrupt):
-        render("nim:7", on_step=interrupt_after(0), **SMALL)
+        render("nim:7", progress=interrupt_after(0), **SMALL)
 
 
 @pytest.mark.nightly

@@ -8,7 +8,6 @@ import pytest
 
 from gpu_nim import load
 from gpu_nim.backends.communicator import Communicator
-from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.jobs.growth import grow
 from gpu_nim.storage import growth_files
@@ -63,11 +62,11 @@ def test_a_rank_that_fails_leaves_nothing(failing: int, tmp_path: Path, monkeypa
     monkeypatch.setattr(growth_files, "_CHUNK", 150)
 
     def work(communicator: Communicator) -> None:
-        def full(batch: Batch) -> None:
-            if communicator.rank == failing and batch.first == 30:
+        def full(what: str, done: int, total: int) -> None:
+            if communicator.rank == failing and done >= 30:
                 raise OSError(28, "No space left on device")
 
-        grow("edge", 40, backend=NumpyBackend(communicator), out=tmp_path / "a.zarr", on_batch=full)
+        grow("edge", 40, backend=NumpyBackend(communicator), out=tmp_path / "a.zarr", progress=full)
 
     with pytest.raises(OSError, match="No space left on device"):
         on_ranks(3, work)

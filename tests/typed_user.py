@@ -27,7 +27,7 @@ def counts() -> None:
     assert gpu_nim.count("D", [3, 10**18], piles=4).tolist() == [36, gpu_nim.count("D", 10**18, piles=4)]
     assert gpu_nim.count("A151776", np.array([[3], [1]])).tolist() == [[25], [1]]
     steps: list[int] = []
-    gpu_nim.count("A151776", [3, 5], on_step=lambda what, done, total: steps.append(done))
+    gpu_nim.count("A151776", [3, 5], progress=lambda what, done, total: steps.append(done))
     assert (bool(steps), gpu_nim.count("D", [], piles=3).shape) == (True, (0,))
     n = range(1000)
     assert gpu_nim.count("D", n, piles=3, reduce="sum") == gpu_nim.count("A", 999, piles=3)

@@ -56,7 +56,7 @@ class MacroGrowth:
             lattice, an octant, or one of the catalogue's.
         whole: hold all cells, where those between mirrors would do.
         loops: use loops that numba compiles; None where it is installed and fits.
-        on_step: called with how many doublings of the generation are done, on the way from the beginning.
+        progress: called with how many doublings of the generation are done, on the way from the beginning.
 
     Attributes:
         generation: the present one, at first 0.
@@ -72,7 +72,7 @@ class MacroGrowth:
     """
 
     def __init__(
-        self, automaton: str | Automaton | Rule, *, whole: bool = False, loops: bool | None = None, on_step: OnStep = no_progress
+        self, automaton: str | Automaton | Rule, *, whole: bool = False, loops: bool | None = None, progress: OnStep = no_progress
     ) -> None:
         self.automaton = as_automaton(automaton)
         rule = self.automaton.rule
@@ -87,7 +87,7 @@ class MacroGrowth:
         self._halves = cube(rule.dimension, 2)
         self.generation = 0
         self.scales: list[Scale] = []
-        self._began, self._on_step = perf_counter(), on_step
+        self._began, self._on_step = perf_counter(), progress
         self._level = 1
         while not self._holds(rule.box(0)):
             self._level += 1

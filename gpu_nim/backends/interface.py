@@ -189,42 +189,42 @@ class Backend(Protocol):
             scene: the scene.
         """
 
-    def wedge_outcomes(self, top: NDArray[np.int64], on_step: OnStep = no_progress) -> NDArray[np.int64]:
+    def wedge_outcomes(self, top: NDArray[np.int64], progress: OnStep = no_progress) -> NDArray[np.int64]:
         """Return the P-positions of the game of (x, y, z) with 0 <= y <= top[x, z], shape (n, 3), in lexicographic order.
 
         Args:
             top: decreasing along neither axis; lowering x or z lowers y to the new bound where it exceeds it.
-            on_step: called with how much is done of the positions, or of the totals of their coordinates.
+            progress: called with how much is done of the positions, or of the totals of their coordinates.
         """
 
-    def wedge_grundy(self, top: NDArray[np.int64], on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
+    def wedge_grundy(self, top: NDArray[np.int64], progress: OnStep = no_progress) -> NDArray[np.signedinteger]:
         """Return the Grundy values of the same game, an array [x, y, z] with -1 where y > top[x, z].
 
         The dtype is int16, or int32 where a position has more than 32766 moves.
 
         Args:
             top: as for `wedge_outcomes`.
-            on_step: as for `wedge_outcomes`.
+            progress: as for `wedge_outcomes`.
         """
 
     def inequality_outcomes(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = no_progress
+        self, bounds: LinearBounds, limits: NDArray[np.int64], progress: OnStep = no_progress
     ) -> NDArray[np.int64]:
         """Return the P-positions of any inequality game with 0 <= x <= limits, shape (n, k), in lexicographic order.
 
         Args:
             bounds: the inequalities.
             limits: the largest value of each coordinate, shape (k,).
-            on_step: as for `wedge_outcomes`.
+            progress: as for `wedge_outcomes`.
         """
 
     def inequality_grundy(
-        self, bounds: LinearBounds, limits: NDArray[np.int64], on_step: OnStep = no_progress
+        self, bounds: LinearBounds, limits: NDArray[np.int64], progress: OnStep = no_progress
     ) -> NDArray[np.signedinteger]:
         """Return the Grundy values of any inequality game with 0 <= x <= limits, over that box; -1 where no position is.
 
         Args:
             bounds: the inequalities.
             limits: the largest value of each coordinate, shape (k,).
-            on_step: as for `wedge_outcomes`.
+            progress: as for `wedge_outcomes`.
         """

@@ -220,7 +220,7 @@ def compare(
     rates: Rates | None = None,
     *,
     timeout: float = inf,
-    on_step: OnStep = no_progress,
+    progress: OnStep = no_progress,
 ) -> list[Row]:
     """Return a row for each contender, with the times of its warm runs.
 
@@ -233,7 +233,7 @@ def compare(
         rates: what the machine does at best, if floors are wanted.
         timeout: the seconds of warm runs after which a contender has no further one; a first run three times as long is the only
             one.
-        on_step: called with the work, the number of runs done, warm and cold, and of all runs.
+        progress: called with the work, the number of runs done, warm and cold, and of all runs.
 
     Raises:
         VerificationError: the contenders' results differ.
@@ -247,7 +247,7 @@ def compare(
     remarks: dict[str, str] = {}
     for turn in range(runs + 1):  # the first one warms up
         for number, contender in enumerate(work.contenders):
-            on_step(work.name, turn * len(work.contenders) + number, total)
+            progress(work.name, turn * len(work.contenders) + number, total)
             walls = [wall for _, wall, _ in times[contender.name]]
             if contender.name in remarks or sum(walls[1:]) >= timeout or sum(walls[:1]) >= 3 * timeout:
                 continue

@@ -55,7 +55,7 @@ def bench(what: str, chosen: tuple[str, ...], runs: int, as_json: bool) -> None:
     with step_progress() as step:
         for work in works:
             if not chosen or any(text in work.name for text in chosen):
-                rows += compare(work, runs, device, rates, timeout=timeout, on_step=step)
+                rows += compare(work, runs, device, rates, timeout=timeout, progress=step)
     if not rows:
         raise UsageError(f"no work has {' or '.join(map(repr, chosen))} in its name")
     if as_json:

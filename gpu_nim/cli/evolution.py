@@ -85,8 +85,8 @@ def _nim(piles: int, generations: int, out: Path | None) -> tuple[dict[str, Any]
     """The facts of Nim's graph, and the table of its kinds."""
     with step_progress() as step:
         if out is not None:
-            save_graph(evolution_graph(piles, generations, on_step=step), out, step)
-        table = kind_table(piles, generations, on_step=step)
+            save_graph(evolution_graph(piles, generations, progress=step), out, step)
+        table = kind_table(piles, generations, progress=step)
     rows = [(*kind, count, example) for kind, (count, example) in table.items()]
     kinds = [dict(zip(("parents", "children", "positions", "first"), row, strict=True)) for row in rows]
     facts = {"piles": piles, "generations": generations, "positions": sum(row[2] for row in rows), "kinds": kinds}

@@ -1,6 +1,5 @@
 """`gpunim grow`: grow an automaton, verify it, print its table, save it, and resume it after an interruption."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,11 @@ import click
 from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.growth import Growth
-from gpu_nim.backends.interface import Batch
 from gpu_nim.backends.selection import NAMES
 from gpu_nim.cli.catalogues import AUTOMATON_NAME, COLUMN_NAMES
 from gpu_nim.cli.command import AMOUNT, CELLS, COUNTS, FILE, SEEDS, SIZE, Choice, Command, json_option
 from gpu_nim.cli.errors import restart
-from gpu_nim.cli.output import emit_json, growth_progress, print_table, say, step_progress
+from gpu_nim.cli.output import emit_json, print_table, say, step_progress
 from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
 from gpu_nim.jobs.growth import grow as grow_automaton
 from gpu_nim.model.arguments import argument
@@ -23,6 +21,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.rule import Cell
+from gpu_nim.model.work import OnStep
 from gpu_nim.storage.growth_formats import describe_formats, suffixes_with_parents
 
 _SHOWN = 5  # last generations in the summary
@@ -134,14 +133,14 @@ def grow(
     if ranks not in (None, started):
         raise UsageError(f"ranks is for a plan: mpirun starts ranks, and has started {started}, got {ranks}")
     with ExitStack() as stack:
-        begun: list[tuple[Run, Callable[[Batch], None]]] = []
+        begun: list[tuple[Run, OnStep]] = []
 
         def begin(run: Run) -> None:
             _say_notes(run, quiet)
-            begun.append((run, stack.enter_context(growth_progress(run.growing.generations, quiet))))
+            begun.append((run, stack.enter_context(step_progress(quiet))))
 
         growth = grow_automaton(
-            columns=columns, verify=not no_verify, on_begin=begin, on_batch=lambda batch: begun[0][1](batch), **options
+            columns=columns, verify=not no_verify, on_begin=begin, progress=lambda *step: begun[0][1](*step), **options
         )
     run = begun[0][0]
     return 0 if run.growing.ranks.rank else _print(growth, run, as_json, quiet)
@@ -165,7 +164,7 @@ def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool)
 
     last = GENERATIONS if options["generations"] is None else options["generations"]
     with step_progress(quiet) as step:
-        growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, on_step=step)
+        growth = MacroGrowth(options["automaton"] or AUTOMATON, whole=within is not None, progress=step)
         return growth.summary(last, _SHOWN, within)
 
 

@@ -3,20 +3,16 @@
 import json
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.globals import resolve_color_default
 
 from gpu_nim.model.arguments import escaped
 from gpu_nim.model.work import OnStep, Outcome
-
-if TYPE_CHECKING:
-    from gpu_nim.backends.interface import Batch
 
 _SHORT = 4000  # bits of an integer that Python writes as quickly as anyone, and without a limit
 
@@ -168,19 +164,3 @@ def step_progress(quiet: bool = False) -> Iterator[OnStep]:
             )  # however soon it is over
 
         yield step
-
-
-@contextmanager
-def growth_progress(generations: int, quiet: bool) -> Iterator[Callable[["Batch"], None]]:
-    """Yield a function that takes each batch and updates the bar: births, cells a second, generation, time left."""
-    population, began = 0, time.perf_counter()
-    with step_progress(quiet) as step:
-
-        def take(batch: "Batch") -> None:
-            nonlocal population
-            population += sum(batch.births.tolist())
-            rate = population / max(time.perf_counter() - began, 1e-9)
-            last = batch.first + len(batch.births) - 1
-            step(f"{int(batch.births[-1]):,} births, {rate:,.0f} cells/s, generation", last, generations)
-
-        yield take

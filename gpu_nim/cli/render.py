@@ -65,7 +65,7 @@ def render(source: str, out: Path, as_json: bool, quiet: bool, **options: Any) -
         report |= {"width": width, "height": height, "note": ""}
     else:
         with step_progress(quiet) as step:
-            picture = draw(source, look, on_step=step)
+            picture = draw(source, look, progress=step)
             picture.save(out)
         width, height = picture.image.size
         report |= {"width": width, "height": height, "note": picture.note, "engine": picture.engine}

@@ -77,7 +77,7 @@ def _scan(game: str, parameter: str, several: list[Any], options: dict[str, Any]
     if out is not None:
         check_table(out, columns=True)
     with step_progress() as step:
-        rows = scan(game, parameter=parameter, values=several, on_step=step, **options)
+        rows = scan(game, parameter=parameter, values=several, progress=step, **options)
     if out is not None:
         columns = {name: [point(row[name]) if isinstance(row[name], tuple) else row[name] for row in rows] for name in rows[0]}
         save_table(columns, out)
@@ -93,7 +93,7 @@ def _solve(game: str, options: dict[str, Any], out: Path | None, as_json: bool) 
     if out is not None:
         check_solution(out)
     with step_progress() as step:
-        solution = solve_up_to(game, on_step=step, **options)
+        solution = solve_up_to(game, progress=step, **options)
     if out is not None:
         save_solution(solution, out)
     if as_json:

@@ -30,7 +30,7 @@ _FEW_DIGITS = 512  # of n, up to which a power for each run of equal digits is q
 _BLOCK = 128  # digits whose powers are added up one by one as polynomials in what stands below
 
 
-def a(piles: int, n: int, on_step: OnStep = no_progress) -> int:
+def a(piles: int, n: int, progress: OnStep = no_progress) -> int:
     """a_k(n), the number of P-positions of k piles in which no pile is larger than n [NF, Theorems 12, 13, 15 and 17].
 
     >>> [a(4, n) for n in range(8)]
@@ -41,10 +41,10 @@ def a(piles: int, n: int, on_step: OnStep = no_progress) -> int:
     if piles % 2:
         b = n.bit_length() - 1
         return term(piles, b, n + 1 - (1 << b))
-    return _by_runs(piles, n, on_step=on_step)[0]
+    return _by_runs(piles, n, progress=progress)[0]
 
 
-def d(piles: int, n: int, on_step: OnStep = no_progress) -> int:
+def d(piles: int, n: int, progress: OnStep = no_progress) -> int:
     """d_k(n), the number of P-positions of k piles whose largest pile is n [NF, Theorems 11, 16 and 18, Corollary 14].
 
     >>> [d(5, n) for n in range(8)]
@@ -52,11 +52,11 @@ def d(piles: int, n: int, on_step: OnStep = no_progress) -> int:
     """
     if piles % 2 or n < 1:
         return a(piles, n) - a(piles, n - 1)
-    most, less = _by_runs(piles, n, n - 1, on_step=on_step)
+    most, less = _by_runs(piles, n, n - 1, progress=progress)
     return most - less
 
 
-def _by_runs(piles: int, *indices: int, on_step: OnStep) -> list[int]:
+def _by_runs(piles: int, *indices: int, progress: OnStep) -> list[int]:
     """a_k of each of these indices, k even: computations on common digits are done once."""
     numbers = [n + 1 for n in indices]
     width = max(numbers).bit_length()
@@ -64,7 +64,7 @@ def _by_runs(piles: int, *indices: int, on_step: OnStep) -> list[int]:
     totals = [long(number, piles) ** piles for number in numbers]
     size = width if width <= _FEW_DIGITS else max(_BLOCK, 4 * width // piles)
     for first in range(0, width, size):
-        on_step("binary digit", first, width)
+        progress("binary digit", first, width)
         length = min(size, width - first)
         known: tuple[int, list[Long]] | None = None
         for i, number in enumerate(numbers):

@@ -117,7 +117,7 @@ class DigitProduct:
             state = self.step(state, n >> bit & 1)
         return state
 
-    def value(self, n: int, on_step: OnStep = no_progress) -> int:
+    def value(self, n: int, progress: OnStep = no_progress) -> int:
         """f(n) = v . s(high), n = high 2^bits + low: half of the digits each, so that integers stay half as long.
 
         Entry c of v is the coefficient of x^(low + c 2^bits) in prod_(j < bits) W(x^(2^j)).
@@ -127,17 +127,17 @@ class DigitProduct:
         """
         length, bits = n.bit_length(), n.bit_length() // 2
         if self.dimension <= _NARROW and length > _MANY_DIGITS:
-            return int(self._long_product(n, on_step)[0][0])
+            return int(self._long_product(n, progress)[0][0])
         row = state = self.first_state
         for bit in range(bits):
-            on_step("low digit", bit, bits)
+            progress("low digit", bit, bits)
             row = self.step_row(row, n >> bit & 1)
         for bit in range(length - 1, bits - 1, -1):
-            on_step("high digit", length - 1 - bit, length - bits)
+            progress("high digit", length - 1 - bit, length - bits)
             state = self.step(state, n >> bit & 1)
         return sum(x * y for x, y in zip(row, state, strict=True))
 
-    def _long_product(self, n: int, on_step: OnStep) -> list[list[Long]]:
+    def _long_product(self, n: int, progress: OnStep) -> list[list[Long]]:
         """The product of the matrices of all digits, by halves, so that long integers are multiplied rarely."""
         total = n.bit_length() * (n.bit_length() // _TOGETHER).bit_length()  # each level takes about as long as the others
         done = 0
@@ -149,7 +149,7 @@ class DigitProduct:
             half = length // 2
             low = product(digits & ((1 << half) - 1), half)
             high = [*zip(*product(digits >> half, length - half), strict=True)]
-            on_step("digit product", min(done, total), total)
+            progress("digit product", min(done, total), total)
             done += length
             zero = long(0)
             return [[sum((x * y for x, y in zip(row, column, strict=True)), zero) for column in high] for row in low]

@@ -88,9 +88,9 @@ class ByMaximum(_ClosedFamily):
     summary = "P-positions of {piles}-pile Nim whose largest pile is n"
     numbers: ClassVar = {3: "A241717", 4: "A241718", 5: "A241731", **_drafted("by-maximum")}
 
-    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
+    def value(self, n: IntLike, progress: OnStep = no_progress) -> int:
         """d_k(n) in closed form."""
-        return closed_forms.d(self.piles, index(n), on_step)
+        return closed_forms.d(self.piles, index(n), progress)
 
     def _sum_through(self, last: int) -> int:
         return closed_forms.a(self.piles, last)
@@ -112,9 +112,9 @@ class UpToMaximum(Rising, _ClosedFamily):
     numbers: ClassVar = {3: "A236305", 4: "A241522", 5: "A241523", **_drafted("up-to-maximum")}
     cumulative = True
 
-    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
+    def value(self, n: IntLike, progress: OnStep = no_progress) -> int:
         """a_k(n) in closed form."""
-        return closed_forms.a(self.piles, index(n), on_step)
+        return closed_forms.a(self.piles, index(n), progress)
 
     def _sum_through(self, last: int) -> int:
         return closed_forms.sum_of_a(self.piles, last + 1)

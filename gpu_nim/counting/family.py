@@ -70,12 +70,12 @@ class Family(ABC):
         return True
 
     @abstractmethod
-    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
+    def value(self, n: IntLike, progress: OnStep = no_progress) -> int:
         """The exact value at n, an integer of any size; UsageError where n is no index, 0 or more (`index`).
 
         Args:
             n: the index, 0 or more.
-            on_step: called for progress.
+            progress: called for progress.
 
         >>> from gpu_nim.counting.families import find_family
         >>> find_family("A", 3).value(10**18 + 12345)
@@ -227,9 +227,9 @@ class DigitFamily(Family):
         """The digit matrices."""
         return self.product_of(self.piles)
 
-    def value(self, n: IntLike, on_step: OnStep = no_progress) -> int:
+    def value(self, n: IntLike, progress: OnStep = no_progress) -> int:
         """The exact value at n, by the digit matrices."""
-        return self.product_of(self.piles).value(index(n), on_step)
+        return self.product_of(self.piles).value(index(n), progress)
 
     def value_memory(self, n: int) -> int:
         """Return the bytes that the value at n takes while it is computed and printed: a state has such numbers."""

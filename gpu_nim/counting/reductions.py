@@ -49,7 +49,7 @@ class ReductionEntry:
         name: its name in `gpunim count --reduce`.
         summary: what it gives, for help.
         gives: what its value is: a value of the sequence or a sum of them; an index; records; or the numbers of values by class.
-        find: `find(family, start, stop, modulus, records, on_step)` returns it without visiting the values; None where that is not
+        find: `find(family, start, stop, modulus, records, progress)` returns it without visiting the values; None where that is not
             possible. The modulus is 0 for reductions without one, `records` the most records to find.
         scan: `scan(family, values, chunk, modulus)` returns the numbers of values by class of a chunk, by visiting them; None for a
             reduction that `find` always finds.
@@ -142,12 +142,12 @@ def reduce_range(
     *,
     records: int = MAX_RECORDS,
     run: Callable[[ValueScan], Iterable[NDArray[np.int64]]] | None = None,
-    on_step: OnStep = no_progress,
+    progress: OnStep = no_progress,
 ) -> list[Result]:
     """Return each reduction of the values at start, ..., stop - 1, exact, in the given order.
 
-    `run` processes the chunks of a slow job, by default one after the other in this process; `on_step` is called with the number of
-    records found. The sum of a histogram's values is compared with the exact one; VerificationError if they differ.
+    `run` processes the chunks of a slow job, by default one after the other in this process; `progress` is called with the number
+    of records found. The sum of a histogram's values is compared with the exact one; VerificationError if they differ.
 
     >>> from gpu_nim.backends.host_counting import HostCounting
     >>> from gpu_nim.counting.families import ByTotal
@@ -157,7 +157,7 @@ def reduce_range(
     """
     results = []
     for reduction in reductions:
-        found = reduction.entry.find(family, start, stop, reduction.modulus, records, on_step)
+        found = reduction.entry.find(family, start, stop, reduction.modulus, records, progress)
         if found is None:
             scan = ValueScan(family, start, stop, reduction, engine)
             parts = map(scan.do, scan.chunks()) if run is None else run(scan)
@@ -227,10 +227,10 @@ def _listed(classes: NDArray[np.int64], counts: Integers) -> dict[int, int]:
     return dict(zip(classes.tolist(), counts.tolist(), strict=True))
 
 
-def record_values(family: Family, start: int, stop: int, most: int, on_step: OnStep = no_progress) -> list[tuple[int, int]]:
+def record_values(family: Family, start: int, stop: int, most: int, progress: OnStep = no_progress) -> list[tuple[int, int]]:
     """The first `most` indices of the range with a value larger than all before them in it, with these values.
 
-    `on_step` is called with the number of them found.
+    `progress` is called with the number of them found.
 
     >>> from gpu_nim.counting.families import ByTotal
     >>> record_values(ByTotal(4), 0, 10**12, 5)
@@ -240,7 +240,7 @@ def record_values(family: Family, start: int, stop: int, most: int, on_step: OnS
     at: int | None = start
     size = 1
     while at is not None and len(found) < most:
-        on_step("record", len(found), most)
+        progress("record", len(found), most)
         # Where records are dense, compute all values of a range; where they are rare, find the next one by the digits.
         end = min(stop, at + size)
         values = [family.value(at)] if size == 1 else to_integers(Range(family, at, end, HostCounting(threads=1)).values())
@@ -372,7 +372,7 @@ for _entry in (
         "records",
         "values larger than all before them in the range",
         "records",
-        lambda family, start, stop, _, records, on_step: record_values(family, start, stop, records + 1, on_step),
+        lambda family, start, stop, _, records, progress: record_values(family, start, stop, records + 1, progress),
     ),
 ):
     REDUCTIONS.add(_entry)

@@ -24,7 +24,7 @@ from gpu_nim.model.registry import Registry
 
 #: Names that no parameter may have, since `gpu_nim.solve`, `gpunim solve` or sources of pictures use them.
 RESERVED = frozenset(
-    {"game", "size", "grundy", "until_difference", "backend", "on_step", "out", "json", "as_json", "memory", "color", "help"}
+    {"game", "size", "grundy", "until_difference", "backend", "progress", "out", "json", "as_json", "memory", "color", "help"}
 )
 
 _PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)

@@ -218,7 +218,7 @@ class Analysis:
                 f"position must have at most {MAX_MOVES:,} moves below it {play}, got more for {short_repr(self.start)}"
             )
         size = max(numbers)
-        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", on_step=no_progress).grundy
+        table = self.rules.solve(self._game.name, size, grundy=True, backend="auto", progress=no_progress).grundy
         assert table is not None
         source = f"solving it up to {size}"
         return Theorem(source, None, lambda position: bool(table[position] == 0), lambda position: int(table[position]))

@@ -63,11 +63,11 @@ class LineGame:
         if any(passes) and any(piles):
             yield (*piles, 0)
 
-    def box_grundy(self, on_step: OnStep = no_progress) -> Ints:
+    def box_grundy(self, progress: OnStep = no_progress) -> Ints:
         """The Grundy values over the box of the piles, int64, of the positions before the pass where there is one.
 
         Args:
-            on_step: called with the number of positions done.
+            progress: called with the number of positions done.
 
         Raises:
             InsufficientMemoryError: the values would not fit.
@@ -98,7 +98,7 @@ class LineGame:
             values[here] = mex(known.T)
             for table, lines in zip(met, line_of, strict=True):
                 _add(table, lines[here], values[here])
-            on_step("position", stop, len(values))
+            progress("position", stop, len(values))
             start = stop
         return values.reshape(shape)
 

@@ -119,7 +119,7 @@ class Ruleset(ABC):
         return positions, positions * size * len(self.coordinates) // 2
 
     @abstractmethod
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Return the solution up to a size.
 
         Args:
@@ -127,7 +127,7 @@ class Ruleset(ABC):
             size: 0 or more.
             grundy: as for `gpu_nim.solve`.
             backend: as for `gpu_nim.solve`.
-            on_step: as for `gpu_nim.solve`.
+            progress: as for `gpu_nim.solve`.
         """
 
 
@@ -186,7 +186,7 @@ class Inequalities(Ruleset):
             positions, moves = positions + len(found), moves + int(found.sum())
         return positions, moves
 
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Solve the inequalities on the backend.
 
         Raises:
@@ -201,10 +201,10 @@ class Inequalities(Ruleset):
         started = time.perf_counter()
         found: NDArray[np.signedinteger]
         if wedge is not None:
-            found = chosen.wedge_grundy(wedge.top, on_step) if grundy else chosen.wedge_outcomes(wedge.top, on_step)
+            found = chosen.wedge_grundy(wedge.top, progress) if grundy else chosen.wedge_outcomes(wedge.top, progress)
         else:
             function = chosen.inequality_grundy if grundy else chosen.inequality_outcomes
-            found = function(game.bounds(limits), np.array(limits), on_step)
+            found = function(game.bounds(limits), np.array(limits), progress)
         seconds = time.perf_counter() - started
         if wedge is not None:
             found = wedge.unfold_grundy(found) if grundy else wedge.unfold_points(found)
@@ -267,12 +267,12 @@ class Vectors(Ruleset):
         states = prod(most + 1 for most in self.beyond)
         return positions * states, moves * states
 
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Solve the game along its lines, or by its options."""
         game, name = self.rules(size), self.title or name
         started = time.perf_counter()
         if isinstance(game, LineGame):
-            grundy_values = game.box_grundy(on_step)
+            grundy_values = game.box_grundy(progress)
         else:
             positions, moves = self.extent(size)
             require_evolution(positions, moves, f"{name}, {positions:,} positions")
@@ -322,7 +322,7 @@ class Heaps(Ruleset):
         positions = partitions_up_to(min(size, _MANY_COUNTERS))
         return positions, positions * size // 2
 
-    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, on_step: OnStep) -> Solution:
+    def solve(self, name: str, size: int, *, grundy: bool, backend: str | Backend, progress: OnStep) -> Solution:
         """Solve single heaps, and look for the period of their Grundy values."""
         started = time.perf_counter()
         values, period = extended_values(self.rule, size + 1)

@@ -27,7 +27,7 @@ def solve(
     grundy: bool = False,
     until_difference: bool = False,
     backend: str | Backend = "auto",
-    on_step: OnStep = no_progress,
+    progress: OnStep = no_progress,
     **parameters: Any,
 ) -> Solution:
     """Solve a game up to a size: an inequality game in the box of that size (see `InequalityGame.limits`), or one of the catalogue.
@@ -42,7 +42,7 @@ def solve(
             known where its total is at most the size, since every position of a smaller total was looked at.
         backend: "auto" (CUDA where there is a GPU, else NumPy), "cuda", "numpy", or a backend object; games without inequalities
             run on NumPy alone.
-        on_step: called for progress, unless the game is solved by its options or is one of heaps.
+        progress: called for progress, unless the game is solved by its options or is one of heaps.
         parameters: the parameters of the game, such as a=3 of chocolate or piles=3 of nim.
 
     Returns:
@@ -75,7 +75,7 @@ def solve(
     if until_difference:
         here, last = _FIRST_SIZE, integer("size", size, 0, MAX_SIZE)
         while here < last:
-            found = solve(game, here, grundy=grundy, backend=backend, on_step=on_step, **parameters)
+            found = solve(game, here, grundy=grundy, backend=backend, progress=progress, **parameters)
             if found.first_difference is not None and sum(found.first_difference) <= here:
                 return found
             here = 2 * here + 1
@@ -89,7 +89,7 @@ def solve(
         name, rules = "", Inequalities(game) if isinstance(game, InequalityGame) else game
     if not rules.on_backends and (backend if isinstance(backend, str) else backend.name) == "cuda":
         raise UsageError(f"backend must be numpy or auto for {name or short_repr(game)}, which runs on the host alone, got cuda")
-    return rules.solve(name, integer("size", size, 0, MAX_SIZE), grundy=grundy, backend=backend, on_step=on_step)
+    return rules.solve(name, integer("size", size, 0, MAX_SIZE), grundy=grundy, backend=backend, progress=progress)
 
 
 def scan(
@@ -98,7 +98,7 @@ def scan(
     parameter: str,
     values: Iterable[Any],
     *,
-    on_step: OnStep = no_progress,
+    progress: OnStep = no_progress,
     **options: Any,
 ) -> list[dict[str, Any]]:
     """Solve the games of several values of a parameter: the facts on each, with those of the theorem that compares it with Nim.
@@ -108,7 +108,7 @@ def scan(
         size: as for `solve`.
         parameter: the name of the parameter.
         values: its values.
-        on_step: called with the number of games done.
+        progress: called with the number of games done.
         options: as for `solve`, with the other parameters.
 
     >>> [(row["a"], row["first_difference"], row["theorem"]) for row in scan("chocolate", 15, "a", [3, 4])]
@@ -118,7 +118,7 @@ def scan(
     rows = []  # not the solutions, which may not fit into memory together
     several = list(values)
     for done, value in enumerate(several):
-        on_step("game", done, len(several))
+        progress("game", done, len(several))
         here = {**options, parameter: value}
         row = {parameter: str(value)} | solve(game, size, **here).summary()
         if entry.beside_nim is not None:

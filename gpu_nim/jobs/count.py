@@ -90,7 +90,7 @@ def count(
     device: bool = False,
     scheduler: str | None = None,
     workers: IntLike | None = None,
-    on_step: OnStep = no_progress,
+    progress: OnStep = no_progress,
 ) -> Any:
     """Count P-positions: one value, those at several indices or over a range of consecutive ones, or reductions of a range.
 
@@ -109,7 +109,7 @@ def count(
         device: leave the values of a range on the device, for other libraries.
         scheduler: distribute the work to the workers of the Dask scheduler at this address.
         workers: distribute the work to this many processes, one per GPU if there are GPUs.
-        on_step: called with what is counted, how much of it is done, and the total.
+        progress: called with what is counted, how much of it is done, and the total.
 
     Returns:
         For an integer n a Python integer; for a range an array of shape (len(n),), for an array one of its shape: int64 where the
@@ -154,23 +154,23 @@ def count(
         "workers": workers,
     }
     if isinstance(n, range):
-        return count_range(sequence, n, on_step=on_step, **options)
+        return count_range(sequence, n, progress=progress, **options)
     if isinstance(n, list | tuple | np.ndarray):
-        return _at_each(partial(CountJob, sequence, **options), np.array(n, object), on_step)
-    return count_at(sequence, n, on_step=on_step, **options)
+        return _at_each(partial(CountJob, sequence, **options), np.array(n, object), progress)
+    return count_at(sequence, n, progress=progress, **options)
 
 
-def count_at(sequence: str, n: IntLike, *, on_step: OnStep = no_progress, **options: Any) -> int:
+def count_at(sequence: str, n: IntLike, *, progress: OnStep = no_progress, **options: Any) -> int:
     """Return the value at an index, as `count` does, which has the same arguments.
 
     >>> count_at("D", 10**18 + 12345, piles=3)
     205891132094649
     """
-    return CountJob(sequence, integer("n", n), **options).value(on_step)
+    return CountJob(sequence, integer("n", n), **options).value(progress)
 
 
 def count_range(
-    sequence: str, n: range, *, on_step: OnStep = no_progress, **options: Any
+    sequence: str, n: range, *, progress: OnStep = no_progress, **options: Any
 ) -> Values | DeviceArray | Reduced | dict[str, Reduced]:
     """Return the values over a range of indices, or reductions of it, as `count` does, which has the same arguments.
 
@@ -182,19 +182,19 @@ def count_range(
     job = CountJob(sequence, n, **options)
     with job.open():
         if job.reduce is not None:
-            results = {str(result.reduction): result.value for result in job.reductions(on_step)}
+            results = {str(result.reduction): result.value for result in job.reductions(progress)}
             return results.popitem()[1] if isinstance(job.reduce, str) else results
-        return job.device_values() if job.device else job.values(on_step)
+        return job.device_values() if job.device else job.values(progress)
 
 
-def _at_each(make: Callable[..., CountJob], indices: NDArray[np.object_], on_step: OnStep) -> Values:
+def _at_each(make: Callable[..., CountJob], indices: NDArray[np.object_], progress: OnStep) -> Values:
     """Return the values at an array of indices; those of an entry without a family in one run over the terms between them."""
     jobs = [make(index) for index in indices.flat]
     if jobs and jobs[0].entry.family is None:
         wanted = [job.indices.start for job in jobs]
-        values = make(range(min(wanted), max(wanted) + 1)).values(on_step)[[n - min(wanted) for n in wanted]].tolist()
+        values = make(range(min(wanted), max(wanted) + 1)).values(progress)[[n - min(wanted) for n in wanted]].tolist()
     else:
-        values = [job.value(on_step) for job in jobs]
+        values = [job.value(progress) for job in jobs]
     return _exact(values).reshape(indices.shape)
 
 
@@ -410,32 +410,32 @@ class CountJob:
                 self._cluster = held.enter_context(cluster(self.scheduler, self.workers, gpus=self._backend.name == "cuda"))
             yield
 
-    def value(self, on_step: OnStep = no_progress) -> int:
+    def value(self, progress: OnStep = no_progress) -> int:
         """Return the value at an index.
 
         Args:
-            on_step: called for progress.
+            progress: called for progress.
         """
         if self.entry.family is None:
-            return self.entry.term(self.indices.start, on_step)
+            return self.entry.term(self.indices.start, progress)
         family, index, _ = self._span
         require_memory(family.value_memory(index), host_memory(), f"{self._described} of {family.piles:,} piles")
-        return family.value(index, on_step)
+        return family.value(index, progress)
 
-    def reductions(self, on_step: OnStep = no_progress) -> list[Result]:
+    def reductions(self, progress: OnStep = no_progress) -> list[Result]:
         """Return the reductions, each with its value, in the order in which they were given.
 
         Args:
-            on_step: called for progress.
+            progress: called for progress.
         """
 
         def run(scan: ValueScan) -> Iterator[NDArray[np.int64]]:
             whole = scan.family, scan.start, scan.stop, scan.reduction
-            return self._done(scan, whole, "values", 1, on_step)
+            return self._done(scan, whole, "values", 1, progress)
 
         most = MAX_RECORDS if self.records is None else integer("records", self.records)
         engine = self._backend.counting()
-        found = reduce_range(*self._span, self._wanted, engine, records=most, run=run, on_step=on_step)
+        found = reduce_range(*self._span, self._wanted, engine, records=most, run=run, progress=progress)
         return [result.shifted(self.entry.shift) for result in found]
 
     def device_values(self) -> DeviceArray:
@@ -444,11 +444,11 @@ class CountJob:
         small: DeviceArray = values.view(np.int64) if self.family.bound(*self._span[1:]) < 1 << 63 else values
         return small
 
-    def values(self, on_step: OnStep = no_progress) -> Values:
+    def values(self, progress: OnStep = no_progress) -> Values:
         """Return the values of the range in an array.
 
         Args:
-            on_step: called for progress.
+            progress: called for progress.
         """
         require_memory(8 * self.limbs * self.size, host_memory(), f"{short_repr(self.size)} values of {self.entry.name}")
         if self.entry.family is not None and self.method == "formula" and self._cluster is None:
@@ -456,22 +456,22 @@ class CountJob:
         else:
             shape = (self.size,) if self.limbs == 1 else (self.size, self.limbs)
             values = np.empty(shape, object if self.entry.family is None else np.uint64)
-            for n, part in self.parts(on_step):
+            for n, part in self.parts(progress):
                 values[n - self.indices.start :][: len(part)] = part
         if values.shape == (self.size,) and values.dtype == np.uint64 and values.view(np.int64).min() >= 0:
             return values.view(np.int64)
         return _exact(to_integers(values))
 
-    def write(self, on_step: OnStep = no_progress) -> None:
+    def write(self, progress: OnStep = no_progress) -> None:
         """Write the values to the file.
 
         Args:
-            on_step: called for progress.
+            progress: called for progress.
         """
         assert self.out is not None
-        save_sequence(self.out, self.parts(on_step), self.facts, self.limbs)
+        save_sequence(self.out, self.parts(progress), self.facts, self.limbs)
 
-    def parts(self, on_step: OnStep = no_progress) -> Iterator[tuple[int, NDArray[Any]]]:
+    def parts(self, progress: OnStep = no_progress) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the values of the range, in parts.
 
         A part is an index and an array of the values from there on, which the next one may overwrite. Arrays have the shape (m,),
@@ -479,21 +479,21 @@ class CountJob:
         Python integers.
 
         Args:
-            on_step: called for progress.
+            progress: called for progress.
 
         Raises:
             VerificationError: the sum of the values is not the exact one, or the enumeration differs from the formula.
         """
         start = n = self.indices.start
-        for part in self._parts(on_step):
+        for part in self._parts(progress):
             yield n, part
             n += len(part)
             if self.method == "formula":
-                on_step("values", n - start, self.size)
+                progress("values", n - start, self.size)
 
-    def _parts(self, on_step: OnStep) -> Iterator[NDArray[Any]]:
+    def _parts(self, progress: OnStep) -> Iterator[NDArray[Any]]:
         if self.entry.family is None:
-            terms, size = self.entry.terms(self.indices.start, self.indices.stop, on_step), 1
+            terms, size = self.entry.terms(self.indices.start, self.indices.stop, progress), 1
             while part := list(islice(terms, size)):
                 yield np.array(part, object)
                 size = min(2 * size, _TERMS)  # the first ones at once, where each takes long
@@ -502,7 +502,7 @@ class CountJob:
         if self.method == "enumerate":
             trial = self._enumeration
             scale = trial.tuples // trial.chunks()[-1][1]
-            counted = trial.combine(self._done(trial, (family, trial.limit), "tuples", scale, on_step))
+            counted = trial.combine(self._done(trial, (family, trial.limit), "tuples", scale, progress))
             yield counted[start:].astype(np.uint64)
             return
         if self._cluster is None:
@@ -513,7 +513,7 @@ class CountJob:
         yield from with_checked_sum(family, start, parts)
 
     def _done(
-        self, work: ValueScan | Enumeration, whole: tuple[Any, ...], unit: str, scale: int, on_step: OnStep
+        self, work: ValueScan | Enumeration, whole: tuple[Any, ...], unit: str, scale: int, progress: OnStep
     ) -> Iterator[NDArray[np.int64]]:
         """The counts of each chunk, in order.
 
@@ -523,7 +523,7 @@ class CountJob:
         tasks = ((type(work), whole, self._backend.name, chunk) for chunk in chunks)
         parts = map(work.do, chunks) if self._cluster is None else self._cluster.map(do_chunk, tasks)
         for (_, stop), part in zip(chunks, parts, strict=True):
-            on_step(unit, scale * (stop - chunks[0][0]), scale * (chunks[-1][1] - chunks[0][0]))
+            progress(unit, scale * (stop - chunks[0][0]), scale * (chunks[-1][1] - chunks[0][0]))
             yield part
 
 

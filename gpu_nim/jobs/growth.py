@@ -8,6 +8,7 @@ checkpoints between, and writes the file; `plan_growth` says what a growth would
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.automata.user_defined import as_automaton, define
 from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
-from gpu_nim.backends.interface import Backend, Batch
+from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
 from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, argument, check_options, integer, short_repr
@@ -33,6 +34,7 @@ from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import host_memory, mpi_rank
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.rule import Cell, Rule
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.storage.atomic import flush, scratch_folder, writing
 from gpu_nim.storage.growth_files import ZarrGrowthWriter, copy_store, load_growth, zarr_growth_writer
 from gpu_nim.storage.growth_formats import GROWTH_FORMATS, GrowthFormat, Limits, growth_format, suffixes_with_parents
@@ -144,7 +146,7 @@ def grow(
     resume: str | Path | None = None,
     every: int | None = None,
     on_begin: Callable[[Run], None] | None = None,
-    on_batch: Callable[[Batch], None] | None = None,
+    progress: OnStep = no_progress,
 ) -> Growth:
     """Grow an automaton, from its seeds or from a checkpoint, and return the growth.
 
@@ -168,7 +170,7 @@ def grow(
         resume: a folder of checkpoints to resume from, which gets those of this growth.
         every: the number of generations between checkpoints, by default 100.
         on_begin: called before memory is taken and anything is written.
-        on_batch: called with each finished batch, for progress.
+        progress: called with births and cells a second in words, the last finished generation, and the last one.
 
     Raises:
         UsageError: the automaton is unknown, or another argument wrong; `out` cannot hold this growth, or the checkpoint is of
@@ -206,9 +208,9 @@ def grow(
     given = {"checkpoint": checkpoint, "resume": resume, "every": every}
     check_options({name for name, value in given.items() if value is not None}, _EXCLUDES, _REQUIRES)
     _check_engine(engine)
-    for name, function in (("on_begin", on_begin), ("on_batch", on_batch)):
-        if function is not None and not callable(function):
-            raise UsageError(f"{name} must be a function or None, got {short_repr(function)}")
+    for name, function in (("on_begin", on_begin or no_progress), ("progress", progress)):
+        if not callable(function):
+            raise UsageError(f"{name} must be a function, got {short_repr(function)}")
     if parents and out is None:
         raise UsageError(f"parents are saved in the {suffixes_with_parents()} file of the growth, got no file")
     if every is not None:
@@ -234,6 +236,7 @@ def grow(
         growing.begin()
         if checkpoints is not None and resume is None and ranks.rank == 0:
             held.enter_context(checkpoints.held(new=True))  # now, so that a growth that is refused leaves no folder
+        population, began = 0, time.perf_counter()
         kept = CellsInMemory(host_memory() // 2) if cells and ranks.rank == 0 else None
         try:
             store, limits = _open_store(run, held), None if run.form is None else Limits(run.form)
@@ -247,8 +250,10 @@ def grow(
                         store.append(batch.cells)
                 if kept is not None:
                     kept.add(batch)
-                if on_batch is not None:
-                    on_batch(batch)
+                population += sum(batch.births.tolist())
+                rate = population / max(time.perf_counter() - began, 1e-9)
+                words = f"{int(batch.births[-1]):,} births, {rate:,.0f} cells/s, generation"
+                progress(words, growing.generation, growing.generations)
                 due = growing.generation % (run.outputs.every or EVERY) == 0 or growing.generation == growing.generations
                 if checkpoints is not None and due:
                     if store is not None:

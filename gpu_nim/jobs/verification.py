@@ -20,7 +20,7 @@ from gpu_nim.model.work import OnStep, duration, no_progress
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
 from gpu_nim.papers.catalogue import Entry, find_statements
-from gpu_nim.papers.growth_check import cells_to_check, check_cells, theorem_of
+from gpu_nim.papers.growth_check import check_cells, theorem_of
 from gpu_nim.papers.views import StatementResult, run_checks
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
@@ -106,16 +106,16 @@ class Verification:
         seconds = statement.reach.seconds if self._thorough and statement.reach else 1
         return seconds, lambda _: next(run_checks([statement], self._upto, self._thorough))
 
-    def run(self, progress: Callable[[], AbstractContextManager[OnStep]] | None = None) -> Iterator[StatementResult | FileResult]:
+    def run(self, bar: Callable[[], AbstractContextManager[OnStep]] | None = None) -> Iterator[StatementResult | FileResult]:
         """Make the checks, and yield their results.
 
         Args:
-            progress: makes what takes reports of the progress of one check.
+            bar: makes what takes reports of the progress of one check.
         """
         costs, began = [check.seconds for check in self.checks], time.monotonic()
         for number, check in enumerate(self.checks):
             slower = (time.monotonic() - began) / sum(costs[:number]) if number else 1
-            with progress() if progress else nullcontext(no_progress) as step:
+            with bar() if bar else nullcontext(no_progress) as step:
                 step(f"{check.name}, {duration(slower * sum(costs[number:]))} left, statement", number, len(costs))
                 self.done.append(check.run(step))
             yield self.done[-1]
@@ -172,17 +172,10 @@ def _file_check(what: Collection[str], sequence: str | None, piles: IntLike | No
     return Check(first, 1, partial(_check_growth, Path(first))) if Path(first).suffix in readable_suffixes() else None
 
 
-def _check_growth(path: Path, on_step: OnStep) -> FileResult:
+def _check_growth(path: Path, progress: OnStep) -> FileResult:
     growth = load(path, Growth)
     theorem = theorem_of(growth)
-    done, total = 0, cells_to_check(growth)
-
-    def advance(cells: int) -> None:
-        nonlocal done
-        done += cells
-        on_step("cells", done, total)
-
-    result = check_cells(growth, advance)
+    result = check_cells(growth, progress)
     known = f"as {theorem.source} has it" if theorem else "no theorem is known"
     agree = f"{growth.automaton}, {result.scope}, agree with births and checksums; {known}"
     facts = {key: value for key, value in growth.summary().items() if key in _FACTS}

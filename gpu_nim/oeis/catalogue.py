@@ -67,13 +67,13 @@ class OeisEntry:
     def __repr__(self) -> str:
         return f"<OeisEntry {self.name}: {self.summary}>"
 
-    def terms(self, start: int, stop: int | None = None, on_step: OnStep = no_progress) -> Iterator[int]:
+    def terms(self, start: int, stop: int | None = None, progress: OnStep = no_progress) -> Iterator[int]:
         """Yield a(start), ..., a(stop - 1), lazily.
 
         Args:
             start: the first index.
             stop: the index after the last; None for no end.
-            on_step: called for progress where one term takes long.
+            progress: called for progress where one term takes long.
 
         Raises:
             UsageError: start is below the offset.
@@ -82,7 +82,7 @@ class OeisEntry:
         [3, 4, 5]
         """
         self.check_index(integer("start", start), "start")
-        return self.compute(start, stop, on_step)
+        return self.compute(start, stop, progress)
 
     def check_index(self, n: int, name: str) -> None:
         """Check an index against the offset.
@@ -97,14 +97,14 @@ class OeisEntry:
         if n < self.offset:
             raise UsageError(f"{name} must be at least {self.offset}, where {self.name} begins, got {short_repr(n)}")
 
-    def term(self, n: int, on_step: OnStep = no_progress) -> int:
+    def term(self, n: int, progress: OnStep = no_progress) -> int:
         """Return a(n), exact.
 
         Args:
             n: the index.
-            on_step: called for progress.
+            progress: called for progress.
         """
-        return next(self.terms(n, n + 1, on_step))
+        return next(self.terms(n, n + 1, progress))
 
 
 def find(name: str) -> OeisEntry:
@@ -166,10 +166,10 @@ def _of_automata() -> dict[str, OeisEntry]:
     return found
 
 
-def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
+def _grown(automaton: Automaton, column: GrowthEntry, start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
     """Terms start, ..., stop - 1; without `stop`, the growth is repeated to twice the generations whenever it runs out."""
     if automaton.repeats and start > _FAR and column.column in ("births", "population"):
-        first, growth = start - column.shift - column.differences, MacroGrowth(automaton, on_step=on_step)
+        first, growth = start - column.shift - column.differences, MacroGrowth(automaton, progress=progress)
         end = None if stop is None else stop - column.shift
         far = growth.births(first, end) if column.column == "births" else growth.populations(first, end)
         yield from (term for _, term in column.terms(far, first))
@@ -226,10 +226,10 @@ def unordered_by_total(last: int) -> list[int]:
 def _in_doublings(first: int, terms_to: Callable[[int, OnStep], list[int]]) -> Terms:
     """Terms that are found together up to a last index; without `stop`, it is doubled whenever they run out."""
 
-    def terms(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
+    def terms(start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
         last = max(start, first) if stop is None else stop - 1
         while start <= last:
-            yield from terms_to(last, on_step)[start:]
+            yield from terms_to(last, progress)[start:]
             if stop is not None:
                 return
             start, last = last + 1, 2 * last + 1
@@ -244,12 +244,12 @@ def _family(number: str, family: Family, summary: str | None = None, offset: int
 def _in_blocks(family: Family, shift: int) -> Terms:
     """The terms of a family, computed in ranges of doubling length: few are wasted, and long ranges are fast."""
 
-    def terms(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
+    def terms(start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
         size = 1
         while stop is None or start < stop:
             end = start + size if stop is None else min(start + size, stop)
             if size == 1:
-                yield family.value(start - shift, on_step)
+                yield family.value(start - shift, progress)
             else:
                 yield from to_integers(Range(family, start - shift, end - shift, HostCounting(threads=1)).values())
             start, size = end, min(2 * size, _MAX_AT_ONCE)
@@ -279,11 +279,11 @@ def _table(name: str, family: type[Family]) -> OeisEntry:
     return function_entry(name, f"{family.summary.format(piles='k')}, by antidiagonals, k >= 1", 1, term)
 
 
-def _largest(game: str, size: int, coordinates: Sequence[int], on_step: OnStep, **parameters: Any) -> list[int]:
+def _largest(game: str, size: int, coordinates: Sequence[int], progress: OnStep, **parameters: Any) -> list[int]:
     """The numbers of P-positions whose largest of these coordinates is 0, 1, ..., size."""
     from gpu_nim.games.solve import solve  # which counts of Nim would load for nothing
 
-    positions = solve(game, size, on_step=on_step, **parameters).p_positions
+    positions = solve(game, size, progress=progress, **parameters).p_positions
     counts: list[int] = np.bincount(positions[:, coordinates].max(axis=1), minlength=size + 1).tolist()
     return counts
 
@@ -291,8 +291,8 @@ def _largest(game: str, size: int, coordinates: Sequence[int], on_step: OnStep, 
 def _chocolate(a: int) -> OeisEntry:
     """The terms of all smaller sizes are in one solution."""
 
-    def terms_to(last: int, on_step: OnStep) -> list[int]:
-        return [*accumulate(_largest("chocolate", last, (0, 2), on_step, a=a))]
+    def terms_to(last: int, progress: OnStep) -> list[int]:
+        return [*accumulate(_largest("chocolate", last, (0, 2), progress, a=a))]
 
     summary = f"P-positions of the chocolate {a} y <= x + z with x and z at most n"
     return OeisEntry(f"chocolate-{a}", summary, 0, _in_doublings(_FIRST_SIZE, terms_to))
@@ -306,10 +306,10 @@ SIX_DIRECTIONS = (
 )
 
 
-def _six_directions(start: int, stop: int | None, on_step: OnStep) -> Iterator[int]:
+def _six_directions(start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
     """Larger sizes than those that are kept are solved one by one: the work grows by the sixth power of the size."""
     for size in count(start) if stop is None else range(start, stop):
-        yield SIX_DIRECTIONS[size] if size < len(SIX_DIRECTIONS) else sum(_largest("chocolate6", size, range(6), on_step))
+        yield SIX_DIRECTIONS[size] if size < len(SIX_DIRECTIONS) else sum(_largest("chocolate6", size, range(6), progress))
 
 
 _ENTRIES = (

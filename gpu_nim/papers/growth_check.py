@@ -11,6 +11,7 @@ from gpu_nim.automata.cell_sources import is_ascending
 from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
+from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.papers.catalogue import CheckResult
 
 _CELLS, _GENERATIONS = 1 << 26, 1 << 16  # the most that are grown again: about a minute's work
@@ -48,7 +49,7 @@ def cells_to_check(growth: Growth) -> int:
     return growth.population + sum(again)
 
 
-def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells: None) -> CheckResult:
+def check_cells(growth: Growth, progress: OnStep = no_progress) -> CheckResult:
     """Check every cell of a growth: each generation has its number of births, no cell twice, and the right cells.
 
     The cells are compared with the automaton's theorem on cells if there is one, otherwise with a new growth, for about a minute;
@@ -56,7 +57,7 @@ def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells
 
     Args:
         growth: the growth, whose cells may still be in its file.
-        progress: called with the number of cells checked since the last call.
+        progress: called with the number of cells checked.
 
     Returns:
         The scope of the check, and the first difference in words.
@@ -75,20 +76,27 @@ def check_cells(growth: Growth, progress: Callable[[int], object] = lambda cells
         scope.append("and their parents")
     if growth.rule is None:
         scope.append("whose rule is not recorded")
+    done, total = 0, cells_to_check(growth)
+
+    def advance(cells: int) -> None:
+        nonlocal done
+        done += cells
+        progress("cells", done, total)
+
     known = CATALOGUE.get(growth.automaton)
     if known is not None and known.rule != growth.rule:
         found: str | None = f"its rule is not that of {growth.automaton}"
     else:
-        found = _against_theorem(growth, progress)
+        found = _against_theorem(growth, advance)
     last = last_regrown(growth)
     if found is None and last >= 0:
-        found, last = _against_rule(growth, last, progress)
+        found, last = _against_rule(growth, last, advance)
         which = "which" if last == growth.generations else f"of which those to generation {last}"
         scope.append(f"{which} were grown again by their rule" if last >= 0 else "too far to grow them again")
     return CheckResult(", ".join(scope), found)
 
 
-def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str | None:
+def _against_theorem(growth: Growth, advance: Callable[[int], object]) -> str | None:
     automaton = theorem_of(growth)
     if automaton is not None and automaton.births_formula is not None:
         for generation, births in enumerate(growth.births):
@@ -114,11 +122,11 @@ def _against_theorem(growth: Growth, progress: Callable[[int], object]) -> str |
                 return f"generation {generation}: {error}"
             for index in np.flatnonzero(given != true).tolist():
                 return f"the parent of {tuple(cells[index].tolist())} is cell {true[index]}, not {given[index]}"
-        progress(len(cells))
+        advance(len(cells))
     return None
 
 
-def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) -> tuple[str | None, int]:
+def _against_rule(growth: Growth, last: int, advance: Callable[[int], object]) -> tuple[str | None, int]:
     """Return how a new growth differs, and its last generation that fits into memory, -1 if none does."""
     assert growth.rule is not None
     while last >= 0:
@@ -128,7 +136,7 @@ def _against_rule(growth: Growth, last: int, progress: Callable[[int], object]) 
                 wrong = (batch.births != growth.births[there]) | (batch.checksums != growth.checksums[there])
                 for index in np.flatnonzero(wrong).tolist():
                     return f"generation {batch.first + index} is not that of its rule", last
-                progress(sum(batch.births.tolist()))
+                advance(sum(batch.births.tolist()))
         except InsufficientMemoryError:
             last = last // 2 if last else -1
         except UsageError:  # coordinates that no engine holds

@@ -170,13 +170,13 @@ class ItemResult(NotebookRepr):
 _OF_CHECKS = ("name", "summary", "scope", "holds", "counterexample")
 
 
-def reproduce(papers: Iterable[str] = (), upto: int = 20, on_step: OnStep = no_progress) -> Iterator[ItemResult]:
+def reproduce(papers: Iterable[str] = (), upto: int = 20, progress: OnStep = no_progress) -> Iterator[ItemResult]:
     """Yield the results of all items of papers, one after the other; each check is run once.
 
     Args:
         papers: names of papers, such as ["nim-fractals"]; all of the catalogue if none is named.
         upto: the reach of the checks, as for `run_checks`.
-        on_step: called with the number of items done.
+        progress: called with the number of items done.
 
     Raises:
         UsageError: a name is unknown, or `upto` is below 1.
@@ -189,13 +189,13 @@ def reproduce(papers: Iterable[str] = (), upto: int = 20, on_step: OnStep = no_p
     named = find_papers([papers] if isinstance(papers, str) else papers)
     every = [(name, item) for name, paper in named.items() for item in paper.items]
     for done, (name, item) in enumerate(every):
-        on_step(item.source, done, len(every))
+        progress(item.source, done, len(every))
         compared = tuple(item.printed())
         for check in item.checks:
             if check not in known:
                 (known[check],) = run_checks(find_statements([check]), upto)
         yield ItemResult(name, item, compared, tuple(known[check] for check in item.checks))
-    on_step("items", len(every), len(every))
+    progress("items", len(every), len(every))
 
 
 def in_words(value: Any) -> str:

@@ -102,13 +102,13 @@ class Picture:
         return content.getvalue()
 
 
-def render(source: Source, look: Look | None = None, *, on_step: OnStep = no_progress, **options: object) -> Picture:
+def render(source: Source, look: Look | None = None, *, progress: OnStep = no_progress, **options: object) -> Picture:
     """Return the picture of a source.
 
     Args:
         source: a text (see `gpu_nim.render.source`), a growth or a solved game.
         look: its appearance.
-        on_step: called for progress, as the source is grown, lit and drawn.
+        progress: called for progress, as the source is grown, lit and drawn.
         options: arguments of `Look`, which replace those of `look`.
 
     Raises:
@@ -127,16 +127,16 @@ def render(source: Source, look: Look | None = None, *, on_step: OnStep = no_pro
     found, made = read_source(source), call("render", name_of(source), look)
     engine, reason = choose_engine(look, found)
     require_picture_memory(look, engine, found.name)
-    obj: Blocks = traced_object(found, look, on_step) if engine == "trace" else prepare(found, look, on_step)
+    obj: Blocks = traced_object(found, look, progress) if engine == "trace" else prepare(found, look, progress)
     if obj.flat:
         require_effect(*style_options(look, flat=True), look)
     style = look.drawn_style
     if issubclass(style, LaidOutStyle):
         image = style.lay_out(obj, look.colours_of(obj), look)
         return Picture(image, engine, len(obj), obj.population, obj.note, made)
-    on_step("light", 0, 1)
+    progress("light", 0, 1)
     drawn, camera = still_of(obj, look, engine)
-    image = drawn.frame(camera, on_step=on_step, partly=True)
+    image = drawn.frame(camera, progress=progress, partly=True)
     how = "traced cell by cell" if engine == "trace" and not (look.traced or reason) else ""
     note = "; ".join(filter(None, (how, drawn.blocks.note, reason, drawn.shortfall)))
     count = obj.population if isinstance(obj, TracedObject) else len(obj)
@@ -152,15 +152,15 @@ def require_traceable(look: Look) -> None:
         raise UsageError(f"style {look.style_name} cannot be traced, got {given}")
 
 
-def prepare(source: Source, look: Look, on_step: OnStep = no_progress) -> Blocks:
+def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Blocks:
     """Return the blocks of a source that are drawn: of its generations, no finer than its style draws them.
 
     Args:
         source: as for `render`.
         look: what is drawn of it.
-        on_step: called for progress.
+        progress: called for progress.
     """
-    blocks = blocks_of(source, colour=look.colour, on_step=on_step)
+    blocks = blocks_of(source, colour=look.colour, progress=progress)
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:
@@ -247,16 +247,16 @@ class Renderer:
         """What the last frame lacks, since it was interrupted, or ""."""
         return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
-    def frame(self, camera: Camera, running: str = "", *, on_step: OnStep = no_progress, partly: bool = False) -> Image.Image:
+    def frame(self, camera: Camera, running: str = "", *, progress: OnStep = no_progress, partly: bool = False) -> Image.Image:
         """Return the annotated picture from a camera.
 
         Args:
             camera: the camera.
             running: words below the object, of this frame alone.
-            on_step: called for progress.
+            progress: called for progress.
             partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
-        image = self._over_background(self._style.draw(camera, on_step))
+        image = self._over_background(self._style.draw(camera, progress))
         if self.shortfall and not partly:
             raise KeyboardInterrupt
         self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)

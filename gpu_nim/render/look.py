@@ -347,12 +347,12 @@ class CameraStyle(Style):
         self.width, self.height = (part * self.scale for part in look.resolution)
 
     @abstractmethod
-    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """Return the object from a camera, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
 
         Args:
             camera: the camera.
-            on_step: called for progress.
+            progress: called for progress.
         """
 
 

@@ -151,7 +151,7 @@ class PathTraced(Traced):
         """What the last picture lacks, or ""."""
         return "" if self.samples == SAMPLES else f"interrupted: {self.samples} of {SAMPLES} samples a pixel"
 
-    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `Traced.draw`; the picture is opaque unless the look is transparent."""
         width, height = self.look.resolution
         count = width * height
@@ -162,7 +162,7 @@ class PathTraced(Traced):
             for sample in range(SAMPLES):
                 for pixels, light in self.batches(partial(stage.light, sample=sample)):
                     sums[pixels] += light
-                    on_step("path", sample * count + pixels.stop, SAMPLES * count)
+                    progress("path", sample * count + pixels.stop, SAMPLES * count)
                 self.samples += 1
         except KeyboardInterrupt:
             if not self.samples:

@@ -204,7 +204,7 @@ class Shader:
         self._corners = len(blocks) <= MANY
         self._occlusion = AmbientOcclusion(blocks, corners=self._corners)
 
-    def quads(self, camera: Camera, on_step: OnStep = no_progress) -> Iterator[Quads]:
+    def quads(self, camera: Camera, progress: OnStep = no_progress) -> Iterator[Quads]:
         """Yield the sides that face the camera, as `visible` does, and the colours of their corners, sRGB uint8 (M, 4, 3)."""
         blocks, lights = self._blocks, ThreePointLighting.of(camera.basis)
         shadow = ShadowMap(blocks, lights.key)
@@ -212,7 +212,7 @@ class Shader:
         softness = 0.006 * float(np.linalg.norm(high - low))
         faces = list(visible(blocks, camera))
         for done, (axis, end, which) in enumerate(faces):
-            on_step("side", done, len(faces))
+            progress("side", done, len(faces))
             light, open_sky = SideLight(self._theme, lights, camera, axis, end), self._occlusion.visibility(axis, end)
             quads = side(blocks if isinstance(which, slice) else blocks.take(which), axis, end)
             indices, colours = np.arange(len(blocks))[which], np.empty(quads.shape, dtype=np.uint8)

@@ -86,7 +86,7 @@ class ParsedSource(ABC):
         return None
 
     @abstractmethod
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         """Return its cells as blocks: see `blocks_of`."""
 
     def has_many_cells(self) -> bool:
@@ -107,7 +107,7 @@ class BlocksSource(ParsedSource):
     name: str
     found: Blocks
 
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         return self.found
 
 
@@ -118,7 +118,7 @@ class SavedGrowth(ParsedSource):
     name: str
     growth: Growth
 
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, growth = find_colouring(colour, self.name, game=False), self.growth
         found = _gather(self.name, growth.lattice, iter(growth), growth.births.tolist(), limit)
         return _grown(found, colouring, growth.automaton, growth.rule)
@@ -134,7 +134,7 @@ class SavedSolution(ParsedSource):
     name: str
     solution: Solution
 
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         colouring, solution = find_colouring(colour, self.name, game=True), self.solution
         if not colouring.of_game:
             return _solved(self.name, solution, 0)
@@ -159,7 +159,7 @@ class NimSource(ParsedSource):
             )
         return NimScene(self.generation)
 
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         further = "; engine trace, and a page that is not cut and coloured by generation, go further"
         _require_generation(self.automaton, self.generation, self.name, further)
         colouring = find_colouring(colour, self.name, game=False)
@@ -184,11 +184,11 @@ class GrowthSource(ParsedSource):
         """Return its growth, for its cells, before it begins."""
         return GrowthProcess(self.automaton.name, self.generation, "numpy", cells=True, verify=False)
 
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         _require_generation(self.automaton, self.generation, self.name)
         _require_drawable(self.automaton.name, self.automaton.rule.dimension)
         colouring = find_colouring(colour, self.name, game=False)
-        found = _gather(self.name, self.automaton.lattice, newborns(self.growth(), on_step), None, limit)
+        found = _gather(self.name, self.automaton.lattice, newborns(self.growth(), progress), None, limit)
         return _grown(found, colouring, self.automaton.name, self.automaton.rule)
 
     def has_many_cells(self) -> bool:
@@ -207,7 +207,7 @@ class TreeSource(ParsedSource):
     name: str
     tree: Tree
 
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         return blocks_of_tree(self.name, self.tree, limit, colour)
 
     def has_many_cells(self) -> bool:
@@ -234,7 +234,7 @@ class GameSource(ParsedSource):
             raise UsageError(f"source {self.game.name}:size=SIZE can be drawn to below 2^{LARGEST_BITS}, got {self.name!r}")
         return scene
 
-    def blocks(self, limit: int, colour: str | None, on_step: OnStep) -> Blocks:
+    def blocks(self, limit: int, colour: str | None, progress: OnStep) -> Blocks:
         find_colouring(colour, self.name, game=True)
         name, size, values = self.game.name, self.size, self.values
         rules = self.game.rules(**values)
@@ -244,7 +244,7 @@ class GameSource(ParsedSource):
             expected = expected_points(name, size, self.grundy, **values) if coordinates <= 3 and size in _ESTIMATED else 0
             if expected > 2 * CELLS_LIMIT:
                 raise _too_many(self.name, f"about {round(expected, -5):,.0f}")
-            solution = solve(name, size, grundy=self.grundy > 0, on_step=on_step, **values)
+            solution = solve(name, size, grundy=self.grundy > 0, progress=progress, **values)
         except (UsageError, InsufficientMemoryError) as error:
             if not isinstance(rules, Inequalities) or self.scene is not None:
                 raise
@@ -331,7 +331,7 @@ def name_of(source: Source) -> str:
     return source if isinstance(source, str) else read_source(source).name
 
 
-def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, on_step: OnStep = no_progress) -> Blocks:
+def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = None, progress: OnStep = no_progress) -> Blocks:
     """Return a source as blocks.
 
     Args:
@@ -339,7 +339,7 @@ def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = 
         limit: the most blocks; where there are more cells, each block stands for several.
         colour: the colouring (see `gpu_nim.render.colourings`), which may read a further value of each cell. For grundy all
             positions of a saved game are drawn, not only the P-positions.
-        on_step: called for progress, as the source is grown or solved.
+        progress: called for progress, as the source is grown or solved.
 
     Raises:
         UsageError: the text names no source, or the source cannot be drawn in these colours.
@@ -350,7 +350,7 @@ def blocks_of(source: Source, *, limit: int = CELLS_LIMIT, colour: str | None = 
     >>> len(cells), cells.generations.tolist()
     (16, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
     """
-    return read_source(source).blocks(limit, colour, on_step)
+    return read_source(source).blocks(limit, colour, progress)
 
 
 def _require_generation(automaton: Automaton, generation: int, source: str, further: str = "") -> None:
@@ -389,11 +389,11 @@ def _blocks(
     return in_space(blocks) if dimension > 3 else blocks
 
 
-def newborns(growth: GrowthProcess, on_step: OnStep) -> Iterator[Newborns]:
+def newborns(growth: GrowthProcess, progress: OnStep) -> Iterator[Newborns]:
     """Grow, and yield the newborns of each generation."""
     for batch in growth:
         yield from split(batch)
-        on_step("generation", growth.generation, growth.generations)
+        progress("generation", growth.generation, growth.generations)
 
 
 def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], births: list[int] | None, limit: int) -> Blocks:

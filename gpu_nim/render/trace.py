@@ -183,14 +183,14 @@ class Traced(CameraStyle):
             self.tracer = CutTracer(self.tracer, obj.removed)
         self._samples = _SAMPLES.get(look.quality, ())
 
-    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
         width, height = self.look.resolution
         picture = np.empty((width * height, 4), np.float32)
         frame = TracedFrame(self, camera)
         for pixels, seen in self.batches(partial(self._seen, frame)):
             picture[pixels] = seen
-            on_step("pixel", pixels.stop, len(picture))
+            progress("pixel", pixels.stop, len(picture))
         return self.resolved(picture.reshape(height, width, 4))
 
     def resolved(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -108,13 +108,13 @@ class TracedObject(Blocks):
         return replace(super().opened(what, toward), removed=Box(low, high))
 
 
-def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, growing: bool = False) -> TracedObject:
+def traced_object(source: Source, look: Look, progress: OnStep = no_progress, *, growing: bool = False) -> TracedObject:
     """Return a source as an object to be traced.
 
     Args:
         source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
         look: its colours and generations.
-        on_step: called for progress, as the source is grown.
+        progress: called for progress, as the source is grown.
         growing: whether its earlier generations are to be drawn, too (`TracedObject.until`).
 
     Raises:
@@ -136,10 +136,10 @@ def traced_object(source: Source, look: Look, on_step: OnStep = no_progress, *, 
         return _of_tree(found.name, found.tree, look)
     if look.colour in BY_GENERATION:
         if isinstance(found, SavedGrowth) and found.growth.newborns(0).shape[1] == 3:
-            return _packed(found, look, growing, on_step)
+            return _packed(found, look, growing, progress)
         if isinstance(found, GrowthSource) and found.automaton.rule.dimension == 3:
-            return _packed(found, look, growing, on_step)
-    blocks = found.blocks(CELLS_LIMIT, look.colour, on_step)
+            return _packed(found, look, growing, progress)
+    blocks = found.blocks(CELLS_LIMIT, look.colour, progress)
     if blocks.unit > 1:
         raise UsageError(f"engine trace needs cells on a lattice, and those of {blocks.name} are projected between its points")
     if (blocks.sizes > 1).any():
@@ -281,7 +281,7 @@ class PackedGrowth:
         return blocks * side + np.array(self._whole.corner), side, generations
 
 
-def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, on_step: OnStep) -> TracedObject:
+def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progress: OnStep) -> TracedObject:
     """Pack a growth in a box, from its least to its greatest cell: its bits, and the generation of each cell.
 
     Of a symmetric one that does not go on, the cells of the fundamental domain; else there are keys of all cells, for each
@@ -298,7 +298,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, on_ste
         automaton, last, rule = found.automaton.name, found.generation, found.automaton.rule
         if not 0 <= last <= _LATEST:
             raise UsageError(f"source {automaton}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
-        growth, box, symmetry = newborns(found.growth(), on_step), rule.box(last), rule.symmetry
+        growth, box, symmetry = newborns(found.growth(), progress), rule.box(last), rule.symmetry
     symmetry = Symmetry.NONE if growing else symmetry
     packer = BrickPacker(*_box(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)

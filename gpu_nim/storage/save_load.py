@@ -122,13 +122,13 @@ def check_graph(path: Path) -> None:
     check_output(path, "the file of a graph", GRAPH_FORMATS)
 
 
-def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = no_progress) -> None:
+def save_graph(graph: PositionGraph, path: Path, progress: OnStep = no_progress) -> None:
     """Write a graph; the write is atomic.
 
     Args:
         graph: the graph.
         path: the file; its suffix is one of `GRAPH_FORMATS`.
-        on_step: called with the number of nodes and edges written.
+        progress: called with the number of nodes and edges written.
 
     Raises:
         UsageError: the file has another suffix.
@@ -141,7 +141,7 @@ def save_graph(graph: PositionGraph, path: Path, on_step: OnStep = no_progress) 
         for line in GRAPH_FORMATS[path.suffix](graph):
             file.write(f"{line}\n")
             done += line.lstrip().startswith(('"', "<node", "<edge"))
-            on_step("node and edge", done, total)
+            progress("node and edge", done, total)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ _BEFORE_THE_FIRST = {"total": 0, "first_row": 0, "rows": 0}  # of the totals tha
 _MAX_WORDS = 2**32 - 2**10  # of z and y: the threads of a launch are numbered with 32 bits
 
 
-def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -> Ints:
+def wedge_outcomes(launch: Launcher, top: Ints, progress: OnStep = no_progress) -> Ints:
     """Return the P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order."""
     wedge = _Wedge(top)
     work = f"solving {wedge} on {launch.device}"
@@ -61,11 +61,11 @@ def wedge_outcomes(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -
         for total, first, stop in wedge.sweep():
             grid = _blocks("wedge_outcomes", (stop - first) * words)
             steps[total % 2](grid, total=total, first_row=first, rows=stop - first)
-            on_step("total", total, wedge.last)
+            progress("total", total, wedge.last)
         return _points(keys, found, wedge.shape)
 
 
-def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
+def wedge_grundy(launch: Launcher, top: Ints, progress: OnStep = no_progress) -> NDArray[np.signedinteger]:
     """Return the Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], by [x, y, z], -1 where y > top[x, z].
 
     The dtype is int16, or int32 where a position has more than 32766 moves. Raises BackendError beyond 65534 of them.
@@ -82,7 +82,7 @@ def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -> 
         step = launch.bind("wedge_grundy", {**columns, **_BEFORE_THE_FIRST, **lines, "values": stored})
         for total, first, stop in wedge.sweep():
             step(_blocks("wedge_grundy", (stop - first) * nz), total=total, first_row=first, rows=stop - first)
-            on_step("total", total, wedge.last)
+            progress("total", total, wedge.last)
 
         def piece(first: int, stop: int) -> Any:
             values = xp.empty((stop - first, nz), np.uint16)
@@ -95,7 +95,7 @@ def wedge_grundy(launch: Launcher, top: Ints, on_step: OnStep = no_progress) -> 
         return _signed(values.reshape(wedge.shape))
 
 
-def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress) -> Ints:
+def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, progress: OnStep = no_progress) -> Ints:
     """Return the P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
 
     Raises BackendError for more than 32 coordinates.
@@ -114,12 +114,12 @@ def inequality_outcomes(launch: Launcher, bounds: LinearBounds, limits: Ints, on
         step = launch.bind(kernel, arguments, shared_bytes=4 * 2 * box.k * KERNELS[kernel].threads)
         for total in range(box.last + 1):
             step(_blocks(kernel, box.choices), total=total)
-            on_step("total", total, box.last)
+            progress("total", total, box.last)
         return _points(keys, found, box.shape)
 
 
 def inequality_grundy(
-    launch: Launcher, bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress
+    launch: Launcher, bounds: LinearBounds, limits: Ints, progress: OnStep = no_progress
 ) -> NDArray[np.signedinteger]:
     """Return the Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
 
@@ -140,7 +140,7 @@ def inequality_grundy(
         step = launch.bind("inequality_grundy", arguments, shared_bytes=shared)
         for total in range(box.last + 1):
             step(_blocks("inequality_grundy", box.choices), total=total)
-            on_step("total", total, box.last)
+            progress("total", total, box.last)
         on_host = np.empty(len(values), np.uint16)
         copy_to_host(launch, on_host, lambda first, stop: values[first:stop])
         return _signed(on_host.reshape(box.shape))

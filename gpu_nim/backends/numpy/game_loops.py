@@ -17,20 +17,20 @@ from gpu_nim.model.work import OnStep
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-def wedge_outcomes(top: Ints, on_step: OnStep) -> Ints:
+def wedge_outcomes(top: Ints, progress: OnStep) -> Ints:
     """The P-positions of a wedge, as `gpu_nim.backends.numpy.games.wedge_outcomes` returns them."""
     wedge = Wedge(top)
     x_lines = np.zeros((wedge.nz, wedge.ny), np.bool_)
     found = np.empty(top.shape, np.int64)
     for x in range(wedge.nx):
         _outcomes(x, top, x_lines, np.zeros(wedge.ny, np.bool_), found[x])
-        on_step("slice", x + 1, wedge.nx)
+        progress("slice", x + 1, wedge.nx)
     x_of, z_of = np.nonzero(found >= 0)
     result = np.stack((x_of, found[x_of, z_of], z_of), axis=1)
     return result[np.lexsort(result.T[::-1])]
 
 
-def wedge_grundy(top: Ints, on_step: OnStep) -> NDArray[np.signedinteger]:
+def wedge_grundy(top: Ints, progress: OnStep) -> NDArray[np.signedinteger]:
     """The Grundy values of a wedge, as `gpu_nim.backends.numpy.games.wedge_grundy` returns them."""
     wedge = Wedge(top)
     dtype = grundy_dtype(wedge.last)
@@ -43,7 +43,7 @@ def wedge_grundy(top: Ints, on_step: OnStep) -> NDArray[np.signedinteger]:
         if more > 0:
             x_lines = np.concatenate((x_lines, np.zeros((*x_lines.shape[:2], more), np.uint64)), axis=2)
         largest = max(largest, _grundy(x, top, x_lines, np.zeros(x_lines.shape[1:], np.uint64), result[x]))
-        on_step("slice", x + 1, wedge.nx)
+        progress("slice", x + 1, wedge.nx)
     return result
 
 

@@ -35,7 +35,7 @@ _CHUNK = 1 << 16  # cells of the box that are processed at once
 _OUTCOMES_COMPILED_FROM, _GRUNDY_COMPILED_FROM = 1 << 26, 1 << 22  # positions, from which on this gains more than loading takes
 
 
-def wedge_outcomes(top: Ints, on_step: OnStep = no_progress) -> Ints:
+def wedge_outcomes(top: Ints, progress: OnStep = no_progress) -> Ints:
     """The P-positions (x, y, z), 0 <= y <= top[x, z], as int64 (n, 3) in lexicographic order.
 
     Lowering x to u lowers y to at most top[u, z], lowering z likewise. `top` is int64 (X, Z), non-negative, and must decrease
@@ -47,8 +47,8 @@ def wedge_outcomes(top: Ints, on_step: OnStep = no_progress) -> Ints:
     if gains(_positions(top), _OUTCOMES_COMPILED_FROM):
         from gpu_nim.backends.numpy import game_loops  # here, for numba's start-up time and its memory
 
-        return game_loops.wedge_outcomes(top, on_step)
-    sweep = _WedgeSweep(top, on_step)
+        return game_loops.wedge_outcomes(top, progress)
+    sweep = _WedgeSweep(top, progress)
     x_lines, y_lines, z_lines = (np.zeros(shape, dtype=np.bool_) for shape in sweep.line_shapes())
     found = []
     for total, y_range, z_range, inside in sweep:
@@ -68,7 +68,7 @@ def wedge_outcomes(top: Ints, on_step: OnStep = no_progress) -> Ints:
     return result[np.lexsort(result.T[::-1])]
 
 
-def wedge_grundy(top: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
+def wedge_grundy(top: Ints, progress: OnStep = no_progress) -> NDArray[np.signedinteger]:
     """The Grundy values of the positions (x, y, z), 0 <= y <= top[x, z], an array [x, y, z] with -1 where y > top[x, z].
 
     Moves and `top` as in `wedge_outcomes`. The dtype is int16, or int32 where a position has more than 32766 moves.
@@ -79,8 +79,8 @@ def wedge_grundy(top: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedi
     if gains(_positions(top), _GRUNDY_COMPILED_FROM):
         from gpu_nim.backends.numpy import game_loops
 
-        return game_loops.wedge_grundy(top, on_step)
-    sweep = _WedgeSweep(top, on_step)
+        return game_loops.wedge_grundy(top, progress)
+    sweep = _WedgeSweep(top, progress)
     dtype = grundy_dtype(sweep.last)
     result = np.full(sweep.shape, -1, dtype=dtype)
     lines = [np.zeros((1, *shape), dtype=np.uint64) for shape in sweep.line_shapes()]
@@ -116,9 +116,9 @@ class _WedgeSweep(Wedge):
     flags of all positions of a total, as a plane [y, z], are three views, two of them with rows or columns in reverse.
     """
 
-    def __init__(self, top: Ints, on_step: OnStep) -> None:
+    def __init__(self, top: Ints, progress: OnStep) -> None:
         super().__init__(top)
-        self._on_step = on_step
+        self._on_step = progress
 
     def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         return (self.ny, self.nz), (self.width, self.nz), (self.ny, self.nx + self.ny - 1)
@@ -172,14 +172,14 @@ def _line_starts(top: Ints, last: int) -> list[tuple[Ints, Ints, Ints]]:
     return list(zip(*(np.split(column, cuts) for column in columns), strict=True))
 
 
-def inequality_outcomes(bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress) -> Ints:
+def inequality_outcomes(bounds: LinearBounds, limits: Ints, progress: OnStep = no_progress) -> Ints:
     """The P-positions of an inequality game with 0 <= x <= limits, int64 (n, k) in lexicographic order.
 
     >>> chocolate = LinearBounds(*map(np.array, ([1], [[1, 0, 1]], [0], [3])))  # 3y <= x + z
     >>> inequality_outcomes(chocolate, np.array([3, 2, 3])).tolist()
     [[0, 0, 0], [1, 0, 1], [2, 0, 2], [2, 1, 3], [3, 0, 3], [3, 1, 2]]
     """
-    game = _Box(bounds, limits, on_step)
+    game = _Box(bounds, limits, progress)
     flag = np.dtype(np.uint8 if game.k <= 8 else np.uint64)
     game.require(flag.itemsize)
     # Bit i: one of the options of coordinate i is a P-position.  A P-position has no bit.
@@ -194,14 +194,14 @@ def inequality_outcomes(bounds: LinearBounds, limits: Ints, on_step: OnStep = no
     return np.stack(np.unravel_index(p, game.shape), axis=1).astype(np.int64, copy=False)
 
 
-def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = no_progress) -> NDArray[np.signedinteger]:
+def inequality_grundy(bounds: LinearBounds, limits: Ints, progress: OnStep = no_progress) -> NDArray[np.signedinteger]:
     """The Grundy values of an inequality game with 0 <= x <= limits: an array over that box, -1 where no position is.
 
     >>> bar = LinearBounds(*map(np.array, ([0], [[0, 1]], [0], [2])))  # y <= floor(z / 2)
     >>> inequality_grundy(bar, np.array([2, 4]))[:, 4].tolist()
     [4, 5, 6]
     """
-    game = _Box(bounds, limits, on_step)
+    game = _Box(bounds, limits, progress)
     dtype = grundy_dtype(int(limits.sum()))
     words = int(limits.sum()) // 64 + 1
     # Their indices, twice, and for each coordinate a bit for each value there can be: about half are needed, and held twice.
@@ -231,11 +231,11 @@ def inequality_grundy(bounds: LinearBounds, limits: Ints, on_step: OnStep = no_p
 class _Box:
     """The positions 0 <= x <= limits that satisfy the inequalities; a position is known by its index in the box."""
 
-    def __init__(self, bounds: LinearBounds, limits: Ints, on_step: OnStep) -> None:
+    def __init__(self, bounds: LinearBounds, limits: Ints, progress: OnStep) -> None:
         self.k = len(limits)
         self.shape = tuple(int(limit) + 1 for limit in limits)
         self.cells = prod(self.shape)
-        self._on_step = on_step
+        self._on_step = progress
         self._bounds = [
             (int(target), [(j, row[j]) for j in np.flatnonzero(row).tolist()], constant, denominator)
             for target, row, constant, denominator in zip(*bounds, strict=True)

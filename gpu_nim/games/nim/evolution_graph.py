@@ -108,7 +108,7 @@ class EvolutionGraph(PositionGraph):
         return {"piles": self.piles, "generations": self.generations}
 
 
-def evolution_graph(piles: int, generations: int, *, on_step: OnStep = no_progress) -> EvolutionGraph:
+def evolution_graph(piles: int, generations: int, *, progress: OnStep = no_progress) -> EvolutionGraph:
     """Grow the evolution graph from the position without counters through generation `generations`.
 
     Every P-position but the first has a parent [NF Lemma 21], so the children of a generation are the whole next one.
@@ -116,7 +116,7 @@ def evolution_graph(piles: int, generations: int, *, on_step: OnStep = no_progre
     Args:
         piles: the number of piles.
         generations: the last generation.
-        on_step: called with the number of positions done.
+        progress: called with the number of positions done.
 
     Raises:
         UsageError: there are too many positions.
@@ -131,7 +131,7 @@ def evolution_graph(piles: int, generations: int, *, on_step: OnStep = no_progre
     layers = []
     edges = []
     first = 0
-    for layer, parents, children in _grow(piles, generations, on_step):
+    for layer, parents, children in _grow(piles, generations, progress):
         layers.append(layer)
         edges.append(np.stack([first + parents, first + len(layer) + children], axis=1))
         first += len(layer)
@@ -139,7 +139,7 @@ def evolution_graph(piles: int, generations: int, *, on_step: OnStep = no_progre
     return EvolutionGraph(np.concatenate(layers), generation.astype(np.int64), np.concatenate(edges))
 
 
-def kind_table(piles: int, generations: int, *, on_step: OnStep = no_progress) -> KindTable:
+def kind_table(piles: int, generations: int, *, progress: OnStep = no_progress) -> KindTable:
     """The P-positions of generations 0 to `generations` by their numbers of parents and children [NF Table 1], kinds in order.
 
     The first position of a kind is the lexicographically least of the earliest generation. One generation is in memory at a time.
@@ -149,7 +149,7 @@ def kind_table(piles: int, generations: int, *, on_step: OnStep = no_progress) -
     {(0, 3): (1, (0, 0, 0)), (1, 0): (30, (1, 2, 3)), (1, 1): (18, (0, 1, 1)), (1, 3): (15, (0, 2, 2))}
     """
     table: KindTable = {}
-    for layer, _, _ in _grow(piles, generations, on_step):
+    for layer, _, _ in _grow(piles, generations, progress):
         parents, children = arrays.parent_counts(layer), arrays.child_counts(layer)
         width = int(children.max()) + 1
         codes, firsts, counts = np.unique(parents * width + children, return_index=True, return_counts=True)
@@ -229,7 +229,7 @@ def positions(piles: int, generations: int) -> int:
     return count
 
 
-def _grow(piles: int, last: int, on_step: OnStep) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+def _grow(piles: int, last: int, progress: OnStep) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Each generation's positions, and its parent-child pairs as row numbers in it and in the next (none for the last)."""
     total, done = positions(piles, last), 0
     layer = np.zeros((1, piles), dtype=np.int64)
@@ -239,7 +239,7 @@ def _grow(piles: int, last: int, on_step: OnStep) -> Iterator[tuple[NDArray[np.i
         following, children = _unique_rows(found, generation + 1)
         yield layer, parents, children
         done += len(layer)
-        on_step("P-position", done, total)
+        progress("P-position", done, total)
         if not len(following):
             return
         layer = following

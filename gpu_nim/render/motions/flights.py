@@ -60,9 +60,9 @@ class Turntable(Motion):
         hull, margins = with_shadow(whole, self._view(0.0), self.look), self._drawn.annotations.margins
         self._beside = fit(self._view(0.0), hull, self.look.aspect, margin=0.04, margins=margins)
 
-    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
-        return self._drawn.frame(self.camera(number), on_step=on_step)
+        return self._drawn.frame(self.camera(number), progress=progress)
 
     def camera(self, number: int) -> Camera:
         """Return the camera of a frame, at a constant distance from the object's axis; that after the last is the first again."""
@@ -124,7 +124,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
     look, (width, height) = movie.look, movie.look.resolution
     whole = aim(blocks_of_tree(movie.source, tree, _OUTLINE), look)
 
-    def frame(part: Fraction, on_step: OnStep) -> Frame:
+    def frame(part: Fraction, progress: OnStep) -> Frame:
         times = (_CLOSEST / whole.scale) ** float(part)
         camera = replace(whole, eye=whole.eye * times, scale=whole.scale * times)
         half = np.array([width / height, 1.0]) * camera.scale * _MARGIN
@@ -134,7 +134,7 @@ def zoom_in_plane(movie: Movie, tree: Tree) -> ZoomFrame:
         box = np.floor([left, bottom]).astype(np.int64), np.ceil([right, top]).astype(np.int64)
         level = max(int(np.log2(max(2 * camera.scale / height, 1.0))), 0)
         blocks = blocks_of_tree(movie.source, tree, CELLS_LIMIT, level=level, box=box)
-        return Renderer(blocks, look, "numpy").frame(camera, on_step=on_step)
+        return Renderer(blocks, look, "numpy").frame(camera, progress=progress)
 
     return frame
 
@@ -153,10 +153,10 @@ def zoom_in_space(
         scale: as for `Camera`.
     """
 
-    def frame(part: Fraction, on_step: OnStep) -> Frame:
+    def frame(part: Fraction, progress: OnStep) -> Frame:
         moved = (offset * 2.0 ** float(-octaves * part)).tolist()
         a, b, c = (start + Fraction(way) for start, way in zip(point, moved, strict=True))
-        return drawn.frame(Camera(np.array([a, b, c], float), basis, scale, False, (a, b, c)), on_step=on_step)
+        return drawn.frame(Camera(np.array([a, b, c], float), basis, scale, False, (a, b, c)), progress=progress)
 
     return frame
 
@@ -227,6 +227,6 @@ class Zoom(Motion):
             self._frame = (zoom_in_plane if tree.scene.dimension == 2 else zoom_into_tree)(movie, tree)
         self._steps = movie.frames if tree is None else max(movie.frames - 1, 1)  # of Nim, a loop
 
-    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame; of Nim, that after the last is the first again."""
-        return self._frame(Fraction(number, self._steps), on_step)
+        return self._frame(Fraction(number, self._steps), progress)

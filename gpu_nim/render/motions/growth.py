@@ -158,11 +158,11 @@ class GrowthMotion(Motion):
         self._longest = max((grown_caption(obj, generation) for generation in growth_stops(*obj.span)), key=len)
         self.pullback = Pullback(obj, self.look, movie.frames, movie.values["hold"], self._longest)
 
-    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
         generation, camera = self.pullback.frame(number)
         words = grown_caption(self._whole, generation)
         part, base = self._whole.until(generation).opened(self.look.cut, self.pullback.toward), None
         if self.engine != "trace":
             base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
-        return Renderer(part, self.look, self.engine, base, self._longest).frame(camera, words, on_step=on_step)
+        return Renderer(part, self.look, self.engine, base, self._longest).frame(camera, words, progress=progress)

@@ -122,12 +122,12 @@ class Motion(ABC):
         self.source = read_source(movie.source)
 
     @abstractmethod
-    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame.
 
         Args:
             number: counted from 0.
-            on_step: called for progress within the frame, where it is traced.
+            progress: called for progress within the frame, where it is traced.
         """
 
     def object_of(self, source: ParsedSource, *, growing: bool = False) -> Blocks:

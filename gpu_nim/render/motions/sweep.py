@@ -74,14 +74,14 @@ class Sweep(Motion):
         self._camera = aim(self.largest.opened(self.look.cut, self._toward), self.look, self._running)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
-    def frame(self, number: int, on_step: OnStep = no_progress) -> Frame:
+    def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
-        return self._picture(self.sweep[number], on_step)
+        return self._picture(self.sweep[number], progress)
 
-    def _draw(self, value: Fraction, on_step: OnStep) -> Frame:
+    def _draw(self, value: Fraction, progress: OnStep) -> Frame:
         whole = self._object(value)
         drawn = Renderer(whole.opened(self.look.cut, self._toward), self.look, self.engine, running=self._running)
-        return drawn.frame(self._camera, self._caption(value, whole), on_step=on_step)
+        return drawn.frame(self._camera, self._caption(value, whole), progress=progress)
 
     def _object(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")

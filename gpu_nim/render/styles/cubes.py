@@ -30,9 +30,9 @@ class Cubes(CameraStyle):
         self._canvas = Canvas(self.width, self.height) if engine == "opengl" else None
         self._shader = None if blocks.flat else Shader(blocks, base, self.theme, fine=look.quality == "final")
 
-    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
-        quads = self._shader.quads(camera, on_step) if self._shader else self._tiles()
+        quads = self._shader.quads(camera, progress) if self._shader else self._tiles()
         pixels = self._canvas.draw(quads, camera) if self._canvas else draw_quads(quads, camera, self.width, self.height)
         return reduce_pixels(pixels, self.scale)
 

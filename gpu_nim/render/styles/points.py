@@ -24,7 +24,7 @@ class Points(CameraStyle):
     traced = Lights
     luminous = True
 
-    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
         blocks, base = self.blocks, self.base
         centres = middles(blocks)

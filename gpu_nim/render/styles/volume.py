@@ -48,7 +48,7 @@ class Volume(CameraStyle):
             blocks = coarsen(blocks, size)
         return blocks
 
-    def draw(self, camera: Camera, on_step: OnStep) -> NDArray[np.float32]:
+    def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
         return reduce_pixels(self._canvas.draw_volume(self._volume, camera), self.scale)
 
