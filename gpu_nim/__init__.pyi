@@ -9,15 +9,16 @@ from gpu_nim import render as render
 from gpu_nim._version import __version__ as __version__
 from gpu_nim.automata.growth import Growth as Growth
 from gpu_nim.automata.growth import Table as Table
+from gpu_nim.automata.user_defined import define as define
 from gpu_nim.games.inequality import chocolate as chocolate
 from gpu_nim.games.solution import Solution as Solution
 from gpu_nim.games.solve import solve as solve
 from gpu_nim.jobs.count import count as count
 from gpu_nim.jobs.growth import grow as grow
 from gpu_nim.jobs.terms import guess as guess
+from gpu_nim.jobs.verification import verify as verify
 from gpu_nim.model import errors as errors
 from gpu_nim.model.rule import Rule as Rule
 from gpu_nim.papers.views import reproduce as reproduce
-from gpu_nim.papers.views import verify as verify
 from gpu_nim.storage.save_load import load as load
 from gpu_nim.storage.save_load import save as save

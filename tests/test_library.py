@@ -159,6 +159,9 @@ def test_integers_are_signed_and_exact(backend: Backend, tmp_path: Path) -> None
         assert np.diff(births).tolist() == [2, 0, 6, -6, 6, 0, 18]
     assert (np.load(tmp_path / "nim.npz")["births"].dtype, np.asarray(growth).dtype) == (np.uint64, np.int32)
     assert gpu_nim.count("A151776", range(1, 4)).dtype == gpu_nim.count("D", [3], piles=3).dtype == np.int64
+    for n in (range(0, 10, 2), range(9, 0, -4), range(0, 2**62, 2**60), range(5, 5)):
+        found = gpu_nim.count("D", n, piles=3, backend=backend)
+        assert (found.dtype, found.tolist()) == (np.int64, [gpu_nim.count("D", each, piles=3) for each in n])
     for last, dtype, on_device in ((2**39, np.int64, np.int64), (2**40, object, np.uint64)):  # 3^39 < 2^63 < 3^40 < 2^64
         n = range(last - 2, last)
         found = gpu_nim.count("D", n, piles=3, backend=backend)
@@ -166,7 +169,7 @@ def test_integers_are_signed_and_exact(backend: Backend, tmp_path: Path) -> None
         assert gpu_nim.count("D", n, piles=3, backend=backend, device=True).dtype == on_device
 
 
-def test_statements_and_growths_are_verified() -> None:
+def test_statements_and_growths_are_verified(tmp_path: Path) -> None:
     (found,) = gpu_nim.verify("nf-lemma-8", 8)
     assert found.summary()["holds"] is True
     assert list(found.summary()) == ["name", "source", "summary", "conjecture", "holds", "scope", "counterexample", "seconds"]
@@ -174,6 +177,9 @@ def test_statements_and_growths_are_verified() -> None:
     assert tuple(checked.statement.name for checked in gpu_nim.verify(names, 4)) == names
     growth = grow("nim", 7, backend="numpy")
     assert gpu_nim.verify(growth).holds
+    save(growth, tmp_path / "nim.npz")
+    assert gpu_nim.verify(tmp_path / "nim.npz") == gpu_nim.verify(f"{tmp_path}/nim.npz") == gpu_nim.verify(growth)
+    assert gpu_nim.guess(growth, column="population", most=7).terms == (1, 4, 7, 16, 19, 28, 37)
     growth.births = growth.births - (np.arange(8) == 5)
     assert not gpu_nim.verify(growth).holds
 

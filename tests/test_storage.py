@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_nim import Growth, grow, load, save, solve
+from gpu_nim import Growth, grow, guess, load, save, solve
 from gpu_nim.backends.numpy import NumpyBackend
+from gpu_nim.games.nim.evolution_graph import GRAPH_FORMATS, evolution_graph
 from gpu_nim.model.digest import checksum
-from gpu_nim.model.errors import FileError
+from gpu_nim.model.errors import FileError, UsageError
 from gpu_nim.storage.arrays import Declared
 from gpu_nim.storage.growth_files import _checksum_of
+from gpu_nim.storage.growth_formats import GROWTH_FORMATS
+from gpu_nim.storage.solutions import SUFFIXES
 
 zarr = pytest.importorskip("zarr", reason="zarr is not installed")
 
@@ -37,6 +40,22 @@ def test_what_is_saved_is_loaded(growth: Growth, tmp_path: Path, name: str) -> N
     assert np.array_equal(loaded.cells(31, 64), growth.cells(31, 64))
     assert np.array_equal(loaded.newborns(100), growth.newborns(100))
     assert sorted(os.listdir(tmp_path)) == [name]
+
+
+def test_what_is_saved_for_other_programs_is_not_loaded(tmp_path: Path) -> None:
+    pytest.importorskip("networkx", reason="networkx is not installed")
+    grown, flat = (grow(name, 3, backend="numpy") for name in ("nim", "ulam-warburton"))
+    solved, terms = solve("wythoff", 7, backend="numpy"), guess([1, 2, 3, 4, 5, 6])
+    every = [(solved, each) for each in SUFFIXES] + [(evolution_graph(3, 4), each) for each in GRAPH_FORMATS] + [(terms, ".json")]
+    every += [(flat if each == ".rle" else grown, each) for each in GROWTH_FORMATS]
+    for number, (found, suffix) in enumerate(every):
+        save(found, path := tmp_path / f"{number}{suffix}")
+        if suffix in (".zarr", ".npz"):
+            assert load(path) == found
+        else:
+            with pytest.raises(UsageError, match=r"is read from a file that ends in \.zarr, \.npz, got"):
+                load(path)
+    assert json.loads((tmp_path / f"{len(SUFFIXES) + len(GRAPH_FORMATS)}.json").read_text()) == terms.facts()
 
 
 @pytest.mark.parametrize("name", ["a.zarr", "a.npz", "a.csv"])

@@ -54,6 +54,7 @@ def growths(folder: Path) -> None:
     gpu_nim.save(growth, folder / "nim.zarr")
     assert_type(gpu_nim.load(folder / "nim.zarr"), Growth | Solution)
     assert assert_type(gpu_nim.load(folder / "nim.zarr", Growth), Growth) == growth
+    assert assert_type(gpu_nim.define([(1, 0), (0, 1)]), automata.Automaton).rule.births == {1}
     own = Rule(dimension=2, offsets=((1, 0), (-1, 0), (0, 1), (0, -1)), births=frozenset({1}), seeds=((0, 0),))
     assert gpu_nim.grow(own, 3).population == 21
     assert_type(jobs.plan_growth("fcc", 8), jobs.Plan)
@@ -61,6 +62,7 @@ def growths(folder: Path) -> None:
     assert_type(gpu_nim.grow(generations=12, resume=folder / "run"), Growth)
     assert_type(automata.CATALOGUE["edge"], automata.Automaton)
     assert_type(gpu_nim.verify(growth), papers.CheckResult)
+    assert_type(gpu_nim.verify(folder / "nim.zarr"), papers.CheckResult)
     assert_type(gpu_nim.verify("nf-lemma-8", 4), list[papers.StatementResult])
     assert_type(next(gpu_nim.reproduce(["nim-in-3d"], upto=1)).summary(), dict[str, Any])
 

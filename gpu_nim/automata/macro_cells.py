@@ -87,7 +87,7 @@ class MacroGrowth:
         self._halves = cube(rule.dimension, 2)
         self.generation = 0
         self.scales: list[Scale] = []
-        self._began, self._on_step = perf_counter(), progress
+        self._began, self._progress = perf_counter(), progress
         self._level = 1
         while not self._holds(rule.box(0)):
             self._level += 1
@@ -161,7 +161,7 @@ class MacroGrowth:
         if self.generation == 0:
             for scale in range(4, last.bit_length()):
                 self._measure(scale, last)
-                self._on_step("doublings", scale, last.bit_length() - 1)
+                self._progress("doublings", scale, last.bit_length() - 1)
         self._jump(last)
 
     def _measure(self, scale: int, last: int) -> None:

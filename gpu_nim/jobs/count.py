@@ -54,6 +54,7 @@ _EXCLUDES: Exclusions = {
     "device": ("method", "scheduler", "workers", "out"),
     "scheduler": ("workers",),
 }
+_STEP, _STEPS = 1 << 10, 1 << 20  # of ranges: values between are counted faster than as many single ones
 _CHUNK = 1 << 22  # values that a worker returns at a time, 32 MiB for each limb: those in transit must fit in memory
 _LONG, _SECONDS = 1 << 32, 10  # values, about so many seconds
 _SHORT = 32  # binary digits of an index whose value takes a second at most
@@ -99,7 +100,7 @@ def count(
     Args:
         sequence: the name of a family of `gpu_nim.counting.families`, such as "D" for k piles of total 2n [NF, section 3], or
             an A-number, indexed as the OEIS does.
-        n: an index, an array or a list of indices, or a range of them with step 1.
+        n: an index, an array or a list of indices, or a range of them, with `reduce` and `device` of step 1 and not empty.
         piles: k, 1 to 1000, with a family.
         reduce: the name of a reduction of `gpu_nim.counting.REDUCTIONS`, or a list of names. Most are fast over any range; a
             histogram and residues may have to visit every value.
@@ -134,6 +135,8 @@ def count(
     205891132094649
     >>> count("A237711", range(7))
     array([ 1,  6,  7, 36, 13, 42, 43])
+    >>> count("D", range(0, 10, 2), piles=3)
+    array([1, 3, 3, 9, 3])
     >>> count("D", [7, 10**18], piles=4)
     array([216, 3628465226700691027994058511879351057], dtype=object)
     >>> count("D", range(10**12), piles=3, reduce="max")  # 3^39
@@ -153,6 +156,13 @@ def count(
         "scheduler": scheduler,
         "workers": workers,
     }
+    if isinstance(n, range) and reduce is None and not device and (n.step != 1 or not n):
+        if n and (abs(n.step) <= _STEP or (n[-1] - n[0]) // n.step > _STEPS):
+            low, high = sorted((n[0], n[-1]))
+            between: Any = count_range(sequence, range(low, high + 1), progress=progress, **options)
+            return _exact(between[:: n.step].tolist())
+        resolve(sequence, piles)  # which is refused for an empty range, too
+        n = [*n]
     if isinstance(n, range):
         return count_range(sequence, n, progress=progress, **options)
     if isinstance(n, list | tuple | np.ndarray):

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.columns import is_whole
 from gpu_nim.automata.golly_rules import is_golly
+from gpu_nim.automata.growth import Growth
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
 from gpu_nim.guessing.formula import COUNTED, GROWN
@@ -25,7 +27,7 @@ _NUMBERS = re.compile(r"[\s\d/,;\[\](){}-]*")
 
 
 def guess(
-    terms: str | Path | Iterable[IntLike | Fraction],
+    terms: str | Path | Growth | Iterable[IntLike | Fraction],
     *,
     piles: IntLike | None = None,
     column: str | None = None,
@@ -41,11 +43,11 @@ def guess(
 
     Args:
         terms: f(0), f(1), ..., 4 to 10 million integers, or fractions, whose least common denominator they are multiplied with; or
-            the name of what has them, as for `gpu_nim.jobs.find_terms`: an OEIS
-            entry, a family, an automaton or a file.
+            a growth; or the name of what has them, as for `gpu_nim.jobs.find_terms`: an OEIS entry, a family, an automaton or a
+            file.
         piles: the number of piles of a family.
-        column: the column of an automaton or of a file, by default births or the only one.
-        most: how many terms, by default all of a file, 1000 of a formula and 128 of an automaton.
+        column: the column of a growth, an automaton or a file, by default births or the only one.
+        most: how many terms, by default all of a growth or a file, 1000 of a formula and 128 of an automaton.
         base: of k-regular sequences, 2 to 36; by default 2 to 16, the first with a formula.
         confirm: how many terms must confirm a formula, at least 2; by default as many as numbers were chosen to fit
             it, and at least 8, or up to 32 where one value is frequent.
@@ -63,6 +65,9 @@ def guess(
     <Guess from 12 terms: linear recurrence of order 2>
     >>> found.formulas[0].rows[0], found.formulas[0].confirmed
     (('recurrence', 'f(n+2) = f(n+1) + f(n)'), 8)
+    >>> from gpu_nim import grow
+    >>> guess(grow("ulam-warburton", 31), kinds=["known"]).formulas[0].title
+    'known: A147582'
     >>> guess("A147582", kinds=["regular"])
     <Guess from 128 terms: 2-regular of rank 2>
     >>> guess([1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
@@ -70,14 +75,22 @@ def guess(
     """
     if isinstance(terms, str | Path):
         given = find_terms(str(terms), piles=piles, column=column, most=most)
+    elif isinstance(terms, Growth):
+        _check_absent("a growth", piles=piles)
+        name = column or MAIN
+        given = TermList.of(f"{name} of {terms.automaton}", _numbers(terms.table.exact(name)[:most]))
     else:
         _check_absent("integers", piles=piles, column=column, most=most)
         listed = items("terms", terms, "integers or fractions")
-        numbers = [each if isinstance(each, Fraction) else integer("terms", each) for each in listed]
+        numbers = _numbers(listed)
         given = TermList.of("fractions" if any(isinstance(each, Fraction) for each in numbers) else "integers", numbers)
     if kinds is None and given.scale != 1:
         kinds = [kind for kind in KINDS if kind != "modular"]  # which primes divide the multiple depends on how many terms it is of
     return replace(search(given.values, base=base, confirm=confirm, kinds=kinds), source=given.name, first=given.first)
+
+
+def _numbers(terms: Iterable[Any]) -> list[int | Fraction]:
+    return [each if isinstance(each, Fraction) else integer("terms", each) for each in terms]
 
 
 def find_terms(source: str, *, piles: IntLike | None = None, column: str | None = None, most: int | None = None) -> TermList:

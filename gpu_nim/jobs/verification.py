@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.counting.families import FAMILIES
-from gpu_nim.model.arguments import IntLike, argument
+from gpu_nim.model.arguments import IntLike, argument, items, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, duration, no_progress
 from gpu_nim.oeis.b_files import compare
 from gpu_nim.oeis.catalogue import resolve
-from gpu_nim.papers.catalogue import Entry, find_statements
+from gpu_nim.papers.catalogue import CheckResult, Entry, find_statements
 from gpu_nim.papers.growth_check import check_cells, theorem_of
-from gpu_nim.papers.views import StatementResult, run_checks
+from gpu_nim.papers.views import StatementResult, StatementResults, run_checks
 from gpu_nim.storage.growth_formats import readable_suffixes
 from gpu_nim.storage.save_load import load
 
@@ -149,6 +149,49 @@ class Verification:
         open_ = f", no counterexample was found to {unproved} conjecture{'s' * (unproved != 1)}" if unproved else ""
         rest = f", {unchecked} {'were' if unchecked != 1 else 'was'} not checked" if unchecked else ""
         return f"{done - self.failed - unproved} of {done} statements hold{open_}{rest}"
+
+
+@overload
+def verify(what: Growth | Path) -> CheckResult: ...
+@overload
+def verify(what: str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
+def verify(
+    what: Growth | Path | str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False
+) -> CheckResult | list[StatementResult]:
+    """Verify statements by name, or a growth.
+
+    Args:
+        what: the name of a statement, the beginning of names such as "nf-lemma", "all", or several of these; or a growth or its
+            .zarr or .npz file, whose cells are compared with its births and checksums, and with its theorem or else a new growth by
+            its rule, for about a minute.
+        upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
+            minutes if `thorough`. A statement on larger ones alone is checked for its first.
+        thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
+            takes minutes: about ten minutes in all.
+
+    Returns:
+        For statements a list with a result for each; `pandas.DataFrame(result.summary() for result in ...)` is a table of them.
+        For a growth the scope of the check, and the first difference in words.
+
+    Raises:
+        UsageError: a name is unknown, or `upto` is below 1.
+        FileError: the file of a growth cannot be read, or its cells differ from their checksums.
+
+    >>> [(checked.statement.name, checked.holds) for checked in verify(["nf-lemma-8", "v-theorem-3.1"], 16)]
+    [('nf-lemma-8', True), ('v-theorem-3.1', True)]
+    >>> from gpu_nim import grow
+    >>> verify(grow("nim", 7)).holds
+    True
+    """
+    if isinstance(what, Path) or (isinstance(what, str) and Path(what).suffix in readable_suffixes()):
+        what = load(what, Growth)
+    if isinstance(what, Growth):
+        return check_cells(what)
+    names = [what] if isinstance(what, str) else items("what", what, "names of statements, or be a growth or its file")
+    for name in names:
+        if not isinstance(name, str):
+            raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
+    return StatementResults(run_checks(find_statements(map(str, names)), upto, thorough))
 
 
 def _file_check(what: Collection[str], sequence: str | None, piles: IntLike | None) -> Check | None:

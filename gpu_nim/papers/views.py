@@ -1,20 +1,17 @@
-"""The two views of the entries: `verify` runs their checks, or that of a growth; `reproduce` also compares what is printed with
+"""The two views of the entries: `run_checks` runs their checks; `reproduce` also compares what is printed with
 what gpunim computes, and a verdict follows.
 """
 
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
-from gpu_nim.automata.growth import Growth
-from gpu_nim.model.arguments import IntLike, integer, items, short_repr
-from gpu_nim.model.errors import UsageError
+from gpu_nim.model.arguments import IntLike, integer
 from gpu_nim.model.files import made_by
 from gpu_nim.model.notebook_repr import NotebookRepr, html_table
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.papers.catalogue import PAPERS, CheckResult, Entry, Printed, Reach, Verdict, find_papers, find_statements
-from gpu_nim.papers.growth_check import check_cells
 
 
 @dataclass(frozen=True)
@@ -91,47 +88,6 @@ def run_checks(checked: Iterable[Entry], upto: IntLike | None = None, thorough: 
         except Exception as error:  # the other checks still run
             result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield StatementResult(each, result, time.perf_counter() - began)
-
-
-@overload
-def verify(what: Growth) -> CheckResult: ...
-@overload
-def verify(what: str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False) -> list[StatementResult]: ...
-def verify(
-    what: Growth | str | Iterable[str] = "all", upto: IntLike | None = None, *, thorough: bool = False
-) -> CheckResult | list[StatementResult]:
-    """Verify statements by name, or a growth.
-
-    Args:
-        what: the name of a statement, the beginning of names such as "nf-lemma", "all", or several of these; or a growth, whose
-            cells are compared with its births and checksums, and with its theorem or else a new growth by its rule, for about a
-            minute.
-        upto: the reach of the checks of statements: the largest pile, index or generation; by default 64, or as far as takes
-            minutes if `thorough`. A statement on larger ones alone is checked for its first.
-        thorough: check each statement to its own reach, at least a hundred times as many cases as its source shows where that
-            takes minutes: about ten minutes in all.
-
-    Returns:
-        For statements a list with a result for each; `pandas.DataFrame(result.summary() for result in ...)` is a table of them.
-        For a growth the scope of the check, and the first difference in words.
-
-    Raises:
-        UsageError: a name is unknown, or `upto` is below 1.
-        FileError: cells in the file of a growth differ from their checksums.
-
-    >>> [(checked.statement.name, checked.holds) for checked in verify(["nf-lemma-8", "v-theorem-3.1"], 16)]
-    [('nf-lemma-8', True), ('v-theorem-3.1', True)]
-    >>> from gpu_nim import grow
-    >>> verify(grow("nim", 7)).holds
-    True
-    """
-    if isinstance(what, Growth):
-        return check_cells(what)
-    names = [what] if isinstance(what, str) else items("what", what, "names of statements, or be a growth")
-    for name in names:
-        if not isinstance(name, str):
-            raise UsageError(f"what must hold names of statements, got {short_repr(name)}")
-    return StatementResults(run_checks(find_statements(map(str, names)), upto, thorough))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,8 @@
 """Save and load growths, solved games and graphs, and read the terms of sequences, by the suffix of the file."""
 
+from __future__ import annotations
+
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -8,7 +11,7 @@ from fractions import Fraction
 from itertools import islice, pairwise
 from math import lcm
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from gpu_nim.automata.ancestry import ancestry
 from gpu_nim.automata.growth import Growth
@@ -24,6 +27,9 @@ from gpu_nim.storage.growth_formats import GROWTH_FORMATS, growth_format, readab
 from gpu_nim.storage.solutions import is_solution, load_solution, save_solution
 from gpu_nim.storage.tables import MAIN, TABLE, TABLE_FORMATS, Column, Columns, entries
 
+if TYPE_CHECKING:
+    from gpu_nim.guessing.search import Guess
+
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
@@ -32,13 +38,16 @@ _NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of numbers
 
 
-def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents: bool = False) -> None:
-    """Write a growth, a solved game or an evolution graph to a file, in the format of its suffix.
+def save(found: Growth | Solution | PositionGraph | Guess, path: str | Path, *, parents: bool = False) -> None:
+    """Write a growth, a solved game, an evolution graph or a guess to a file, in the format of its suffix.
+
+    `load` reads .zarr and .npz, which hold all of a growth or a solved game. The other formats are for other programs.
 
     Args:
-        found: a growth, a solved game, or an evolution graph.
+        found: a growth, a solved game, an evolution graph, or a guess.
         path: the file; its suffix is one of `gpu_nim.storage.growth_formats`, for a solved game one of
-            `gpu_nim.storage.solutions.save_solution`, for a graph one of `GRAPH_FORMATS`.
+            `gpu_nim.storage.solutions.save_solution`, for a graph one of `GRAPH_FORMATS`, for a guess .json, as `gpunim guess
+            --json` prints it.
         parents: save each cell's parent, too, for growths in a format that holds parents.
 
     Raises:
@@ -60,8 +69,16 @@ def save(found: Growth | Solution | PositionGraph, path: str | Path, *, parents:
         raise UsageError(f"parents must be of a growth, got {short_repr(found)}")
     elif isinstance(found, PositionGraph):
         save_graph(found, Path(path))
-    else:
+    elif isinstance(found, Solution):
         save_solution(found, Path(path))
+    else:
+        from gpu_nim.guessing.search import Guess  # here, for its start-up time
+
+        if not isinstance(found, Guess):
+            raise UsageError(f"found must be a growth, a solved game, an evolution graph or a guess, got {short_repr(found)}")
+        check_output(Path(path), "the file of a guess", (".json",))
+        with atomic_write(Path(path)) as scratch:
+            scratch.write_text(f"{json.dumps(found.facts())}\n", encoding="utf-8")
 
 
 def with_parents(growth: Growth) -> Growth:
@@ -161,7 +178,7 @@ class TermList:
     scale: int = 1
 
     @classmethod
-    def of(cls, name: str, numbers: Sequence[int | Fraction]) -> "TermList":
+    def of(cls, name: str, numbers: Sequence[int | Fraction]) -> TermList:
         """Return numbers as terms from index 0 on, fractions multiplied by their least common denominator, as the name then says.
 
         Args:

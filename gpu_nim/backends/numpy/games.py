@@ -118,7 +118,7 @@ class _WedgeSweep(Wedge):
 
     def __init__(self, top: Ints, progress: OnStep) -> None:
         super().__init__(top)
-        self._on_step = progress
+        self._progress = progress
 
     def line_shapes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         return (self.ny, self.nz), (self.width, self.nz), (self.ny, self.nx + self.ny - 1)
@@ -137,7 +137,7 @@ class _WedgeSweep(Wedge):
             inside = skew[self.reversed_rows(total, y_range), z_range] >= np.arange(first, stop, dtype=np.int32)[:, None]
             yield total, y_range, z_range, inside
             done += int(np.count_nonzero(inside))
-            self._on_step("position", done, positions)
+            self._progress("position", done, positions)
 
     @staticmethod
     def reversed_rows(total: int, rows: slice) -> slice:
@@ -235,7 +235,7 @@ class _Box:
         self.k = len(limits)
         self.shape = tuple(int(limit) + 1 for limit in limits)
         self.cells = prod(self.shape)
-        self._on_step = progress
+        self._progress = progress
         self._bounds = [
             (int(target), [(j, row[j]) for j in np.flatnonzero(row).tolist()], constant, denominator)
             for target, row, constant, denominator in zip(*bounds, strict=True)
@@ -264,7 +264,7 @@ class _Box:
         del total
         for start, stop in pairwise([0, *ends.tolist()]):
             yield ordered[start:stop]
-            self._on_step("position", stop, len(ordered))
+            self._progress("position", stop, len(ordered))
 
     def require(self, a_cell: int) -> None:
         """Raise InsufficientMemoryError where `a_cell` bytes of each, an index and its total sorted, and a block do not fit."""
