@@ -17,11 +17,12 @@ from gpu_nim import games, grow, guess, jobs, load, reproduce, save, solve, veri
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
 from gpu_nim.model.errors import MissingDependency, UsageError
-from gpu_nim.render import add_mesh, blocks_of, embed, render, to_pyvista
+from gpu_nim.render import add_mesh, add_volume, blocks_of, embed, render, to_pyvista
 from gpu_nim.render.look import Look
 from gpu_nim.render.opengl import require_opengl
 from gpu_nim.render.page import colour_bytes, page
 from tests.helpers import p_positions
+from tests.render_files import needs_opengl
 
 NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
 
@@ -169,6 +170,22 @@ def test_a_grid_has_the_cells_with_their_generations(pv):
     assert np.array_equal(2 * points.point_data["generation"], (points.points - 0.5).sum(axis=1))
     single = grow("edge", 1).to_pyvista("mesh")  # four cells that touch in edges alone
     assert (single.n_cells, single.bounds) == (24, (0, 2, 0, 2, 0, 2))
+    image = to_pyvista("nim:7", "image")
+    born = image.points[image.active_scalars >= 0] - 0.5
+    assert sorted(map(tuple, born.astype(int).tolist())) == p_positions(8)
+    assert np.array_equal(2 * image["generation"][image["generation"] >= 0], born.sum(axis=1))
+    with pytest.raises(UsageError, match="needs an object in space, and hexagonal:3 is flat"):
+        to_pyvista("hexagonal:3", "image")
+
+
+@needs_opengl
+def test_volumes_are_drawn_by_a_plotter(pv):
+    for lit in (False, True):
+        plotter = pv.Plotter(off_screen=True, window_size=[64, 48])
+        actor = add_volume(plotter, "edge:7") if lit else plotter.add_volume(to_pyvista("edge:7", "image"))
+        assert actor.bounds == (-0.5, 8.5) * 3
+        assert np.ptp(plotter.screenshot(return_img=True)[8:40]) > 64
+        plotter.close()
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def births_of(growth: Growth) -> dict[tuple[int, ...], int]:
 
 def placed(born: np.ndarray, origin: np.ndarray) -> dict[tuple[int, ...], int]:
     """The generation of each cell of voxels."""
-    return {tuple((place + origin).tolist()): int(born[tuple(place)]) - 1 for place in np.argwhere(born)}
+    return {tuple((place + origin).tolist()): int(born[tuple(place)]) for place in np.argwhere(born >= 0)}
 
 
 def read_by_vtk(path: Path) -> Any:
@@ -52,7 +52,7 @@ def of_vti(path: Path) -> dict[tuple[int, ...], int]:
 
     image = read_by_vtk(path)
     sides = [max(points - 1, 1) for points in image.GetDimensions()]  # a flat picture has one layer of points
-    values = vtk_to_numpy(image.GetCellData().GetArray("birth_plus_one")).reshape(sides, order="F")
+    values = vtk_to_numpy(image.GetCellData().GetArray("generation")).reshape(sides, order="F")
     return placed(values, np.array(image.GetOrigin()).astype(int))
 
 
@@ -78,8 +78,8 @@ def test_paraviews_threshold_shows_each_cell_at_its_place(tmp_path: Path) -> Non
 
     recipe = vtkThreshold()
     recipe.SetInputData(image)
-    recipe.SetInputArrayToProcess(0, 0, 0, int(image.GetPointData().GetNumberOfArrays() == 0), "birth_plus_one")
-    recipe.SetLowerThreshold(1)
+    recipe.SetInputArrayToProcess(0, 0, 0, int(image.GetPointData().GetNumberOfArrays() == 0), "generation")
+    recipe.SetLowerThreshold(0)
     recipe.Update()
     shown = recipe.GetOutput()
     assert {shown.GetCell(k).GetBounds()[::2] for k in range(shown.GetNumberOfCells())} == births_of(growth).keys()
@@ -91,13 +91,13 @@ def line(first: int, stop: int) -> Iterator[Newborns]:
 
 
 def test_many_generations_take_wider_voxels(tmp_path: Path) -> None:
-    for last, dtype in ((65534, np.uint16), (65535, np.uint32)):
+    for last, dtype in ((2**15 - 1, np.int16), (2**15, np.int32)):
         (tmp_path / f"{last}").mkdir()
         births = np.ones(last + 1, np.uint64)
         begun = grow(Rule(2, ((1, 0),), ONE, ((0, 0),)), 0, backend="numpy")
         slabs = Slabs(replace(begun, births=births, checksums=births, source=line), tmp_path / f"{last}")
         ((_, voxels),) = slabs
-        assert voxels.tolist() == [list(range(1, last + 2))]
+        assert voxels.tolist() == [list(range(last + 1))]
         assert voxels.dtype == dtype
 
 

@@ -64,14 +64,15 @@ class Plottable(NotebookRepr):
         """
         return import_module(self.presenter).plot(self, ax, options)
 
-    def to_pyvista(self, kind: Literal["voxels", "points", "mesh"] = "voxels") -> Any:
+    def to_pyvista(self, kind: Literal["voxels", "points", "mesh", "image"] = "voxels") -> Any:
         """Return the cells for PyVista, with their generations and other values as data of the cells or the points.
 
         Args:
-            kind: "voxels", a cube or a tile for each cell; "points", their middles; "mesh", the surface of all of them.
+            kind: "voxels", a cube or a tile for each cell; "points", their middles; "mesh", the surface of all of them;
+                "image", a grid for `add_volume` (see `gpu_nim.render.to_pyvista`).
 
         Returns:
-            A `pyvista.UnstructuredGrid` of voxels, or a `pyvista.PolyData`.
+            A `pyvista.UnstructuredGrid` of voxels, a `pyvista.PolyData`, or a `pyvista.ImageData`.
 
         Raises:
             UsageError: there is no such kind, or the result cannot be drawn.

@@ -6,6 +6,7 @@ from gpu_nim.render.look import Look as Look
 from gpu_nim.render.motions.motion import Movie as Movie
 from gpu_nim.render.movie import make_movie as make_movie
 from gpu_nim.render.notebook import add_mesh as add_mesh
+from gpu_nim.render.notebook import add_volume as add_volume
 from gpu_nim.render.notebook import embed as embed
 from gpu_nim.render.notebook import to_pyvista as to_pyvista
 from gpu_nim.render.source import blocks_of as blocks_of

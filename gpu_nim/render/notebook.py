@@ -3,6 +3,7 @@
 import warnings
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -17,15 +18,17 @@ from gpu_nim.model.registry import unknown
 from gpu_nim.render.geometry import Blocks, corners_of, middles, tiles
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
+from gpu_nim.render.opengl import add_volume_grid
 from gpu_nim.render.page import colour_bytes, page, solid
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
+from gpu_nim.render.styles.volume import grid_of, volume_of
 
 _PLOT_SIZE = (960, 600)
 _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
-KINDS = ("voxels", "points", "mesh")
+KINDS = ("voxels", "points", "mesh", "image")
 _VOXEL, _QUAD = 11, 9  # VTK's types of cells
 _OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # its corners, the first coordinate of which changes first
 
@@ -115,27 +118,31 @@ def embed(source: Source, look: Look | None = None, *, height: int = 480, **opti
 
 
 def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT) -> Any:
-    """Return the cells of a source for PyVista: a `pyvista.UnstructuredGrid` of voxels, or a `pyvista.PolyData`.
+    """Return the cells of a source for PyVista: a `pyvista.UnstructuredGrid`, a `pyvista.PolyData` or a `pyvista.ImageData`.
 
     A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
     cell data, of points the point data, have `generation`, and `grundy` for games that were solved for it, in order of generation.
 
     Args:
         source: as for `render`.
-        kind: "voxels"; "points", the middles of the cells; "mesh", the surface of all of them.
+        kind: "voxels"; "points", the middles of the cells; "mesh", the surface of all of them; "image" for `add_volume`, points in
+            the middles of all cells around, -1 where there is no cell, merged until they are at most 264^3.
         limit: the most cells; where there are more, each voxel is the block that several are merged to.
 
     Raises:
-        UsageError: the source or the kind is unknown, or the source cannot be drawn.
+        UsageError: the source or the kind is unknown, the source cannot be drawn, or is flat and the kind "image".
         MissingDependency: PyVista is not installed.
 
     >>> grid = to_pyvista("edge:3")
     >>> grid.n_cells, grid.bounds[1], grid.cell_data["generation"].tolist()
     (22, 4.0, [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3])
+    >>> image = to_pyvista("edge:3", "image")  # pyvista.Plotter().add_volume(image) draws it
+    >>> image.dimensions, int((image["generation"] >= 0).sum())
+    ((6, 6, 6), 22)
     """
     if kind not in KINDS:
         raise unknown("kind", kind, KINDS)
-    return _grid(blocks_of(source, limit=limit), kind)
+    return _grid(prepare(source, Look(style="volume")) if kind == "image" else blocks_of(source, limit=limit), kind)
 
 
 def add_mesh(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
@@ -173,6 +180,31 @@ def add_mesh(plotter: Any, source: Source, look: Look | None = None, **mesh_opti
     return plotter.add_mesh(grid, **{**colours, **mesh_options})
 
 
+def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_options: Any) -> Any:
+    """Add a source to a PyVista plotter as a volume like that of style volume, in the light of its theme; return its actor.
+
+    Args:
+        plotter: a `pyvista.Plotter`, also one with off_screen=True.
+        source: as for `render`; an object in space.
+        look: its theme, colouring and generations.
+        volume_options: arguments of `plotter.add_volume`.
+
+    Raises:
+        UsageError: the source is unknown or flat, or an option of the look would have no effect.
+        MissingDependency: PyVista is not installed.
+
+    >>> from unittest.mock import MagicMock
+    >>> plotter = MagicMock()  # for pyvista.Plotter(), which opens a window
+    >>> actor = add_volume(plotter, "edge:7", Look(theme="paper"))
+    >>> plotter.add_volume.call_args.args[0].dimensions
+    (10, 10, 10)
+    """
+    look = look or Look()
+    require_effect("a volume in a plotter", MESH_OPTIONS - {"cut"}, look)
+    blocks = prepare(source, replace(look, style="volume"))
+    return add_volume_grid(plotter, volume_of(blocks, look.colours_of(blocks), look.drawn_theme), **volume_options)
+
+
 def _grid(blocks: Blocks, kind: str = "voxels", **more: Any) -> Any:
     try:
         import pyvista as pv
@@ -183,6 +215,14 @@ def _grid(blocks: Blocks, kind: str = "voxels", **more: Any) -> Any:
         cloud = pv.PolyData(middles(blocks).astype(np.float32))
         cloud.point_data.update(data)
         return cloud
+    if kind == "image":
+        at, shape, origin, size = grid_of(blocks)
+        image = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=origin + size / 2)
+        for name, values in data.items():
+            placed = np.full(np.prod(shape), -1, np.promote_types(values.dtype, np.int8))
+            placed[np.ravel_multi_index(at, shape, order="F")] = values
+            image.point_data[name] = placed
+        return image
     if blocks.flat:
         corners, owners = tiles(blocks, fill=1.0)
     else:

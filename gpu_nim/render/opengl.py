@@ -78,6 +78,24 @@ def require_opengl() -> None:
         os.environ[_VARIABLE] = window
 
 
+def add_volume_grid(plotter: Any, volume: VolumeGrid, **options: Any) -> Any:
+    """Add a volume to a PyVista plotter, with arguments of its `add_volume`, and return its actor."""
+    import pyvista
+
+    middle = volume.origin + volume.spacing / 2
+    grid = pyvista.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=middle)
+    grid.point_data["colour"] = volume.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
+    # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
+    look = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", "show_scalar_bar": False}
+    actor = plotter.add_volume(grid, **{**look, **options})
+    for component in range(4):  # the mapper reads the last, PyVista sets the first
+        actor.prop.SetScalarOpacityUnitDistance(component, volume.reach)
+    actor.mapper.SetAutoAdjustSampleDistances(0)
+    actor.mapper.SetSampleDistance(volume.spacing / max(_STEPS, _STEPS_THROUGH / max(volume.colours.shape)))
+    actor.prop.SetInterpolationTypeToNearest()
+    return actor
+
+
 class Canvas:
     """An off-screen window of one size, for one or many frames; it is closed as soon as nothing refers to it any more."""
 
@@ -104,17 +122,7 @@ class Canvas:
     def draw_volume(self, volume: VolumeGrid, camera: Camera) -> NDArray[np.uint8]:
         """Return the picture of a volume, premultiplied, uint8 (height, width, 4)."""
         self._plotter.clear_actors()
-        middle = volume.origin + volume.spacing / 2
-        grid = self._pv.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=middle)
-        grid.point_data["colour"] = volume.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
-        # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
-        look = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", "show_scalar_bar": False}
-        actor = self._plotter.add_volume(grid, **look, render=False, reset_camera=False)
-        for component in range(4):  # the mapper reads the last, PyVista sets the first
-            actor.prop.SetScalarOpacityUnitDistance(component, volume.reach)
-        actor.mapper.SetAutoAdjustSampleDistances(0)
-        actor.mapper.SetSampleDistance(volume.spacing / max(_STEPS, _STEPS_THROUGH / max(volume.colours.shape)))
-        actor.prop.SetInterpolationTypeToNearest()
+        add_volume_grid(self._plotter, volume, render=False, reset_camera=False)
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:

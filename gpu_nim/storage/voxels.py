@@ -1,11 +1,11 @@
-"""Voxels of a growth, slab by slab, without the whole cube in memory: the generation of each birth + 1, and 0 where there is none.
+"""Voxels of a growth, slab by slab, without the whole cube in memory: the generation of each birth, and -1 where there is none.
 
 Newborns are spread over the whole space, and voxels are written in order.  So the cells are written to scratch files first, one for
 every slab of a few layers, and at the end each slab is filled from the one or two files with its cells.
 
 They are written as VTK's XML, .vti, for ParaView and PyVista: compressed, and as a stream. The file is ImageData with the cell data
-birth_plus_one; a cell's coordinates are those of its least corner (as data of points, a threshold would keep voxels whose corners
-are all born, and there are none).
+`generation`, as in grids for PyVista; a cell's coordinates are those of its least corner (as data of points, a threshold would keep
+voxels whose corners are all born, and there are none).
 
 The array is appended to the XML as raw data in zlib blocks: [blocks] [bytes a block] [bytes in the last block if it is not full]
 [compressed bytes of each block], all uint64, and then the blocks.
@@ -34,7 +34,7 @@ _AT_ONCE = 1 << 17  # cells that are sorted or filled in at a time
 _BLOCK = 1 << 19  # bytes a compressed block
 _THREADS = 4  # that compress, a block each
 _HEAD = '<VTKFile type="ImageData" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">'
-_TYPES = {2: "UInt16", 4: "UInt32"}  # by the bytes of a voxel
+_TYPES = {2: "Int16", 4: "Int32"}  # by the bytes of a voxel
 
 
 def slab_layers(shape: Sequence[int], each: int) -> int:
@@ -68,7 +68,7 @@ class Slabs:
 
     def __init__(self, growth: Growth, folder: Path, each: int | None = None) -> None:
         self._folder = folder
-        self.dtype = np.dtype(np.uint16 if growth.generations + 1 < 2**16 else np.uint32)
+        self.dtype = np.dtype(np.int16 if growth.generations < 2**15 else np.int32)
         low, high = box_of(growth)
         self.layers = slab_layers(tuple((high - low + 1).tolist()), each or self.dtype.itemsize)
         self._kind = coordinate_dtype((*low.tolist(), 0), (*high.tolist(), growth.generations))
@@ -115,11 +115,11 @@ class Slabs:
         slab = np.empty((min(self.layers, layers), *room), self.dtype)
         for first in range(0, layers, self.layers):
             voxels = slab[: layers - first]
-            voxels[:] = 0
+            voxels[:] = -1
             for rows in self._between(low + first, low + first + len(voxels)):
                 layer = rows[:, -2] - (low + first)
                 index = tuple(rows[:, axis] - self.lower[axis] for axis in range(len(room)))
-                voxels[(layer, *index)] = rows[:, -1].astype(self.dtype) + 1
+                voxels[(layer, *index)] = rows[:, -1]
             yield first, voxels
 
     def _between(self, first: int, stop: int) -> Iterator[NDArray[np.integer]]:
@@ -181,8 +181,8 @@ def write_vti(growth: Growth, path: Path) -> None:
     text = (
         f"{_HEAD}\n<!-- gpunim {growth.version}: {facts.replace('--', '- -')} -->\n"
         f'<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="1 1 1">\n<Piece Extent="{extent}">\n'
-        '<CellData Scalars="birth_plus_one">\n'
-        f'<DataArray type="{_TYPES[slabs.dtype.itemsize]}" Name="birth_plus_one" format="appended" offset="0"/>\n'
+        '<CellData Scalars="generation">\n'
+        f'<DataArray type="{_TYPES[slabs.dtype.itemsize]}" Name="generation" format="appended" offset="0"/>\n'
         '</CellData>\n</Piece>\n</ImageData>\n<AppendedData encoding="raw">\n_'
     )
     with path.open("wb") as file:

@@ -4,7 +4,7 @@ The grid has a point per cell, which fills its cube. It has at most 512 points p
 Nim below 256 cell by cell, and 64 in a draft: sparse sets are made coarser, so that no dense grid is built for them.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,16 @@ def _spans(blocks: Blocks) -> NDArray[np.int64]:
     return (high - low) // int(blocks.sizes.max())
 
 
+def grid_of(blocks: Blocks) -> tuple[tuple[Any, ...], tuple[int, ...], NDArray[np.float64], int]:
+    """Return the points of blocks of one size in their grid, its shape, the corner of the cells of its first point, and the size.
+
+    It has a rim of empty points, since VTK draws from middle to middle.
+    """
+    size, low = int(blocks.sizes.max()), blocks.bounds()[0]
+    origin = np.asarray(low - size, np.float64)
+    return tuple(((blocks.corners - low) // size + 1).T), tuple((_spans(blocks) + 2).tolist()), origin, size
+
+
 def volume_of(blocks: Blocks, base: NDArray[np.float32], theme: Theme) -> VolumeGrid:
     """Return the volume of blocks of one size in their colours, as opaque as glass, and lit likewise.
 
@@ -73,12 +83,11 @@ def volume_of(blocks: Blocks, base: NDArray[np.float32], theme: Theme) -> Volume
     >>> volume.colours.shape, int((volume.colours[..., 3] > 0).sum())
     ((10, 10, 10, 4), 64)
     """
-    size, low = int(blocks.sizes.max()), blocks.bounds()[0]
-    at = tuple(((blocks.corners - low) // size + 1).T)  # with a rim of empty points, since VTK draws from middle to middle
+    at, shape, origin, size = grid_of(blocks)
     age = 1 - blocks.generations / max(int(blocks.generations.max()), 1)
     extinction = -np.log(1 - opacities(blocks, age))
-    colours = np.zeros((*(_spans(blocks) + 2).tolist(), 4), dtype=np.uint8)
+    colours = np.zeros((*shape, 4), dtype=np.uint8)
     colours[*at, 3] = np.rint(255 * (1 - np.exp(-_MOST / extinction.max() * extinction)))
     upwards = (colours[..., ::-1, 3] > 0).cumsum(axis=2, dtype=np.uint16)[..., ::-1][at] - 1  # cells that dim the light from above
     colours[*at, :3] = np.rint(255 * to_srgb(glass_light(to_linear(base), age, upwards, _FACING, theme)))
-    return VolumeGrid(colours, np.asarray(low - size, np.float64), size, _MOST / float(extinction.max()) * size)
+    return VolumeGrid(colours, origin, size, _MOST / float(extinction.max()) * size)
