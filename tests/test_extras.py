@@ -105,6 +105,18 @@ def test_a_large_growth_starts_again_with_what_makes_it_faster(script: str, tmp_
         assert run_without("numba", "grow", "edge", "--backend", "numpy", *more, GPUNIM_SCRIPT=script).stdout[0] != "["
 
 
+@pytest.mark.parametrize(("command", "out"), [("render", "a.png"), ("movie", "a.gif")])
+def test_pictures_start_again_with_pyvista_where_opengl_is_there(command: str, out: str, script: str, tmp_path: Path) -> None:
+    args = (command, "edge:3", "--resolution", "64x48", "--quality", "draft", "-o", f"{tmp_path}/{out}")
+    environ = {"GPUNIM_SCRIPT": script, "VTK_DEFAULT_OPENGL_WINDOW": "vtkEGLRenderWindow"}
+    done = run_without("pyvista", *args, **environ)
+    assert (done.returncode, done.stdout) == (0, "".join(f"[{word}]" for word in ("render", *args)))
+    assert done.stderr.startswith("gpunim: drawing with OpenGL needs PyVista: install the extra render")
+    for more, tried in ((["--engine", "numpy"], ""), ([], "render"), (["--engine", "trace"], "")):
+        done = run_without("pyvista", *args, *more, **environ, GPUNIM_MISSING=tried)
+        assert (done.returncode, done.stdout[0]) == (0, "/"), done.stderr
+
+
 @pytest.mark.parametrize("started", [True, False], ids=["for the second time", "by no script"])
 def test_a_command_that_cannot_start_again_only_says_it(script: str, started: bool, tmp_path: Path) -> None:
     environ = {"GPUNIM_SCRIPT": script, "GPUNIM_MISSING": "graph"} if started else {}

@@ -48,9 +48,11 @@ def test_a_package_shows_its_names(name: str) -> None:
     assert any((CHECKOUT / stub).is_file() for stub in stubs)
     assert dir(package) == package.__all__ == sorted(package.__all__)
     for each in package.__all__:
-        assert (found := getattr(package, each)) is vars(package)[each]
+        assert getattr(package, each) is vars(package)[each]
         with suppress(TypeError, ValueError):  # no function or class
-            assert {one.name for one in signature(found).parameters.values() if one.annotation in CALLBACK} <= {"progress"}
+            parameters = signature(getattr(package, each)).parameters
+            callbacks = {one for one, its in parameters.items() if its.annotation in CALLBACK or one.startswith("on_")}
+            assert callbacks <= {"progress", "on_begin"}
         assert ismodule(getattr(package, each)) or find_spec(f"gpu_nim{name}.{each}") is None  # else an import would replace it
     with pytest.raises(AttributeError, match=f"module 'gpu_nim{name}' has no attribute 'nothing'"):
         package.nothing  # noqa: B018

@@ -33,14 +33,14 @@ def test_frames_of_several_processes_are_those_of_one(tmp_path):
 
 
 def test_an_interrupted_movie_leaves_the_one_before(tmp_path):
-    def interrupt(done, total):
+    def interrupt(what, done, total):
         if done == 2:
             raise KeyboardInterrupt
 
     movie, path = Movie("nim:3", frames=3, look=LOOK), tmp_path / "film.gif"
     for there in ([], [path.name]):
         with pytest.raises(KeyboardInterrupt):
-            make_movie(movie, path, workers=1, on_frame=interrupt)
+            make_movie(movie, path, workers=1, progress=interrupt)
         assert os.listdir(tmp_path) == there
         make_movie(movie, path, workers=1)
 

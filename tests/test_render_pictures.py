@@ -223,6 +223,7 @@ def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
 
 def test_without_pyvista_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(opengl, "find_spec", lambda name: None)
+    monkeypatch.setattr(opengl, "probe", lambda: "vtkEGLRenderWindow")
     with pytest.raises(MissingDependency, match="needs PyVista: install the extra render"):
         opengl.require_opengl()
 
@@ -242,7 +243,8 @@ def test_the_window_is_that_of_egl_where_it_is_there_or_the_one_asked_for(monkey
 
 def test_without_opengl_numpy_draws_and_says_why(monkeypatch):
     monkeypatch.setattr(opengl, "probe", lambda: None)
-    monkeypatch.setattr(opengl, "find_spec", lambda name: object())
+    monkeypatch.setattr(opengl, "find_spec", lambda name: None)
+    monkeypatch.setenv("GPUNIM_SCRIPT", "scripts/gpunim")  # which fetches PyVista where there is OpenGL
     picture = render("nim:7", resolution=(80, 60), quality="draft")
     assert picture.engine == "numpy"
     assert "no OpenGL library was found" in picture.note

@@ -73,6 +73,7 @@ def test_opengl_draws_a_volume_like_the_traced_one():
 
 def test_a_volume_is_traced_where_there_is_no_opengl(monkeypatch):
     monkeypatch.setattr(opengl, "find_spec", lambda name: None)
+    monkeypatch.setattr(opengl, "probe", lambda: "vtkEGLRenderWindow")
     assert choose_engine(Look(style="volume"), read_source("fcc:4"))[0] == "trace"
     picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
     assert (picture.engine, picture.drawn) == ("trace", picture.population)

@@ -26,7 +26,7 @@ def counts() -> None:
     assert np.from_dlpack(on_device).tolist() == [1, 3, 3, 9, 3, 9, 9, 27]
     assert gpu_nim.count("D", [3, 10**18], piles=4).tolist() == [36, gpu_nim.count("D", 10**18, piles=4)]
     assert gpu_nim.count("A151776", np.array([[3], [1]])).tolist() == [[25], [1]]
-    steps: list[int] = []
+    steps: list[float] = []
     gpu_nim.count("A151776", [3, 5], progress=lambda what, done, total: steps.append(done))
     assert (bool(steps), gpu_nim.count("D", [], piles=3).shape) == (True, (0,))
     n = range(1000)

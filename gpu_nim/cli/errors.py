@@ -10,15 +10,13 @@ import click
 from gpu_nim.cli.output import say
 from gpu_nim.model.arguments import LONGEST_DIGITS
 from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of
-from gpu_nim.model.process import mpi_rank
+from gpu_nim.model.process import MISSING, mpi_rank, script_for
 
 #: The signals that end a command, and their messages.
 SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
-_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
-_MISSING = "GPUNIM_MISSING"  # read by scripts/lib/environment.sh: extras to install beside the user's choice
 _SHORTAGES = "failed to map segment", "can't start new thread"  # of the loader of libraries, and at the start of a thread
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 
@@ -78,14 +76,13 @@ def restart(error: MissingDependency) -> None:
 
     Returns if no script started it, or mpirun did, if no extra has the dependency, or if the extra is already installed.
     """
-    script = os.environ.get(_SCRIPT) if mpi_rank() is None else None
-    tried = os.environ.get(_MISSING, "").split(",")
-    if script is None or error.extra is None or error.extra in tried:
+    script = script_for(error.extra)
+    if script is None or error.extra is None:
         return
     say(f"gpunim: {error}", err=True)
     sys.stdout.flush()
-    extras = ",".join([*filter(None, tried), error.extra])
-    os.execve(script, [script, *sys.argv[1:]], {**os.environ, _MISSING: extras})
+    extras = ",".join(filter(None, [os.environ.get(MISSING), error.extra]))
+    os.execve(script, [script, *sys.argv[1:]], {**os.environ, MISSING: extras})
 
 
 def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """`gpunim movie`: a rotating, growing or changing object."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +66,7 @@ def movie(out: Path, workers: int | None, as_json: bool, quiet: bool, **options:
     """
     wanted = requested(**options)
     with step_progress(quiet) as step:
-        report = make_movie(wanted, out, workers=workers, on_frame=partial(step, "frame"))
+        report = make_movie(wanted, out, workers=workers, progress=step)
     if as_json:
         emit_json(report)
         return

@@ -21,6 +21,9 @@ from gpu_nim.model.errors import InsufficientMemoryError
 
 #: The environment variable for `--memory`.
 VARIABLE = "GPUNIM_MEMORY"
+#: The environment variable for extras that scripts/lib/environment.sh installs beside the user's choice.
+MISSING = "GPUNIM_MISSING"
+_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
@@ -48,6 +51,16 @@ def mpi_rank() -> MpiRank | None:
         if all(map(str.isdecimal, numbers)):  # of mpirun within srun, that of mpirun
             return MpiRank(*map(int, numbers)) if int(numbers[1]) > 1 else None
     return None
+
+
+def script_for(extra: str | None) -> str | None:
+    """Return the script that started this process and installs an extra that it has not tried to install yet; None without one.
+
+    Args:
+        extra: its name; None for what no extra has.
+    """
+    tried = os.environ.get(MISSING, "").split(",")
+    return None if extra is None or extra in tried or mpi_rank() is not None else os.environ.get(_SCRIPT)
 
 
 def cores() -> int:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 #: The most processes that work is divided among on this machine: they start one after the other, a second or so each.
 MOST_PROCESSES = 256
 
-#: Called with the name of a step, the amount done, and the total.
-OnStep = Callable[[str, int, int], None]
+#: Called with the name of a step, the amount done, and the total; called `progress` wherever it is an argument.
+OnStep = Callable[[str, float, int], None]
 
 
-def no_progress(what: str, done: int, total: int) -> None:
+def no_progress(what: str, done: float, total: int) -> None:
     """Ignore a progress report.
 
     >>> no_progress("generation", 3, 1024)

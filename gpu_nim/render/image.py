@@ -13,7 +13,7 @@ from PIL import Image, ImageShow
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import InsufficientMemoryError, MissingDependency, UsageError
 from gpu_nim.model.files import call, made_by
-from gpu_nim.model.process import host_memory, require_memory
+from gpu_nim.model.process import host_memory, require_memory, script_for
 from gpu_nim.model.registry import one_of
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render import opengl
@@ -173,6 +173,7 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Block
 def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
     """Return the engine for a picture and, where OpenGL was preferred but not chosen, why.
 
+    MissingDependency where only PyVista is missing and the script that started gpunim installs it, as it is several times faster.
     Rays are traced as the look says, or where the cells of the source would otherwise be merged.
     """
     if look.traced:
@@ -186,11 +187,11 @@ def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
     if look.engine == "numpy" or "opengl" not in engines:
         return "numpy", ""
     try:
-        opengl.require_opengl()
         if automatic:
             require_picture_memory(look, "opengl", "")
+        opengl.require_opengl()
     except (MissingDependency, InsufficientMemoryError) as error:
-        if not automatic:
+        if not automatic or script_for(getattr(error, "extra", None)):
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"

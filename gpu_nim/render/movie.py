@@ -7,7 +7,7 @@ them to join them.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -29,7 +29,7 @@ from PIL.GifImagePlugin import getdata
 from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.errors import BackendError, FileError, UsageError, missing
 from gpu_nim.model.files import Provenance, call, made_by
-from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked
+from gpu_nim.model.work import MOST_PROCESSES, OnStep, interrupts_blocked, no_progress
 from gpu_nim.render.image import require_picture_memory
 from gpu_nim.render.look import PATHTRACED
 from gpu_nim.render.metadata import LARGEST_WEBP, gif_comment, image_options, movie_tags, wrong_picture
@@ -52,13 +52,7 @@ _THREADS = "8"  # on every machine: the bytes depend on it
 _TAGGED = "setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709"
 
 
-def make_movie(
-    movie: Movie,
-    path: str | Path,
-    *,
-    workers: int | None = None,
-    on_frame: Callable[[float, int], None] | None = None,
-) -> dict[str, object]:
+def make_movie(movie: Movie, path: str | Path, *, workers: int | None = None, progress: OnStep = no_progress) -> dict[str, object]:
     """Draw a movie into a file, and return a report of it as plain values.
 
     Args:
@@ -66,7 +60,7 @@ def make_movie(
         path: an .mp4 (H.264), .gif or .webp file; ffmpeg writes the first.
         workers: the number of processes that draw. By default 1 where frames are traced, which takes all cores; else 2, on a
             machine of so many cores.
-        on_frame: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
+        progress: called with the number of frames drawn and of all frames; within a frame that is traced, with a part of it.
 
     Raises:
         UsageError: the format cannot have this ending or size.
@@ -84,26 +78,25 @@ def make_movie(
     path = Path(path)
     _check_format(path, movie)
     check_writable(path)
+    engine = movie.engine  # before ffmpeg: the extra that has PyVista has it, too
     encoder = None if path.suffix.lower() in ANIMATIONS else ffmpeg()
-    engine = movie.engine
     drawn = replace(movie, look=replace(movie.look, engine=engine))  # one engine draws all frames, in every process
     if workers is None:
         workers = 1 if engine == "trace" else min(2, os.cpu_count() or 1)
     if movie.frames < 2 * workers:
         workers = 1
     require_picture_memory(movie.look, engine, movie.source, at_once=workers)
-    report = on_frame or (lambda done, total: None)
     done = 0
-    report(done, movie.frames)
+    progress("frame", done, movie.frames)
     with atomic_write(path) as scratch:
 
         def within(what: str, part: float, total: float) -> None:
             if what == _STEPS[movie.look.quality == PATHTRACED]:
-                report(done + min(part / total, _UNFINISHED), movie.frames)
+                progress("frame", done + min(part / total, _UNFINISHED), movie.frames)
 
         files = [scratch.with_name(f"{number:06d}.png") for number in range(movie.frames)]
         for done, _ in enumerate(_draw(drawn, workers, files, within), 1):
-            report(done, movie.frames)
+            progress("frame", done, movie.frames)
         made = made_by(call("make_movie", movie, str(path)))
         if encoder is None:
             write_animation(scratch, files, movie.rate, made)

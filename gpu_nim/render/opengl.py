@@ -69,11 +69,11 @@ def probe() -> str | None:
 
 def require_opengl() -> None:
     """Set the window that VTK opens; MissingDependency, before VTK could crash, where there is none or no PyVista."""
-    if find_spec("pyvista") is None:
-        raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with --engine numpy")
     window = probe()
     if window is None:
         raise MissingDependency(HELP)
+    if find_spec("pyvista") is None:
+        raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with --engine numpy")
     if sys.platform.startswith("linux"):
         os.environ[_VARIABLE] = window
 

@@ -130,7 +130,7 @@ update_in_place() {
     : >"$log"
     if ! followed "install_with_$with"; then
         printf '%s' "$before" >"$stamp"
-        [[ ${GPUNIM_MISSING-} == *fast ]] || refuse "$(failure_of "$with")"
+        [[ ${GPUNIM_MISSING-} =~ (fast|render)$ ]] || refuse "$(failure_of "$with")"
         say "$(failure_of "$with")" # and the command goes on without what would only make it faster
         return 0
     fi
