@@ -221,13 +221,6 @@ def test_pyvista_draws_and_its_windows_are_closed(monkeypatch):
     assert all(plotter.off_screen and plotter.render_window is None for plotter in opened)
 
 
-def test_without_pyvista_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(opengl, "find_spec", lambda name: None)
-    monkeypatch.setattr(opengl, "probe", lambda: "vtkEGLRenderWindow")
-    with pytest.raises(MissingDependency, match="needs PyVista: install the extra render"):
-        opengl.require_opengl()
-
-
 # OpenGL's absence
 
 

@@ -69,22 +69,6 @@ def test_each_birth_is_read(tmp_path: Path, side: int, name: str, generations: i
     assert os.listdir(tmp_path) == ["a.vti"]
 
 
-def test_paraviews_threshold_shows_each_cell_at_its_place(tmp_path: Path) -> None:
-    """The recipe of docs/howto/speaker.md, by the filter behind ParaView's *Threshold*."""
-    growth = grown("edge", 31)
-    save(growth, tmp_path / "a.vti")
-    image = read_by_vtk(tmp_path / "a.vti")
-    from vtkmodules.vtkFiltersCore import vtkThreshold
-
-    recipe = vtkThreshold()
-    recipe.SetInputData(image)
-    recipe.SetInputArrayToProcess(0, 0, 0, int(image.GetPointData().GetNumberOfArrays() == 0), "generation")
-    recipe.SetLowerThreshold(0)
-    recipe.Update()
-    shown = recipe.GetOutput()
-    assert {shown.GetCell(k).GetBounds()[::2] for k in range(shown.GetNumberOfCells())} == births_of(growth).keys()
-
-
 def line(first: int, stop: int) -> Iterator[Newborns]:
     """The generations of a growth that moves by a cell a generation, which is not grown: that would take minutes."""
     return ((n, np.array([[n, 0]])) for n in range(first, stop))
