@@ -14,6 +14,7 @@ from gpu_nim import grow
 from gpu_nim.automata.trees import tree_of
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render import render, trees
+from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import base_colours, legend_of
 from gpu_nim.render.image import Renderer
 from gpu_nim.render.look import Look
@@ -22,6 +23,7 @@ from gpu_nim.render.page import page
 from gpu_nim.render.page import trees as page_trees
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.themes import THEMES
+from gpu_nim.render.traced_object import traced_object
 from tests.chromium import needs_chromium
 from tests.test_page_scenes import data_in
 
@@ -68,6 +70,13 @@ def test_a_picture_of_a_tree_shows_the_cells_that_grow(source, cut, as_trees, mo
     ours = np.asarray(render(source, look).image)
     monkeypatch.undo()
     assert np.array_equal(ours[..., 3], np.asarray(render(source, look).image)[..., 3])
+
+
+@pytest.mark.parametrize("source", ["cubic6:2^20", "cubic8:3000", "cubic6:3000"])
+def test_legend_and_axes_end_at_the_farthest_cells(source):
+    found, last = traced_object(source, Look()), 2**20 if "^" in source else 3000
+    assert found.legend.values[-1] == last
+    assert (box_of(found).low.tolist(), box_of(found).high.tolist()) == ([-last] * 3, [last] * 3)
 
 
 def test_a_merged_picture_has_the_density_of_its_blocks_and_no_gaps(as_trees):

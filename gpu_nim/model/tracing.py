@@ -22,6 +22,7 @@ Triple = tuple[int, int, int]
 LARGEST_BITS = 60
 #: The largest coordinate of a scene; an eye may be at 2^61, so that differences and multiples of them fit 64 bits.
 LARGEST = 1 << LARGEST_BITS
+_FAR = 1 << 62  # beyond every coordinate
 
 #: Faces of `Hits` that are no axis: the ray starts inside, or hits nothing.
 START, MISS = 3, -1
@@ -236,6 +237,25 @@ class TreeScene(ArrayValue):
         """The number of cells."""
         return int(self.populations[-1][self.root])
 
+    @cached_property
+    def bounds(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The least and the greatest coordinates of its cells, of which there is one at least.
+
+        >>> TreeScene(np.array([0, 0b10], np.uint64), (np.array([[0] * 4, [0, 0, 0, 1]], np.int32),), 1, (-8, -8)).bounds
+        ((1, 0), (1, 0))
+        """
+        least, greatest = np.array([[_FAR], [0]]).repeat(self.dimension, 1), np.array([[-_FAR], [0]]).repeat(self.dimension, 1)
+        for level, halves in enumerate(self.rows):
+            least, greatest = (least[halves] + (self._halves << level)).min(1), (greatest[halves] + (self._halves << level)).max(1)
+        corner = np.array(self.corner)
+        return tuple((corner + least[self.root]).tolist()), tuple((corner + greatest[self.root]).tolist())
+
+    @property
+    def _halves(self) -> NDArray[np.int64]:
+        """Where a block's halves are in it, in units of their side, (n, k)."""
+        order = (slice(None), slice(None, None, -1 if self.dimension == 2 else 1))
+        return np.indices((2,) * self.dimension).reshape(self.dimension, -1).T[order]
+
     def blocks(self, most: int, level: int = 0, box: Any = None) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
         """Return the least blocks of one side that hold cells and are not more than `most`.
 
@@ -248,12 +268,10 @@ class TreeScene(ArrayValue):
             Their corners (n, k), their numbers (n,), and the level of their side.
         """
         corners, numbers = np.array([self.corner]), np.array([self.root], np.int32)
-        order = (slice(None), slice(None, None, -1 if self.dimension == 2 else 1))
-        offsets = np.indices((2,) * self.dimension).reshape(self.dimension, -1).T[order]
         for below in reversed(range(level, len(self.rows))):
             halves = self.rows[below][numbers]
             owners, which = np.nonzero(halves)
-            inner = corners[owners] + (offsets[which] << below)
+            inner = corners[owners] + (self._halves[which] << below)
             if box is not None:
                 seen = ((inner < box[1]) & (inner + (1 << below) > box[0])).all(axis=1)
                 owners, which, inner = owners[seen], which[seen], inner[seen]

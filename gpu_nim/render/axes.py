@@ -76,15 +76,15 @@ class CoordinateBox:
 
 def box_of(blocks: Blocks) -> CoordinateBox:
     """Return the box of blocks: in space, in the plane, or along the axes of a hexagonal or triangular lattice."""
-    low, beyond = blocks.bounds()
+    low, high = blocks.extent()
     steps = np.eye(3)
     if not blocks.flat:
-        return CoordinateBox(low, beyond - 1, blocks.coordinates[:3], steps)
+        return CoordinateBox(low, high, blocks.coordinates[:3], steps)
     steps[2, 2] = 0.0
     if blocks.lattice == "square":
-        return CoordinateBox(low, beyond - 1, blocks.coordinates[:2], steps)
+        return CoordinateBox(low, high, blocks.coordinates[:2], steps)
     steps[1, :2] = 0.5, 3**0.5 / 2
-    return CoordinateBox(low, beyond - 1, blocks.coordinates[:2], steps, size=0)
+    return CoordinateBox(low, high, blocks.coordinates[:2], steps, size=0)
 
 
 def tick_values(low: int, high: int) -> tuple[int, ...]:

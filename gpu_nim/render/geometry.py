@@ -99,6 +99,7 @@ class Blocks:
         automaton: the name of the automaton whose growth it is, or "".
         rule: the rule of that growth, where it is known.
         colouring: what colours show unless others are requested; density where generations are not known.
+        limits: the least and the greatest coordinates of its cells, (3,) each, where blocks reach beyond them; else None.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Blocks:
     automaton: str = ""
     rule: Rule | None = None
     colouring: str = "rank"
+    limits: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
     def positions(self) -> NDArray[np.int32]:
@@ -151,6 +153,12 @@ class Blocks:
         """Return the least corner and the corner beyond the greatest, int64 (3,) each."""
         high = [np.add(along, self.sizes, dtype=np.int64).max() for along in self.corners.T]
         return self.corners.min(axis=0).astype(np.int64), np.array(high)
+
+    def extent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the least and the greatest coordinates of the cells, int64 (3,) each."""
+        low, beyond = self.bounds()
+        least, greatest = self.limits or (low, beyond - 1)
+        return np.maximum(low, least), np.minimum(beyond - 1, greatest)  # of some of the blocks
 
     def centres(self) -> NDArray[np.float32]:
         """Return the middle of each block, float32 (N, 3)."""

@@ -19,7 +19,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Bar, Legend, find_colouring, generation_bar, glow_by_age, legend_of
+from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Legend, find_colouring, generation_bar, glow_by_age, legend_of
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
 from gpu_nim.render.geometry import (
     PILES,
@@ -377,9 +377,10 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
     outline = replace(blocks_of_tree(name, tree, MOST_BLOCKS, look.colour), note="")
     if look.generations is not None:
         outline = generations_between(outline, *look.generations)
-    farthest = int(np.abs(outline.bounds()).max())
+    farthest = int(np.abs(outline.extent()).max())
     bits = max(farthest.bit_length() - _PALETTE, 0)
-    palette = generation_palette(look, np.ones((farthest >> bits) + 1, np.int64))
+    shells = np.ones((farthest >> bits) + 1, np.int64)
+    palette = generation_palette(look, shells)
 
     def born(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
         return np.asarray(np.abs(cells >> levels << levels).max(axis=0))
@@ -387,7 +388,7 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[born(cells, levels) >> bits])
 
-    legend = Bar("largest coordinate", tuple(range(0, farthest + 1, 1 << bits)), palette)
+    legend = replace(generation_bar(shells, palette, bits, farthest), title="largest coordinate")
     return TracedObject(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
 
 

@@ -85,6 +85,7 @@ def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, 
         note=merged_note(len(corners), side, dimension) if level else "",
         flat=dimension == 2,
         lattice=tree.automaton.lattice,
+        limits=((*scene.bounds[0], 0)[:3], (*scene.bounds[1], 0)[:3]),
         coordinates=SPACE[:dimension],
         colouring="density",
     )

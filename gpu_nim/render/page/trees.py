@@ -54,7 +54,7 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
             break
     corner = np.pad(np.array(scene.corner, float), (0, 3 - scene.dimension))[None].astype(np.float32)
     slanted = tree.automaton.lattice != "square"
-    farthest = int(np.abs(blocks.bounds()).max())
+    farthest = int(np.abs(blocks.extent()).max())
     bucket = max(farthest.bit_length() - 8, 0)
     shades = np.minimum(np.arange(256) / (255 if flat else farthest >> bucket), 1)
     palette = np.concatenate([each.drawn_theme.map(shades) for each in in_themes(look)], axis=1)
