@@ -218,6 +218,7 @@ def rank_colours(generations: NDArray[np.integer], weights: NDArray[np.float64],
     return theme.map((np.cumsum(weights) - weights / 2) / weights.sum())
 
 
+ALIKE = 10**5  # of a million cells: blocks that differ by less do so by their borders, and look alike
 _RARE = 0.02  # the part of the blocks whose densities are beyond the range of the colours, at each end
 
 
@@ -231,8 +232,10 @@ def densities(blocks: Blocks) -> NDArray[np.integer]:
 
 @colouring("density", "by the part of each block's cells that are alive", "cells of a million", densities)
 def density_colours(values: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
-    """Colour by the part of each block's cells that are alive, from the least to the greatest."""
-    return theme.map(1 - (values[-1] - values) / max(int(values[-1] - values[0]), 1))
+    """Colour by the part of each block's cells that are alive: from the least to the greatest, or by itself where all are alike."""
+    missing = max(ALIKE - int(values[-1] - values[0]), 0)
+    least = values[0] - missing * (values[0] / 10**6)
+    return theme.map((values - least) / (values[-1] - values[0] + missing))
 
 
 def grundy_values(blocks: Blocks, solution: Solution) -> NDArray[np.integer]:

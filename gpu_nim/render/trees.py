@@ -4,7 +4,7 @@ A tree knows which cells are alive, and not since when: a block of the plane sho
 space how far out it is.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -15,6 +15,7 @@ from gpu_nim.automata.catalogue import Automaton
 from gpu_nim.automata.macro_cells import tree
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError
 from gpu_nim.model.tracing import TreeScene
+from gpu_nim.render.colourings import ALIKE, densities
 from gpu_nim.render.geometry import SPACE, Blocks, merged_note
 
 _GROWN = {2: 1 << 28, 3: 1 << 32}
@@ -75,7 +76,7 @@ def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, 
     side = 1 << level
     alive = np.rint(scene.populations[level].astype(np.float64) / side**dimension * 1e6)[numbers]
     wide: Any = np.pad(corners, ((0, 0), (0, 3 - dimension))), np.full(len(corners), side), np.full(len(corners), tree.generation)
-    return Blocks(
+    blocks = Blocks(
         name,
         wide[0],
         wide[1],
@@ -89,3 +90,12 @@ def blocks_of_tree(name: str, tree: Tree, most: int, colour: str | None = None, 
         coordinates=SPACE[:dimension],
         colouring="density",
     )
+    if alike(blocks):
+        part = f"{np.median(alive) / 1e4:.1f} percent of each alive: a page, a zoom or an earlier generation shows the cells"
+        blocks = replace(blocks, note=f"{blocks.note}, {part}")
+    return blocks
+
+
+def alike(blocks: Blocks) -> bool:
+    """Return whether a growth in the plane is so large that its blocks are all of nearly the same density."""
+    return blocks.flat and int(blocks.sizes[0]) > 1 and int(np.ptp(densities(blocks))) < ALIKE

@@ -161,15 +161,18 @@ def play_page(
 
 def _page(name: str, scene: PageScene, view: View, look: Look, made: str, **more: Any) -> Page:
     """Return the page of a scene, by a call of the library, with more data."""
-    flat = scene.data.get("flat", False)
-    views = {"initial view": view, **({} if flat else {name: known.of(scene.blocks.corners) for name, known in VIEWS.items()})}
+    views = {"initial view": {**_turnable(view), "hull": scene.opening}}
+    if scene.opening:
+        views["all of it"] = _turnable(view)
+    if not scene.data.get("flat", False):
+        views |= {name: _turnable(known.of(scene.blocks.corners)) for name, known in VIEWS.items()}
     data = {
         **scene.data,
         "title": look.title or name,
         "note": scene.blocks.note,
         "tangent": float(np.tan(np.radians(ANGLE / 2))),
         "margin": MARGIN,
-        "views": [{"name": name, **_turnable(view)} for name, view in views.items()],
+        "views": [{"name": name, **turned} for name, turned in views.items()],
         "theme": look.theme,
         "themes": {name: _worn(THEMES[name], palette) for name, palette in zip(THEMES, scene.palettes, strict=True)},
         "lights": {name: way.tolist() for name, way in vars(ThreePointLighting.of(np.eye(3))).items()},

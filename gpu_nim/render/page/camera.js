@@ -57,9 +57,9 @@ class Camera {
     this.keepNear();
   }
 
-  lookAlong(view, aspect) {  // where a view of the page shows all of the object: the picture's height is 2, its width twice the aspect
+  lookAlong(view, aspect) {  // where a view of the page shows its part of the object, or all of it: the picture's height is 2, its width twice the aspect
     const toward = unit(view.toward), right = unit(cross(view.pole, toward)), up = cross(toward, right), share = 1 - 2 * data.margin;
-    const [x, y, z] = [right, up, toward].map(axis => this.object.hull.map(p => dot(axis, p)));
+    const [x, y, z] = [right, up, toward].map(axis => (view.hull ?? this.object.hull).map(p => dot(axis, p)));
     const least = a => Math.min(...a), most = a => Math.max(...a), depth = dot(this.object.extent.map(Number), toward) / 2;
     let cx, cy, reach;
     if (view.parallel) {

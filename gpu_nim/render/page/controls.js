@@ -27,7 +27,7 @@ class Controls {
     const { object: { first, last } } = this;
     this.steps = Number(last - first > MOST_STEPS ? MOST_STEPS : last - first);
     this.slider.max = this.steps;
-    this.slider.disabled = this.play.disabled = !this.steps;
+    this.slider.hidden = this.play.hidden = !this.steps;
     this.colour();
     this.reserve();
   }

@@ -44,6 +44,7 @@ class PageScene:
         palettes: its colours in each of `THEMES`, as text.
         population: the number of cells drawn.
         drawn: the number of cubes drawn.
+        opening: points that frame the part that the page opens with, or None for all of it.
     """
 
     blocks: Blocks
@@ -51,6 +52,7 @@ class PageScene:
     palettes: list[str]
     population: int
     drawn: int
+    opening: list[list[float]] | None = None
 
 
 def nim_scene(source: ParsedSource, look: Look) -> PageScene | None:

@@ -19,12 +19,13 @@ from gpu_nim.render.geometry import generations_between, sheared
 from gpu_nim.render.look import Look
 from gpu_nim.render.page.scenes import PageScene, compressed, in_themes, packed, texts_of
 from gpu_nim.render.source import ParsedSource, TreeSource
-from gpu_nim.render.trees import blocks_of_tree
+from gpu_nim.render.trees import alike, blocks_of_tree
 
 LIMIT = 225_000
 """The most bytes of a tree, 300 kB as text; of a larger one the least blocks are left out."""
 
 _SHOWN = 1 << 18  # blocks that frame the object
+_NEAR = 40  # cells from the middle to the border of what a page opens with where all of it would be of one colour
 _FORM = np.array([3, 1])  # not the same at any two images of a cell, but for those on the borders between them
 _INSIDE = np.iinfo(np.int64).max  # of blocks all of whose cells are the ones taken
 
@@ -52,8 +53,9 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         data = packed(numbers, (np.arange(len(numbers)),), [len(numbers)]), compressed(tones)
         if sum(map(len, data)) <= LIMIT * 4 // 3 and numbers.max() < 65534:
             break
-    corner = np.pad(np.array(scene.corner, float), (0, 3 - scene.dimension))[None].astype(np.float32)
     slanted = tree.automaton.lattice != "square"
+    corner = np.pad(np.array(scene.corner, float), (0, 3 - scene.dimension))[None].astype(np.float32)
+    corner = sheared(corner) if slanted else corner
     farthest = int(np.abs(blocks.extent()).max())
     bucket = max(farthest.bit_length() - 8, 0)
     shades = np.minimum(np.arange(256) / (255 if flat else farthest >> bucket), 1)
@@ -72,12 +74,13 @@ def tree_page(source: ParsedSource, look: Look) -> PageScene | None:
         "bucket": bucket,
         "generation": str(tree.generation),
         "population": str(scene.population),
-        "hull": (blocks.hull().astype(np.float64) - (sheared(corner) if slanted else corner)).tolist(),
+        "hull": (blocks.hull().astype(np.float64) - corner).tolist(),
         "axes": blocks.coordinates,
     }
     coarse = f"drawn to {'squares' if flat else 'cubes'} of {1 << least:,} cells a side" if least else ""
     palettes = texts_of(np.rint(palette * 255).astype(np.uint8))
-    return PageScene(replace(blocks, note=coarse), facts, palettes, scene.population, scene.population)
+    near = [[sign * _NEAR - float(low) for low in corner[0]] for sign in (-1, 1)] if alike(blocks) else None
+    return PageScene(replace(blocks, note=coarse), facts, palettes, scene.population, scene.population, near)
 
 
 def symmetries(rule: Rule) -> NDArray[np.int64]:
