@@ -91,6 +91,16 @@ def _lowest(_: Any, word: Any) -> Any:
     return types.uint64(types.uint64), code
 
 
+@intrinsic
+def _ones(_: Any, word: Any) -> Any:
+    """The number of bits of a word that are set."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), code
+
+
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """A pointer to an element of the first argument, by the second one."""
     make_array: Any = arrayobj.make_array
@@ -289,9 +299,7 @@ def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any,
                     checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
             births += far * layout.order
             checksum += total * np.uint64(layout.order)
-            while reached:
-                room += 1
-                reached &= reached - np.uint32(1)
+            room += np.int64(_ones(np.uint64(reached)))
     return births, checksum, room
 
 

@@ -39,6 +39,7 @@ class CompiledEngine(ExactlyOneEngine):
         self._touched = table
         self._scratches = [self._scratch() for _ in range(threads)]
         self._last, self._next = self._list(SLOTS), self._list(SLOTS)
+        self._whole = self._runs(1)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def _scratch(self) -> Scratch:
@@ -83,7 +84,7 @@ class CompiledEngine(ExactlyOneEngine):
             self._next = self._list(min(needed + needed // 4, most))
         self._next.slots[:] = 0
         threads = len(self._scratches) if self._last.slots.max() >= _FEW else 1
-        counters, runs = np.zeros(2, np.int64), self._runs(threads)
+        counters, runs = np.zeros(2, np.int64), self._runs(threads) if threads > 1 else self._whole
 
         def grown(thread: int) -> tuple[int, int, int]:
             counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, runs, self._scratches[thread])
