@@ -261,7 +261,7 @@ EVIDENCE = Path(__file__).parent.parent / "docs" / "growth"
 def test_the_bfiles_begin_as_published_and_go_on_as_grown(number: str, column: str) -> None:
     lines = (EVIDENCE / f"b{number[1:]}.txt").read_text().splitlines()
     terms = dict(tuple(map(int, line.split())) for line in lines)
-    assert list(terms) == list(range(4098))
+    assert list(terms) == list(range(8194))
     published = terms_of(number)
     assert {n: terms[n] for n in published} == published
     assert table("fcc", 150, column)[column] == [terms[n + 1] for n in range(151)]
