@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -125,14 +123,6 @@ def test_solving_tells_how_far_it_has_come(cuda, game, grundy):
 )
 def test_boxes_equal_numpy(cuda, game, limits):
     assert_solved_as_by_numpy(cuda, "inequality", game.bounds(limits), np.array(limits))
-
-
-def test_more_coordinates_than_a_byte_has_flags(cuda):
-    """Nine piles of one: a P-position has evenly many; its value is otherwise 1."""
-    game = InequalityGame("nim", tuple("abcdefghi"), ())
-    expected = [list(p) for p in product(range(2), repeat=9) if sum(p) % 2 == 0]
-    assert solve(game, 1, backend="cuda").p_positions.tolist() == expected
-    assert solve(game, 1, grundy=True, backend="cuda").largest_grundy == 1
 
 
 @pytest.mark.parametrize(("most", "dtype"), [(300, np.int16), (32_766, np.int16), (32_767, np.int32), (33_000, np.int32)])

@@ -22,6 +22,7 @@ from gpu_nim.games.heaps import (
     grundy_values,
 )
 from gpu_nim.games.lines import LineGame, Nim, NimWithPass, unit_lines
+from gpu_nim.games.theorems import SumOfHeaps
 
 # The Grundy values of Kayles' first 72 heaps: A002186 (The OEIS Foundation, CC BY-SA 4.0); then 12 values for ever.
 KAYLES = [
@@ -64,11 +65,11 @@ def tables(draw):
 
 
 @settings(deadline=None)
-@given(tables())
-def test_evolution_is_that_of_the_definitions(game):
+@given(tables(), st.booleans())
+def test_evolution_is_that_of_the_definitions(game, misere):
     @cache
     def is_p(p):
-        return not any(is_p(q) for q in game.options(p))
+        return not any(is_p(q) for q in game.options(p)) if game.options(p) else not misere
 
     @cache
     def birthday(p):
@@ -86,7 +87,7 @@ def test_evolution_is_that_of_the_definitions(game):
         values = {grundy(q) for q in game.options(p)}
         return next(g for g in range(len(values) + 1) if g not in values)
 
-    evolution = evolve(game)
+    evolution = evolve(game, misere=misere)
     everything = list(game.positions())
     assert evolution.is_p.tolist() == [is_p(p) for p in everything]
     assert evolution.birthday.tolist() == [birthday(p) for p in everything]
@@ -94,13 +95,15 @@ def test_evolution_is_that_of_the_definitions(game):
     assert evolution.grundy.tolist() == [grundy(p) for p in everything]
     for p in filter(is_p, everything):
         length = max(map(len, optimal_plays(p)))
+        assert evolution.generation[p] == length // 2
         assert evolution.parents(p) == {play[2] for play in optimal_plays(p) if len(play) == length > 2}
     # The standard algorithm, set by set.
-    p_set = {p for p in everything if not game.options(p)}
+    terminal = {p for p in everything if not game.options(p)}
+    p_set, n_terminal = (set(), terminal) if misere else (terminal, set())
     for step in range(len(everything) + 1):
-        n_set = {p for p in everything if set(game.options(p)) & p_set}
+        n_set = {p for p in everything if set(game.options(p)) & p_set} | n_terminal
         assert set(evolution.p_positions(step)) == p_set
-        p_set = p_set | {p for p in everything if set(game.options(p)) <= n_set}
+        p_set = p_set | {p for p in everything if set(game.options(p)) <= n_set} - n_terminal
 
 
 def test_positions_of_heaps_are_partitions():
@@ -132,6 +135,8 @@ def test_kayles():
     assert find_period(rule, values) == Period(71, 12)
     assert find_period(rule, values[: 2 * 71 + 2 * 12 + 2]) == Period(71, 12)
     assert find_period(rule, values[: 2 * 71 + 2 * 12 + 1]) is None
+    heaps = SumOfHeaps(rule)
+    assert [heaps((heap,)) for heap in range(24)] == KAYLES[:24]  # each is the first beyond the table so far
 
 
 def test_published_values_of_games_that_break_heaps():

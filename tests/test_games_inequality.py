@@ -212,6 +212,14 @@ def test_points_and_the_picture_of_the_gasket():
     assert all(point in data for point in listed)
 
 
+def test_more_coordinates_than_a_byte_has_flags(every_backend):
+    """Nine piles of one: a P-position has evenly many; its value is otherwise 1."""
+    game = InequalityGame("nim", tuple("abcdefghi"), ())
+    expected = [list(p) for p in product(range(2), repeat=9) if sum(p) % 2 == 0]
+    assert solve(game, 1, backend=every_backend).p_positions.tolist() == expected
+    assert solve(game, 1, grundy=True, backend=every_backend).largest_grundy == 1
+
+
 def test_as_many_coordinates_as_can_be_solved():
     assert len(solve(nim(32), 0).p_positions) == 1
 

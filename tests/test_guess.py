@@ -252,6 +252,12 @@ def test_terms_that_do_not_suffice_prove_a_rank_and_no_more():
     assert found.answers["regular"].tested.startswith("base 2: rank 8 or more is proved; to find rank 8 takes up to 4,096 terms")
 
 
+def test_how_many_terms_single_out_a_sequence_of_the_same_rank():
+    told = [find_regular([n.bit_length() for n in range(terms)])[0].described()["certainty"] for terms in (31, 32)]  # rank 3
+    assert told[0].endswith("that it is the only sequence of rank 3 needs 32 terms")
+    assert told[1].startswith("no other 2-regular sequence of rank up to 3")
+
+
 # Equations
 
 

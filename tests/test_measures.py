@@ -167,6 +167,11 @@ def test_nim_has_dimension_two(m: int) -> None:
     assert found["dimension"][0] is None
 
 
+def test_boxes_of_the_largest_side() -> None:
+    """The quadrants that hold a cell: all but the one below 0 in both coordinates."""
+    assert table("ulam-warburton", 1, f"boxes {2**32}")[f"boxes {2**32}"] == [1, 3]
+
+
 def test_sections_of_many_dimensions() -> None:
     assert parse_section(" z=0", 3) == parse_section("x2=0", 3) == (2, 0)
     cells = grow("nim-4", 12, backend="numpy", cells=True).cells()

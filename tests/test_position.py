@@ -100,3 +100,4 @@ def test_misere_nim_is_as_bouton_says():
         lost = sum(piles) % 2 == 1 if max(piles) < 2 else piles[0] ^ piles[1] ^ piles[2] == 0
         found = explain("nim", piles, misere=True)
         assert (found.is_p, found.grundy) == (lost, None), piles
+    assert explain("nim", (1, 1, 1), misere=True).generation == 2  # three moves
