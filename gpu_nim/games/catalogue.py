@@ -289,6 +289,8 @@ def written_texts(source: str, game: str, arguments: str, known: Sequence[Parame
             takes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
             hint = close(name, names)
             raise UsageError(f"source {game}:{written} takes only {takes}, got {source!r}{hint}")
+        elif name in texts:
+            raise UsageError(f"source {game} takes {name} once, got {short_repr(source)}")
         else:
             texts[name], last = value, name
     return texts
