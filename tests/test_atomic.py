@@ -1,6 +1,7 @@
 """Files are whole or not there: after a kill, an interrupt or a full disk, and where two write the same one."""
 
 import os
+import resource
 import shutil
 import signal
 import stat
@@ -222,6 +223,25 @@ def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path: Path,
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     with pytest.raises(FileError, match="is not writable"), atomic_write(tmp_path / "a.zarr"):
         interrupt()
+
+
+def test_a_folder_is_removed_when_all_descriptors_are_in_use(tmp_path: Path) -> None:
+    limits, opened = resource.getrlimit(resource.RLIMIT_NOFILE), []
+
+    def fill(folder: Path) -> None:
+        (folder / "births" / "c").mkdir(parents=True)
+        while True:
+            opened.append(os.open(os.devnull, os.O_RDONLY))
+
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+    try:
+        with pytest.raises(FileError, match="Too many open files"), atomic_write(tmp_path / "a.zarr") as scratch:
+            fill(scratch)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        for handle in opened:
+            os.close(handle)
+    assert os.listdir(tmp_path) == []
 
 
 # gpunim, no file of which may have more than 4 KiB.

@@ -14,6 +14,8 @@ from pathlib import Path
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.registry import wrong_ending
 
+_SPARE = 8  # descriptors kept to remove a folder, one for each level of a store, when all others are in use
+
 
 @contextmanager
 def atomic_write(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
@@ -44,15 +46,20 @@ def atomic_write(path: Path, is_ours: Callable[[Path], bool] = lambda _: False) 
 def scratch_folder(parent: Path) -> Iterator[Path]:
     """Yield a new private folder within another, which is removed at the end of the block."""
     folder = parent.resolve() / f".gpunim-{os.urandom(8).hex()}"
-    try:
-        folder.mkdir(0o700)
-        yield folder
-        shutil.rmtree(folder, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        # The threads of zarr do not stop at an interrupt, and make a folder again that they write to.
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        raise
+    with ExitStack() as spare:
+        try:
+            for _ in range(_SPARE):
+                spare.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+            folder.mkdir(0o700)
+            yield folder
+            spare.close()
+            shutil.rmtree(folder, ignore_errors=True)
+        except BaseException:
+            spare.close()
+            shutil.rmtree(folder, ignore_errors=True)
+            # The threads of zarr do not stop at an interrupt, and make a folder again that they write to.
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            raise
 
 
 def _rename(new: Path, path: Path) -> None:
