@@ -14,9 +14,12 @@ from gpu_nim.counting.families import find_family
 from gpu_nim.counting.reductions import Reduction
 from gpu_nim.games import heaps, inequality, lines
 from gpu_nim.games.game_graph import evolve
+from gpu_nim.games.inequality import parse_game
 from gpu_nim.games.nim import arrays, positions, walk
+from gpu_nim.model.arguments import parse_integer, parse_integers, parse_rational, parse_size
 from gpu_nim.model.errors import GpunimError
 from gpu_nim.model.rule import Rule
+from gpu_nim.storage.save_load import parse_terms
 
 FOREIGN: tuple[Any, ...] = (
     *(None, True, -1, 0, 2, 2.5, float("nan"), float("inf"), 10**30, 10**5000, -(10**5000), Fraction(1, 2), 1j),
@@ -113,3 +116,14 @@ def test_any_one_argument(name: str, argument: str, tmp_path, monkeypatch) -> No
         except Exception as error:
             wrong.append(f"{told(value)}: {type(error).__name__}: {error!s:.120}")
     assert not wrong, "\n".join(wrong)
+
+
+# Of a quadratic pattern the text takes hours.
+BLANKS = " " * 2**20
+
+
+@pytest.mark.parametrize("text", [f"{BLANKS}!", f"1{BLANKS}!", f"3{BLANKS}! <= z", f"A000045{BLANKS}!"], ids=["!", "1!", "3!", "A"])
+@pytest.mark.parametrize("read", [parse_integer, parse_integers, parse_size, parse_rational, parse_terms, parse_game])
+def test_many_blanks_are_read_in_linear_time(read: Callable[[str], object], text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected|must"):
+        read(text)

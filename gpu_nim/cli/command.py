@@ -121,7 +121,7 @@ def number(above: int, most: int) -> Parsed:
 
     def parse(text: str) -> float:
         try:
-            value = float(text)
+            value = float(text) if text.isascii() else nan
         except ValueError:
             value = nan
         if not above < value <= most:

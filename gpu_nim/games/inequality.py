@@ -342,7 +342,7 @@ def sheared(points: NDArray[Any]) -> NDArray[Any]:
 
 
 # 1e3 is refused: it could be a thousand, or 1 times a coordinate e3.
-_NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*(?:\*\s*(?=[A-Za-z]))?"
+_NUMBER = r"(?P<number>\d+(?:[/.]\d+)?)(?![eE]\d)\s*+(?:\*\s*(?=[A-Za-z]))?"
 _SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "⌊": "floor(", "⌋": ")"})
 _NESTED = 4  # parentheses around a sum
 _WHOLE = re.compile(r"(?:floor)?\s*\((?P<sum>.*)\)\s*(?:/\s*(?P<divisor>[0-9]+))?")

@@ -23,7 +23,7 @@ from gpu_nim.oeis.catalogue import entries, resolve
 from gpu_nim.storage.save_load import TermList, bare, parse_terms, read_terms, readable
 from gpu_nim.storage.tables import MAIN
 
-_NUMBERS = re.compile(r"[\s\d/,;\[\](){}-]*")
+_NUMBERS = re.compile(r"[\s0-9/,;\[\](){}-]*")
 
 
 def guess(

@@ -150,13 +150,13 @@ LONGEST_DIGITS = 1_000_000
 _LONGEST_BITS = 3_321_925  # those of 10^999999
 
 _DIGITS = r"([0-9]+(?:_[0-9]+)*)"
-_TERM = re.compile(rf"\s*([+-]?)\s*(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]+)|{_DIGITS})(?![\w^])\s*")
+_TERM = re.compile(rf"\s*+([+-]?)\s*+(?:{_DIGITS}\^{_DIGITS}|{_DIGITS}[eE]([0-9]+)|{_DIGITS})(?![\w^])\s*")
 _SPAN, _MOST_IN_SPAN = re.compile(r"\s*([0-9]+)\s*-\s*([0-9]+)\s*"), 1 << 16
 _DECIMAL = re.compile(r"\s*[+-]?[0-9]+\.[0-9]+\s*")
 _UNITS = {"": 1, "b": 1} | {
     f"{letter}{mark}b": base**power for power, letter in enumerate("kmgt", 1) for mark, base in (("", 1000), ("i", 1024))
 }
-_SIZE = re.compile(rf"\s*(.*?[0-9])\s*({'|'.join(_UNITS)})\s*", re.IGNORECASE)
+_SIZE = re.compile(rf"\s*+(.*?[0-9])\s*+({'|'.join(_UNITS)})\s*", re.IGNORECASE)
 _SMALLEST, _SIZES = 1000, 1 << 60  # bytes: a limit between a forgotten unit and any memory, and an upper limit
 _LONGEST = "10^999999, the largest integer that is read"
 _WAYS = "1000000, 1_000_000, 1e6, 2^20 or 10^18+12345"

@@ -136,7 +136,7 @@ def find_view(name: str) -> Callable[[NDArray[np.integer]], View]:
     [0.0, 0.0, 1.0]
     """
     try:
-        azimuth, elevation = (float(part) for part in name.split(","))
+        azimuth, elevation = (float(part) for part in name.encode("ascii").split(b","))
     except ValueError:
         return VIEWS.find(name).of
     if not (np.isfinite(azimuth) and abs(elevation) <= 90):

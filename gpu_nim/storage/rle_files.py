@@ -129,7 +129,7 @@ class Pattern:
 
 _PLACE = re.compile(r".*?\bpos\s*=\s*(-?[0-9]{1,10}),(-?[0-9]{1,10})(?:\s.*)?", re.IGNORECASE)
 _SIZES = re.compile(r"x\s*=.*?(?:\brule\s*=\s*(\S+?),?(?!\S).*)?$", re.IGNORECASE)
-_RUN = re.compile(r"\s*((?:[1-9][0-9]{0,11})?)\s*(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
+_RUN = re.compile(r"\s*+((?:[1-9][0-9]{0,11})?)\s*+(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
 
 
 def read_pattern(path: Path) -> Pattern:

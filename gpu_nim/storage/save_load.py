@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _KINDS: dict[type, str] = {Growth: "growth", Solution: "solved game"}
 _INDICES = ("n", "generation")  # columns that count the rows
 _INTEGER = re.compile(r"\s*-?[0-9]+\s*")
-_OEIS = re.compile(r"^[ \t]*(?:%[STUVWX][ \t]+)?(A[0-9]{6,7})[ \t]+,?(?=[ \t]*-?[0-9])", re.MULTILINE)
+_OEIS = re.compile(r"^[ \t]*(?:%[STUVWX][ \t]+)?(A[0-9]{6,7})[ \t]++,?(?=[ \t]*-?[0-9])", re.MULTILINE)
 _NUMBER = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _BEGINNING, _MOST_TEXT = 1 << 16, 1 << 26  # bytes of a list of numbers
 
