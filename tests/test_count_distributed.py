@@ -179,3 +179,10 @@ def test_another_gpunim_over_there_is_refused(workers: Cluster, monkeypatch: pyt
     monkeypatch.setattr("gpu_nim.jobs.clusters._version", unknown)
     with pytest.raises(BackendError, match=r"or a worker lacks gpunim: install 0\.0\.1 there"), cluster(address):
         pass
+
+
+def test_too_few_descriptors_for_workers_are_one_sentence() -> None:
+    words = ["sh", "-c", 'ulimit -n 32; exec "$@"', "sh", *gpunim("count", "D", "--piles", "4", "--range", "0:9", "--workers", "2")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("gpunim: the workers cannot be started (")

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import IntLike, argument, integer
-from gpu_nim.model.errors import BackendError, UsageError, missing
+from gpu_nim.model.errors import BackendError, UsageError, message_of, missing
 from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
 Chunk = TypeVar("Chunk")
@@ -91,7 +91,11 @@ def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpu
             # By default results would go through the scheduler, which doubles the copying.
             with ExitStack() as stack:
                 with interrupts_blocked():
-                    local = stack.enter_context(_local(workers, gpus))
+                    try:
+                        local = stack.enter_context(_local(workers, gpus))
+                    except RuntimeError as error:  # Dask's own, whose workers are silenced
+                        short = "do they lack memory or open files (ulimit -n)?"
+                        raise BackendError(f"the workers cannot be started ({message_of(error)}): {short}") from error
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
                     # Python drops a Ctrl-C that comes within a callback of the garbage collector, as those of Dask's statistics.
                     import_module("distributed.gc").disable_gc_diagnosis(force=True)
