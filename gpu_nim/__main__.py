@@ -10,10 +10,16 @@ def main() -> None:
     try:
         _complete_streams()
         _silence_warnings()
+        _ignore_settings()
         os.environ["PYTHONSAFEPATH"] = "1"  # so that a process that is started runs no module of the working directory
         from gpu_nim.cli import main as command_line
 
         command_line()
+    except ModuleNotFoundError as error:  # while the command line was loaded
+        from gpu_nim.model.errors import not_installed
+
+        print(f"gpunim: {not_installed(error)}", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:  # while the command line was loaded, or at its exit
         print("\ngpunim: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -36,6 +42,16 @@ def _complete_streams() -> None:
             setattr(sys, name, os.fdopen(handle, "r" if name == "stdin" else "w", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may not have ⊕ or ≤
+
+
+def _ignore_settings() -> None:
+    """Remove what libraries would read from the environment when they are imported, and gpunim decides itself.
+
+    The layout of Zarr stores is that of gpunim, and a figure needs no window or notebook.
+    """
+    for name in [name for name in os.environ if name.startswith("ZARR_")]:
+        del os.environ[name]
+    os.environ["MPLBACKEND"] = "agg"
 
 
 def _discard_stdout() -> None:

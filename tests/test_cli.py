@@ -211,13 +211,26 @@ def test_a_pipe_that_noobject_reads_ends_a_command_as_sigpipe_does(line: str) ->
     ("error", "status", "words"),
     [
         (MemoryError("Unable to allocate 8 GiB"), 2, "there is not enough memory for this (Unable to allocate 8 GiB): --memory"),
-        (ModuleNotFoundError("No module named 'zarr'", name="zarr"), 1, "needs the package zarr, which is not installed"),
+        (
+            ModuleNotFoundError("No module named 'zarr'", name="zarr"),
+            1,
+            "needs the package zarr, which is not installed: pip install",
+        ),
+        (KeyError([7] * 10**5), 1, "7] (GPUNIM_DEBUG=1 shows where)"),
         (PermissionError(13, "Permission denied", "/a/b"), 1, "cannot read or write /a/b: Permission denied"),
     ],
 )
 def test_what_no_command_expects(monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str) -> None:
     broken(monkeypatch, error)
-    assert words in refused("grow", "--gen", "3", "--backend", "numpy", status=status)
+    said = refused("grow", "--gen", "3", "--backend", "numpy", status=status)
+    assert words in said
+    assert len(said) < 5000
+
+
+def test_the_environment_is_not_that_of_libraries(tmp_path: Path) -> None:
+    environ = {**os.environ, "ZARR_ARRAY__ORDER": "Q", "MPLBACKEND": "none"}
+    for line in (("grow", "--gen", "3", "--out", f"{tmp_path}/a.zarr"), ("render", "figure:NF1", "-o", f"{tmp_path}/a.png")):
+        subprocess.run(gpunim(*line), check=True, env=environ)
 
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError("No module named 'gpu_nim.x'", name="gpu_nim.x"), KeyError("branch")])

@@ -71,10 +71,16 @@ def test_advice_fits_where_gpunim_is(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def run_without(module: str, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    program = f"import sys; sys.modules[{module!r}] = None; from gpu_nim.cli import main; main(prog_name='gpunim')"
+    program = f"import sys; sys.modules[{module!r}] = None; from gpu_nim.__main__ import main; main()"
     return subprocess.run(
         [sys.executable, "-c", program, *args], env={**os.environ, **environ}, capture_output=True, text=True, check=False
     )
+
+
+def test_a_required_package_that_is_missing_is_one_sentence() -> None:
+    done = run_without("click", GPUNIM_SCRIPT="/a/gpunim")
+    how = f"remove {sys.prefix} and run /a/gpunim again"
+    assert (done.returncode, done.stderr) == (1, f"gpunim: this needs the package click, which is not installed: {how}\n")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import click
 
 from gpu_nim.cli.output import say
 from gpu_nim.model.arguments import LONGEST_DIGITS
-from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of
+from gpu_nim.model.errors import GpunimError, MissingDependency, RankFailed, close, message_of, not_installed
 from gpu_nim.model.process import MISSING, mpi_rank, script_for
 
 #: The signals that end a command, and their messages.
@@ -17,6 +17,7 @@ SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
+_LONGEST_LINE = 4000  # characters
 _SHORTAGES = "failed to map segment", "can't start new thread"  # of the loader of libraries, and at the start of a thread
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 
@@ -55,7 +56,7 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None
             shortage = f"there is not enough memory for this ({message_of(error) or 'none left'}): --memory sets the limit"
             return 2, _one_line(shortage)
         case ModuleNotFoundError() if not (error.name or __name__).startswith("gpu_nim"):
-            sentence = f"this needs the package {error.name}, which is not installed: reinstall the environment"
+            sentence = not_installed(error)
         case OSError():  # mostly of stdout, since the files of gpunim raise FileError
             sentence = f"cannot read or write {error.filename or 'the output'}: {error.strerror or error}"
         case ValueError() if "integer string conversion" in str(error):
@@ -99,5 +100,7 @@ def _no_such_option(error: click.NoSuchOption, words: Sequence[str]) -> str:
 
 
 def _one_line(message: str) -> str:
-    """A message on one line, for grep, with very long words cut."""
-    return " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
+    """A message on one line, for grep, with very long words cut, and the middle of a very long list."""
+    line = " ".join(word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_WORD]}..." for word in message.split())
+    half = _LONGEST_LINE // 2
+    return line if len(line) <= _LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"

@@ -150,6 +150,13 @@ def missing(need: str, distribution: str, otherwise: str = "") -> MissingDepende
     return MissingDependency(f"{need}: install the extra {extra} ({installing(extra)}){otherwise}", extra)
 
 
+def not_installed(error: ModuleNotFoundError) -> str:
+    """Return the sentence for a required package that the environment lacks, which says how to install it again."""
+    script = os.environ.get("GPUNIM_SCRIPT")
+    how = "pip install --force-reinstall gpunim" if script is None else f"remove {sys.prefix} and run {script} again"
+    return f"this needs the package {error.name}, which is not installed: {how}"
+
+
 def installing(extra: str) -> str:
     """Return the command that installs an extra here: of the script where that made the environment, of Docker or of pip.
 
