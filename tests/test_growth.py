@@ -48,7 +48,7 @@ def test_one_digest_on_every_backend(backend: Backend, generations: int) -> None
 def test_kept_cells_stop_at_their_limit() -> None:
     kept = CellsInMemory(limit=10)
     batch = NumpyBackend().engine(NIM, 1).make().advance(1, cells=True)
-    with pytest.raises(InsufficientMemoryError, match="12 bytes, more than the 10 set aside"):
+    with pytest.raises(InsufficientMemoryError, match="12 bytes, more than the 10 bytes set aside"):
         kept.add(batch)
 
 

@@ -146,7 +146,7 @@ def test_a_growth_s_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plan["plan"] == {"memory": 8 * 1025 * 17 + 110 * (3**10 // 11), "free_memory": 1000}
     assert (plan["automaton"], plan["generations"], plan["backend"]) == ("nim", 1024, "numpy")
     text = invoke("grow", "edge", "--gen", "64", "--backend", "numpy", "--plan").stdout
-    assert " bytes, which does not fit: 1,000 bytes are free on " in text
+    assert "KiB, which does not fit: 1000 bytes are free on " in text
     text = invoke("grow", "rule750", "--gen", "64", "--backend", "numpy", "--plan").stdout
     assert text.startswith("rule750 to generation 64 takes memory as it grows, while there is any: ")
     far = ("--offsets", "1000000000,0,0;0,1,0;0,0,1", "--gen", "1", "--backend", "numpy")  # no room for a table of bricks

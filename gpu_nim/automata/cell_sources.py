@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import Batch
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import coordinate_dtype, read_only
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells
@@ -88,8 +89,8 @@ class CellsInMemory:
             self._bytes += self._generations[-1].nbytes
         if self._bytes > self._limit:
             raise InsufficientMemoryError(
-                f"cells of generations 0 to {len(self._generations) - 1} take {self._bytes:,} bytes, more than the {self._limit:,} "
-                "set aside for them: write them to a file while growing, or iterate over the growth"
+                f"cells of generations 0 to {len(self._generations) - 1} take {size_text(self._bytes, up=True)}, more than the "
+                f"{size_text(self._limit)} set aside for them: write them to a file while growing, or iterate over the growth"
             )
 
     def __call__(self, first: int, stop: int) -> Iterator[Newborns]:

@@ -14,6 +14,7 @@ import click
 from gpu_nim._version import __version__
 from gpu_nim.cli.command import FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table
+from gpu_nim.model.arguments import size_text
 
 #: Those without which gpunim does not run, then those of extras, and those that its results are read with.
 _PACKAGES = (
@@ -59,7 +60,7 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     for name, backend in facts["backends"].items():
         rows.append((f"backend {name}", backend["device"] if backend["available"] else f"unavailable: {backend['reason']}"))
         rows += [
-            (f"{name} {key.replace('_', ' ')}", f"{value:,} bytes" if isinstance(value, int) else value)
+            (f"{name} {key.replace('_', ' ')}", size_text(value) if isinstance(value, int) else value)
             for key, value in backend.items()
             if key not in ("available", "device", "reason") and value is not None
         ]

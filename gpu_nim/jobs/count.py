@@ -27,7 +27,17 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
 from gpu_nim.counting.reductions import MAX_RECORDS, Reduced, Reduction, Result, ValueScan, reduce_range, scans
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.model.arguments import Exclusions, IntLike, argument, check_options, given_fields, integer, items, short_repr
+from gpu_nim.model.arguments import (
+    Exclusions,
+    IntLike,
+    argument,
+    check_options,
+    given_fields,
+    integer,
+    items,
+    short_repr,
+    size_text,
+)
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import Plan
@@ -398,11 +408,11 @@ class CountJob:
             memory = max((self._range.table_memory() + scan.counts_memory for scan in self._scans), default=0)
             costs = {"values": scanned, "seconds": seconds, "memory": memory}
             words = f"{scanned:,} values to visit, at least {time}"
-            return Plan(self.facts, costs, f"{words}, {memory:,} bytes of tables and counts" if memory else words)
+            return Plan(self.facts, costs, f"{words}, {size_text(memory, up=True)} of tables and counts" if memory else words)
         size, memory = 8 * self.limbs * scanned, self._range.planned_memory()
-        words = f"{scanned:,} values of {8 * self.limbs} bytes, {size:,} bytes in all, {time}, writing not counted"
+        words = f"{scanned:,} values of {8 * self.limbs} bytes, {size_text(size, up=True)} in all, {time}, writing not counted"
         costs = {"values": scanned, "bytes": size, "seconds": seconds, "memory": memory}
-        return Plan(self.facts, costs, f"{words}, {memory:,} bytes of memory at a time")
+        return Plan(self.facts, costs, f"{words}, {size_text(memory, up=True)} of memory at a time")
 
     @contextmanager
     def open(self) -> Iterator[None]:

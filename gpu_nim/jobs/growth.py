@@ -28,7 +28,7 @@ from gpu_nim.backends.communicator import NOT_ON_RANKS, Communicator, allgather
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.selection import select
 from gpu_nim.jobs.checkpoints import Checkpoints
-from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, argument, check_options, integer, short_repr
+from gpu_nim.model.arguments import Exclusions, IntLike, Requirements, argument, check_options, integer, short_repr, size_text
 from gpu_nim.model.errors import MissingDependency, RanksLost, UsageError, missing
 from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import host_memory, mpi_rank
@@ -388,7 +388,7 @@ def plan_growth(
         InsufficientMemoryError: there cannot be enough memory.
 
     >>> print(plan_growth("edge", 1024, backend="numpy", ranks=8))
-    edge to generation 1024 is planned to take ... bytes on each of 8 ranks: ...
+    edge to generation 1024 is planned to take ...iB on each of 8 ranks: ...
     """
     _check_engine(engine)
     here = mpi_rank()
@@ -403,7 +403,8 @@ def plan_growth(
         raise UsageError(NOT_ON_RANKS)
     free = chosen.free_memory()
     costs: dict[str, Any] = {"memory": memory, "free_memory": free}
-    taken = ["takes memory as it grows, while there is any" if memory is None else f"is planned to take {memory:,} bytes"]
+    as_it_grows = "takes memory as it grows, while there is any"
+    taken = [as_it_grows if memory is None else f"is planned to take {size_text(memory, up=True)}"]
     if count > 1:
         taken[-1] += f" on each of {count} ranks"
     if memory is not None and (fit := free // max(1, memory)) < (count if chosen.name == "numpy" else 1):
@@ -412,7 +413,7 @@ def plan_growth(
     if count > 1:
         costs["ranks"] = count
     facts = {"automaton": name, "generations": growing.generations, "backend": chosen.name, "device": chosen.device}
-    whole = f"{name} to generation {growing.generations} {', '.join(taken)}: {free:,} bytes are free on {chosen.device}"
+    whole = f"{name} to generation {growing.generations} {', '.join(taken)}: {size_text(free)} are free on {chosen.device}"
     return Plan(facts, costs, whole)
 
 

@@ -229,11 +229,11 @@ def size_text(size: int, *, up: bool = False) -> str:
     ('8 bytes', '1.9KiB', '3.0GiB', '3.1GiB')
     """
     size = int(size)  # also of NumPy
-    power = min((size.bit_length() - 1) // 10, 3)
+    power = min((size.bit_length() - 1) // 10, 4)
     if power <= 0:
         return f"{size} bytes"
     tenths = -(-10 * size >> 10 * power) if up else 10 * size >> 10 * power
-    return f"{tenths // 10}.{tenths % 10}{'KMG'[power - 1]}iB"
+    return f"{tenths // 10}.{tenths % 10}{'KMGT'[power - 1]}iB"
 
 
 def parse_rational(text: str) -> Fraction:

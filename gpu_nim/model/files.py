@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_nim._version import __version__
-from gpu_nim.model.arguments import escaped
+from gpu_nim.model.arguments import escaped, size_text
 from gpu_nim.model.errors import FileError
 
 _LONGEST = 8192  # characters of a command: JPEG holds 65,533 bytes
@@ -154,7 +154,7 @@ def read_regular(path: Path, most: int) -> bytes:
     with open_regular(path) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise CorruptFile(f"{path.name} is longer than {most:,} bytes")
+        raise CorruptFile(f"{path.name} is longer than {size_text(most)}")
     return content
 
 

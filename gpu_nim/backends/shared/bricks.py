@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.interface import State
+from gpu_nim.model.arguments import size_text
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.digest import COEFFICIENTS
 from gpu_nim.model.errors import InsufficientMemoryError
@@ -378,8 +379,8 @@ class Bricks(BrickGrid):
         columns = self.slabs * self.wide
         if columns > _MAX_COLUMNS or self.slabs > _MAX_SLABS:
             raise InsufficientMemoryError(
-                f"a growth to generation {self.last} needs {3 * 8 * columns:,} bytes, for {columns:,} columns of bricks "
-                f"alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
+                f"a growth to generation {self.last} needs {size_text(3 * 8 * columns, up=True)}, for {columns:,} columns of "
+                f"bricks alone: it is planned for at most {_MAX_COLUMNS:,}, in {_MAX_SLABS:,} slabs"
             )
         some, sizes = max(1, _COLUMNS // self.wide), []
         for start in range(0, self.slabs, some):
