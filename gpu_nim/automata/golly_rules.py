@@ -14,16 +14,17 @@ _SPACE = {
     frozenset(steps(3, 1)): "F",
     frozenset(steps(3, 2)): "E",
     frozenset(steps(3, 3)): "C",
+    frozenset(o for o in steps(3, 1, 2) if abs(sum(o)) < 2): "H",
     frozenset(steps(3, 1, 2, 3)): "",
 }
 _COUNT = r"\d{1,2}(?:\.\.\d{1,2})?"
 _COUNTS = rf"(?:{_COUNT}(?:,{_COUNT})*)?"
 _RULE = re.compile(
     r"(?:B(?P<births>\d*)/S(?P<stays>\d*)|S?(?P<first>\d*)/B?(?P<second>\d*))(?P<letter>[VH]?)"
-    rf"|3D(?P<space_stays>{_COUNTS})/(?P<space_births>{_COUNTS})(?P<space_letter>[FEC]?)",
+    rf"|3D(?P<space_stays>{_COUNTS})/(?P<space_births>{_COUNTS})(?P<space_letter>[FVECH]?)",
     re.ASCII | re.IGNORECASE,
 )
-_KNOWN = "B1/S012345678", "B1/S01234V", "B1/S0123456H", "3D0..26/1", "3D0..12/1E", "3D0..6/1F"
+_KNOWN = "B1/S012345678", "B1/S01234V", "B1/S0123456H", "3D0..26/1", "3D0..12/1E", "3D0..12/1H", "3D0..6/1F"
 
 
 def golly_rule(rule: Rule | None, dimension: int) -> str:
@@ -78,7 +79,7 @@ def rule_of_golly(text: str) -> tuple[tuple[Cell, ...], frozenset[int]]:
         dimension, neighbourhoods, letter = 2, _PLANE, rule["letter"]
         stays, births = ({*map(int, rule[one] or rule[other] or "")} for one, other in (("stays", "first"), ("births", "second")))
     else:
-        dimension, neighbourhoods, letter = 3, _SPACE, rule["space_letter"]
+        dimension, neighbourhoods, letter = 3, _SPACE, rule["space_letter"].upper().replace("V", "F")
         stays, births = _counts(rule["space_stays"]), _counts(rule["space_births"])
     offsets = next(each for each, name in neighbourhoods.items() if name == letter.upper())
     neighbours = len(offsets)
