@@ -155,7 +155,8 @@ def rules(draw):
         return GrundysGame()
     digits = "0123456789ABCDEF"[: draw(st.sampled_from((8, 16)))]
     code = draw(st.sampled_from(("0", "4", "8", "C") if len(digits) == 16 else ("0", "4")))
-    return OctalCode(f"{code}.{draw(st.text(digits, min_size=1, max_size=4))}")
+    again = draw(st.sampled_from(("", "[3]", "[37]")))
+    return OctalCode(f"{code}.{draw(st.text(digits, min_size=1, max_size=4))}{again}")
 
 
 @settings(deadline=None, max_examples=40)
@@ -165,7 +166,7 @@ def test_fast_values_are_those_of_every_option(rule, known):
     assert rule.extended(plain[:known], 60).tolist() == plain.tolist()
     if not any(digit & breaking.THREE for digit in rule.digits):
         longer = grundy_values(rule, 300)
-        breaking._by_sparse_space(rule.digits, rule.unequal, again := longer.copy(), 30)  # with a mask for the first 30
+        breaking._by_sparse_space(rule._below(300), rule.unequal, again := longer.copy(), 30)  # with a mask for the first 30
         assert again.tolist() == longer.tolist()
 
 
@@ -180,6 +181,8 @@ def test_fast_values_are_those_of_every_option(rule, known):
         ("0.1B", Period(5, 2, 1)),
         ("0.8B", Period(7, 7, 4)),
         ("0.F", Period(0, 2)),
+        ("0.0[3]", Period(0, 2, 1)),
+        ("0.2103[3]", Period(1, 4, 2)),
     ],
 )
 def test_periods_that_are_proved_hold(code, period):
@@ -199,6 +202,7 @@ def test_what_the_values_do_not_prove_is_no_period():
     assert find_period(OctalCode("0.8"), short) == Period(1, 3, 1)
     assert find_period(OctalCode("0.8"), short[:19]) is None
     assert find_period(SubtractionRule((1, 2)), np.arange(60)) is None  # no rule of its own proves a saltus
+    assert find_period(OctalCode("0.0[3]"), 3 + np.arange(60) // 2) is None  # low values are no option's
 
 
 @pytest.mark.parametrize(

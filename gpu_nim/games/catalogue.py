@@ -11,9 +11,9 @@ A new game is a `GameEntry`: its name, its parameters, and a function of these t
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gpu_nim.games.entries import INTEGERS, RATIONAL, GameEntry, Parameter, ParameterType, integer_type
+from gpu_nim.games.entries import RATIONAL, GameEntry, Parameter, ParameterType, integer_type
 from gpu_nim.games.game_graph import MAX_COORDINATES
-from gpu_nim.games.heaps import GrundysGame, OctalCode, SubtractionRule
+from gpu_nim.games.heaps import GrundysGame, HeapRule, OctalCode, SubtractionRule, parse_takes
 from gpu_nim.games.inequality import bar, chocolate, nim, parse_game, six_coordinate_chocolate
 from gpu_nim.games.lines import NimWithPass, Wythoff
 from gpu_nim.games.rulesets import Heaps, Inequalities, Ruleset, Vectors
@@ -28,6 +28,14 @@ RESERVED = frozenset(
 )
 
 _PILES = Parameter("piles", integer_type(1, MAX_COORDINATES), "3", "the number of piles", is_dimension=True)
+_TAKES = ParameterType("integers", "integers such as 1,2,3 or 1-3, or all but 2,3", parse_takes)
+_TAKE = Parameter("take", _TAKES, "1,2,3", "what may be taken, with commas, or all but that")
+
+
+def _subtraction(take: Any) -> HeapRule:
+    rule = _TAKE.read(take) if isinstance(take, str) else take
+    return rule if isinstance(rule, HeapRule) else SubtractionRule(rule)
+
 
 _GAMES: tuple[GameEntry, ...] = (
     GameEntry(
@@ -116,13 +124,13 @@ _GAMES: tuple[GameEntry, ...] = (
         parameters=(
             Parameter(
                 "code",
-                ParameterType("text", "an octal or hexadecimal code such as 0.77 or 0.3F", str),
+                ParameterType("text", "an octal or hexadecimal code such as 0.77, 0.3F or 0.[3]", str),
                 "0.77",
                 "the code; digits to 7, or to F where three heaps are left",
             ),
         ),
         literal_size=8,
-        literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0", "0.3F", "8.08")),
+        literal_parameters=tuple({"code": code} for code in ("0.07", "0.137", "4.0", "0.3F", "8.08", "0.[37]")),
     ),
     GameEntry(
         name="grundy",
@@ -135,9 +143,9 @@ _GAMES: tuple[GameEntry, ...] = (
         name="subtraction",
         summary="take a number of counters from a given list",
         source="[F] Section 1.4",
-        rules=lambda take: Heaps(SubtractionRule(take)),
-        parameters=(Parameter("take", INTEGERS, "1,2,3", "what may be taken, with commas"),),
-        literal_parameters=({"take": "1,2,3"}, {"take": "1,3,4"}, {"take": "2,5,7"}),
+        rules=lambda take: Heaps(_subtraction(take)),
+        parameters=(_TAKE,),
+        literal_parameters=({"take": "1,2,3"}, {"take": "1,3,4"}, {"take": "2,5,7"}, {"take": "all but 2,3"}),
     ),
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 from gpu_nim.games.inequality import positive
 from gpu_nim.games.rulesets import Ruleset
 from gpu_nim.games.theorems import BesideNim
-from gpu_nim.model.arguments import integer, parse_integer, parse_integers, short_repr
+from gpu_nim.model.arguments import integer, parse_integer, short_repr
 from gpu_nim.model.errors import UsageError
 
 _MAX_SCANNED = 100_000  # values of a parameter
@@ -45,7 +45,6 @@ def integer_type(least: int = 0, most: int | None = None) -> ParameterType:
 
 
 RATIONAL = ParameterType("rational", "a positive rational such as 3, 5/2 or 2.5", partial(positive, "value"), ranges=True)
-INTEGERS = ParameterType("integers", "integers such as 1,2,3 or 1-3", parse_integers)
 
 
 @dataclass(frozen=True)

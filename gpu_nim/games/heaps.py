@@ -3,18 +3,19 @@
 By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum of theirs, so one sequence solves a heap game.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import chain, cycle, islice
 from operator import or_, xor
-from string import hexdigits
 
 import numpy as np
 
 from gpu_nim.games.breaking import ONE, THREE, TWO, extended, is_proved
 from gpu_nim.games.game_graph import MAX_SIZE, mex
-from gpu_nim.model.arguments import IntLike, integer, integers, short_repr
+from gpu_nim.model.arguments import IntLike, integer, integers, parse_integers, short_repr
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.process import host_memory, require_memory
@@ -26,6 +27,9 @@ _STAGES = (256, 1024, 4096)  # heaps that are solved before a period is looked f
 _HEAP_BYTES = 48  # of a heap: its value, and what is found out of it
 _TAIL = 64  # values that are compared first
 _PLAIN = 256  # heaps without sparse space, from which its mask is chosen
+_NEVER = MAX_SIZE + 2  # more values than there are
+_MOST_BUT = 1 << 16  # of what may not be taken
+_CODE = re.compile(r"([048C]?)\.(?=.)([0-9A-F]*)(?:\[([0-9A-F]+)\])?|([48C])", re.ASCII | re.IGNORECASE)  # 4 is 4.0
 
 
 class HeapRule(ABC):
@@ -180,14 +184,20 @@ class TakeAndBreak(HeapRule):
     Attributes:
         digits: the digits, from 0 counters on.
         unequal: whether two heaps that a move leaves must differ.
+        repeated: digits that follow these again and again.
     """
 
     digits: tuple[int, ...]
     unequal: bool
+    repeated: tuple[int, ...] = ()
+
+    def _below(self, count: int) -> tuple[int, ...]:
+        """The digits of less than `count` counters."""
+        return tuple(islice(chain(self.digits, cycle(self.repeated)), count))
 
     def options(self, heap: int) -> Iterator[tuple[int, ...]]:
         """The heaps that one move on a heap of that size leaves."""
-        for take, digit in enumerate(self.digits[: heap + 1]):
+        for take, digit in enumerate(self._below(heap + 1)):
             left = heap - take
             if digit & 1 and left == 0 and take:
                 yield ()
@@ -201,14 +211,17 @@ class TakeAndBreak(HeapRule):
 
     def extended(self, known: Ints, count: int) -> Ints:
         """The Grundy values of the heaps of 0 to count - 1 counters, from the first of them; see `gpu_nim.games.breaking`."""
-        bits = reduce(or_, self.digits)
+        bits = reduce(or_, self.digits + self.repeated)
         if not bits & THREE:
             known = super().extended(known, min(count, max(len(known), _PLAIN)) if bits & TWO else count)
-        return extended(self.digits, self.unequal, known, count)
+        return extended(self._below(count), self.unequal, known, count)
 
     def has_arithmetic_period(self, values: Ints, preperiod: int, period: int, saltus: int) -> bool:
-        """Whether the values prove an arithmetic period; see `gpu_nim.games.breaking`."""
-        return is_proved(self.digits, values, preperiod, period, saltus)
+        """Whether the values prove an arithmetic period; see `gpu_nim.games.breaking`, and for repeated digits `proof_length`."""
+        if not self.repeated:
+            return is_proved(self.digits, values, preperiod, period, saltus)
+        reached = values[: len(values) - len(self.digits) + 1]
+        return np.array_equal(np.unique(reached), np.union1d(np.arange(saltus), reached[:-period] + saltus))
 
     def proof_length(self, preperiod: int, period: int) -> int:
         """How many values must have a period, from n0 on, to prove it: k (n0 + p) + t, where a move leaves up to k heaps.
@@ -220,7 +233,13 @@ class TakeAndBreak(HeapRule):
         Heaps that must differ may become equal so, or equal ones unequal, which matters to the value 0 alone. If n and p are both
         even or both odd, (n - p) / 2 and (n + p) / 2 have that value; if only n is even, n / 2 - p and n / 2 + p; if only p is, no
         heaps are equal. The same holds for n - p, whose smaller heap n0 + p more values keep at n0 or above.
+
+        Where no heap is divided and every number above t may be taken, let A(n) be the set of G(0), ..., G(n - t - 1). If the t
+        values before G(N) and G(N + p) differ by s, and A(N + p) is A(N) + s with 0 to s - 1, then G(N + p) = G(N) + s by the mex
+        rule, and both hold for N + 1. Here N + p is the number of values, N > t. Heaps of one value are at most t apart: s is no 0.
         """
+        if self.repeated:
+            return preperiod + period + len(self.digits) if {*self.repeated} == {3} and max(self.digits) <= 3 else _NEVER
         heaps = 3 if any(digit & THREE for digit in self.digits) else 2
         return (heaps + self.unequal) * (max(1, preperiod) + period) + len(self.digits) - 1
 
@@ -231,7 +250,7 @@ class OctalCode(TakeAndBreak):
 
     Digits are octal, or hexadecimal (A to F are 10 to 15), where heaps may be left as three. Digit d0 is 0, 4, 8 or C, which allow
     a heap to be divided without taking. Kayles is "0.77", Dawson's Kayles "0.07", Kenyon's game "0.3F". Raises UsageError for
-    anything else.
+    anything else. Digits in brackets at the end are repeated: Nim is "0.[3]".
 
     >>> list(OctalCode("0.77").options(3)), list(OctalCode("0.08").options(5))
     ([(2,), (1, 1), (1,)], [(1, 1, 1)])
@@ -240,15 +259,18 @@ class OctalCode(TakeAndBreak):
     code: str
     digits: tuple[int, ...] = field(init=False, repr=False)
     unequal: bool = field(default=False, init=False, repr=False)
+    repeated: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        head, point, tail = self.code.partition(".") if isinstance(self.code, str) else ("", "", "")
-        bare = head.upper() in ("4", "8", "C")  # 4 is 4.0
-        if not (bare or (head in ("", "0") and tail)) or bool(point) != bool(tail) or set(tail) - set(hexdigits):
+        written = _CODE.fullmatch(self.code) if isinstance(self.code, str) else None
+        if written is None:
             raise UsageError(
                 f"code must be an octal code such as 0.77, or a hexadecimal code such as 0.3F or 8.08, got {short_repr(self.code)}"
             )
-        object.__setattr__(self, "digits", (int(head or "0", 16), *(int(digit, 16) for digit in tail)))
+        head, *tails = written[1] or written[4] or "0", written[2] or "", written[3] or ""
+        digits, repeated = (tuple(int(digit, 16) for digit in tail) for tail in tails)
+        object.__setattr__(self, "digits", (int(head, 16), *digits))
+        object.__setattr__(self, "repeated", repeated)
 
     def describe(self) -> str:
         """The code."""
@@ -293,6 +315,39 @@ class SubtractionRule(HeapRule):
     def proof_length(self, preperiod: int, period: int) -> int:
         """A value depends on the max(take) values before it, so that a repetition of that length proves the period."""
         return preperiod + period + max(self.take)
+
+
+@dataclass(frozen=True)
+class AllBut(TakeAndBreak):
+    """Take any number of counters from a heap but those of a subtraction rule.
+
+    >>> extended_values(AllBut(SubtractionRule((2, 3))), 12)
+    (array([0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5]), Period(preperiod=0, length=4, saltus=2))
+    """
+
+    rule: SubtractionRule
+    digits: tuple[int, ...] = field(init=False, repr=False)
+    unequal, repeated = False, (3,)
+
+    def __post_init__(self) -> None:
+        most = integer("take", max(self.rule.take), 1, _MOST_BUT)
+        object.__setattr__(self, "digits", (0, *(3 * (take not in self.rule.take) for take in range(1, most + 1))))
+
+    def describe(self) -> str:
+        """The numbers that may not be taken."""
+        return f"all but {self.rule.describe()}"
+
+    __str__ = describe
+
+
+def parse_takes(text: str) -> tuple[int, ...] | AllBut:
+    """Return integers such as 1,2,3 or 1-3, or the rule of all but these; ValueError where the text names none.
+
+    >>> parse_takes("1-3"), str(parse_takes("all but 2,3"))
+    ((1, 2, 3), 'all but 2, 3')
+    """
+    takes = parse_integers(text.removeprefix("all but "))
+    return AllBut(SubtractionRule(takes)) if text.startswith("all but ") else takes
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,7 @@ from gpu_nim.counting.family import Family
 from gpu_nim.counting.ranges import Range, limbs_needed, seconds_for, seconds_for_value, with_checked_sum
 from gpu_nim.counting.reductions import MAX_RECORDS, Reduced, Reduction, Result, ValueScan, reduce_range, scans
 from gpu_nim.jobs.clusters import Cluster, cluster
-from gpu_nim.model.arguments import (
-    Exclusions,
-    IntLike,
-    argument,
-    check_options,
-    given_fields,
-    integer,
-    items,
-    short_repr,
-    size_text,
-)
+from gpu_nim.model.arguments import IntLike, argument, check_options, given_fields, integer, items, short_repr, size_text
 from gpu_nim.model.arrays import to_integers
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.notebook_repr import Plan
@@ -59,7 +49,7 @@ Task: TypeAlias = tuple[Callable[..., "Work"], tuple[Any, ...], str, tuple[int, 
 Work: TypeAlias = Range | ValueScan | Enumeration
 
 _OF_FAMILIES = ("reduce", "method", "device", "scheduler", "workers")
-_EXCLUDES: Exclusions = {
+_EXCLUDES = {
     "reduce": ("device", "method", "out"),
     "device": ("method", "scheduler", "workers", "out"),
     "scheduler": ("workers",),
