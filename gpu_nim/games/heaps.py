@@ -270,7 +270,7 @@ class OctalCode(TakeAndBreak):
         head, *tails = written[1] or written[4] or "0", written[2] or "", written[3] or ""
         digits, repeated = (tuple(int(digit, 16) for digit in tail) for tail in tails)
         object.__setattr__(self, "digits", (int(head, 16), *digits))
-        object.__setattr__(self, "repeated", repeated)
+        object.__setattr__(self, "repeated", repeated if any(repeated) else ())
 
     def describe(self) -> str:
         """The code."""
