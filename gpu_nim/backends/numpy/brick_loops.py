@@ -98,7 +98,7 @@ def _ones(_: Any, word: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
-    return types.uint64(types.uint64), code
+    return types.int64(types.uint64), code
 
 
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -299,7 +299,7 @@ def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any,
                     checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
             births += far * layout.order
             checksum += total * np.uint64(layout.order)
-            room += np.int64(_ones(np.uint64(reached)))
+            room += _ones(np.uint64(reached))
     return births, checksum, room
 
 
