@@ -16,7 +16,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 def test_the_tables_satisfy_the_conjecture(automaton: str, largest: float) -> None:
     population = tabled(automaton)
     last = (len(population) - 1) // 2
-    assert last == (4096 if automaton == "edge" else 2048)
+    assert last == 4096
     quotients = [abs(population[2 * n] - 8 * population[n]) / n**2.5 for n in range(32, last + 1)]
     assert round(max(quotients), 3) == largest
 

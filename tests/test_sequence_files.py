@@ -96,7 +96,7 @@ def test_a_store_of_exchanged_chunks_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"GiB, .* are free there"):
+    with pytest.raises(FileError, match=r"TiB, .* are free there"):
         write(tmp_path / "t.npy", stop=2**60)
 
 
