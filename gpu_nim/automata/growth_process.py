@@ -29,7 +29,7 @@ from gpu_nim.model.process import require_memory
 from gpu_nim.model.rule import Rule
 
 # A batch lasts between these: long enough that its overhead is small, short enough that progress shows and Ctrl-C takes effect.
-_SHORT, _LONG = 0.03, 0.15
+_SHORT, _LONG = 0.1, 0.5
 _BATCH = 1 << 18  # cells of some generations that are wanted at a time
 _TESTED = 127  # generations whose cells are checked against the theorem even with cells=False: a few times 10,000
 _TOUCHED_BYTES = 200  # of the general engine, for a touched cell: its table twice while it doubles, and a step's arrays

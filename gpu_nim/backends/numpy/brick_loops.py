@@ -9,6 +9,9 @@ Touches by a mask M are E = E & ~M | M & ~O, then O |= M. So when all touches ar
 Bytes. A newborn of edge moves 2.75 masks, into words that its neighbours in the brick mostly move too. E is kept for three slabs a
 thread, which caches hold; so of each brick in reach 32 bytes are read and written.
 
+Counting. The newborns of a generation are counted when they touch, each being read then anyway: so `grow` returns the births of
+the generation that it grows from, and `count` those of the last one.
+
 Threads. A run of slabs is one piece of work: `grow` touches in it what the newborns of the run and of both slabs beside it touch
 there, slab by slab, and decides the cells of a slab as soon as the one above it is done. Threads take the next run from a counter,
 and write nothing else but a part of the new list that they reserve.
@@ -29,7 +32,6 @@ from gpu_nim.backends.shared.bricks import Walls
 from gpu_nim.model.digest import FINALIZER
 
 _ONE, _SIX = np.uint64(1), np.uint64(6)
-_ALL = np.uint32((1 << 27) - 1)  # a brick and all around it, as `Masks.reach` has them
 _AHEAD = np.uint64(3)  # bricks of a list whose lines are prefetched
 _FACTORS = tuple((np.uint64(shift), np.uint64(factor)) for shift, factor in FINALIZER)
 
@@ -89,16 +91,6 @@ def _lowest(_: Any, word: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), code
-
-
-@intrinsic
-def _ones(_: Any, word: Any) -> Any:
-    """The number of bits of a word that are set."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.int64(types.uint64), code
 
 
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -167,11 +159,10 @@ def _touch(table: Any, once: Any, word: Any, scratch: Any, mask: Any) -> None:
 
 
 @compiled
-def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, distances: Any, place: Any) -> Any:
-    """Touch what a newborn near walls touches in some slabs; return the bricks touched, as `Masks.reach` has them."""
+def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, kind: int, place: Any) -> Any:
+    """Touch what a newborn near walls, of some class, touches in some slabs; return the bricks, as `Masks.reach` has them."""
     layout, walls, reached = growth.layout, growth.walls, np.uint32(0)
     logs, site = layout.logs, layout.site[place]
-    kind = _class(layout, walls, *distances, place)
     for touch in walls.touches[walls.first[kind] : walls.first[kind + 1]]:
         x, y, z = site[0] + touch[0], site[1] + touch[1], site[2] + touch[2]
         dx, dy, dz = (x >> logs[0]) + 1, (y >> logs[1]) + 1, (z >> logs[2]) + 1
@@ -186,10 +177,15 @@ def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, distan
 
 
 @compiled
-def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> None:
-    """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched."""
+def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> tuple[int, Any]:
+    """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched.
+
+    Return how many newborns there are in all orbits, and their checksum: of those alone that touch, where its own slab is not among
+    several.
+    """
     layout, masks, walls, table = growth.layout, growth.masks, growth.walls, growth.table
     words, columns, low, last = np.uint64(layout.words), layout.columns, (1 << layout.shift) - 1, walls.last
+    mixing, births, checksum = layout.mixing, 0, np.uint64(0)
     first, reach, face = masks.first[sides], masks.reach[sides], masks.face[sides]
     once, touched, found, counts = scratch.once, scratch.touched, scratch.found, scratch.counts
     numbers, base, near = np.empty(9, np.uint64), np.empty(9, np.uint64), np.empty(9, np.uint64)
@@ -213,25 +209,35 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: 
                 number, column = columns[np.uint64(slab + dx), np.uint64(y + dy)] + z - 1, np.uint64(3 * dx + dy)
                 numbers[column] = np.uint64(number + apart[dx])
                 base[column], near[column] = np.uint64(number) * words, numbers[column] * words
-        distances = u, v, w = _apart(walls, slab, y, z)
+        u, v, w = _apart(walls, slab, y, z)
         beside = u < last[0] or v < last[1] or w < last[2]
-        reached = np.uint32(0)
+        corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
+        corner += np.uint64(y << layout.logs[1]) * mixing[1] + np.uint64(z << layout.logs[2]) * mixing[2]
+        far, total, reached = 0, np.uint64(0), np.uint32(0)
         for k in range(words):
             left = old.born[slot, k] & face[k]
             if beside and left:
                 walled = left & _near(walls, u, v, w, k)
                 left ^= walled
                 while walled:
-                    reached |= _reflect(growth, once, sides, base, near, distances, k << _SIX | _lowest(walled))
+                    place = k << _SIX | _lowest(walled)
                     walled &= walled - _ONE
+                    kind = _class(layout, walls, u, v, w, place)
+                    births += walls.orbit[kind]
+                    checksum += _finalized(corner + layout.mixed[place]) * np.uint64(walls.orbit[kind])
+                    reached |= _reflect(growth, once, sides, base, near, kind, place)
             while left:
                 place = k << _SIX | _lowest(left)
                 left &= left - _ONE
+                far += 1
+                total += _finalized(corner + layout.mixed[place])
                 reached |= reach[place]
                 for entry in range(np.uint64(first[place]), np.uint64(first[place + _ONE])):
                     target = masks.target[entry]
                     column, word = target & np.uint64(15), target >> np.uint64(4)
                     _touch(table, once, base[column] + word, near[column] + word, masks.mask[entry])
+        births += far * layout.order
+        checksum += total * np.uint64(layout.order)
         while reached:
             bit = _lowest(np.uint64(reached))
             reached &= reached - np.uint32(1)
@@ -243,6 +249,7 @@ def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: 
                 into = (np.uint64(slab) + dx) % np.uint64(3)
                 found[into, counts[into]] = (y + np.int64(dy) - 1) << layout.shift | z + np.int64(dz) - 1
                 counts[into] += 1
+    return births, checksum
 
 
 @compiled
@@ -267,40 +274,14 @@ def _settle(growth: Growth, slab: int, scratch: Scratch, new: List, slot: int) -
 
 
 @compiled
-def count(growth: Growth, lists: List, start: int, stop: int) -> tuple[int, Any, int]:
-    """Count the newborns of some slabs, orbit by orbit, their checksum, and how many bricks those of each brick reach, at most."""
-    layout, walls, reach = growth.layout, growth.walls, growth.masks.reach[7]
-    last, mixing, low = walls.last, layout.mixing, (1 << layout.shift) - 1
-    births, checksum, room = 0, np.uint64(0), 0
-    for slab in range(start, stop):
-        for slot in range(lists.slots[0, slab + 1, 0], lists.slots[0, slab + 1, 1]):
-            y, z = lists.bricks[slot] >> layout.shift, lists.bricks[slot] & low
-            u, v, w = _apart(walls, slab, y, z)
-            beside = u < last[0] or v < last[1] or w < last[2]
-            corner = mixing[3] + np.uint64(slab << layout.logs[0]) * mixing[0]
-            corner += np.uint64(y << layout.logs[1]) * mixing[1] + np.uint64(z << layout.logs[2]) * mixing[2]
-            far, total, reached = 0, np.uint64(0), np.uint32(0)
-            for k in range(np.uint64(layout.words)):
-                left = lists.born[slot, k]
-                near = left & _near(walls, u, v, w, k) if beside else np.uint64(0)
-                left ^= near
-                while left:
-                    place = k << _SIX | _lowest(left)
-                    total += _finalized(corner + layout.mixed[place])
-                    reached |= reach[place]
-                    left &= left - _ONE
-                    far += 1
-                reached |= _ALL if near else np.uint32(0)
-                while near:
-                    place = k << _SIX | _lowest(near)
-                    near &= near - _ONE
-                    size = walls.orbit[_class(layout, walls, u, v, w, place)]
-                    births += size
-                    checksum += _finalized(corner + layout.mixed[place]) * np.uint64(size)
-            births += far * layout.order
-            checksum += total * np.uint64(layout.order)
-            room += _ones(np.uint64(reached))
-    return births, checksum, room
+def count(growth: Growth, last: List, scratch: Scratch) -> tuple[int, Any]:
+    """Return the births of all slabs of a list, orbit by orbit, and their checksum."""
+    births, checksum = 0, np.uint64(0)
+    for slab in range(last.slots.shape[1] - 2):
+        some, mixed = _push(growth, last, 0, slab, 0, scratch)
+        births += some
+        checksum += mixed
+    return births, checksum
 
 
 @compiled
@@ -312,34 +293,33 @@ def _finalized(mix: Any) -> Any:
 
 
 @compiled
-def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any, int]:
-    """Grow run after run of slabs, as the counter says, until none is left; return what `count` does.
+def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any]:
+    """Grow run after run of slabs, as the counter says, until none is left; return what `count` does of their newborns so far.
 
     Args:
         growth: the growth.
         old: the last list.
-        new: the list to make, with room for the bricks that the newborns can reach.
+        new: the list to make, with room for the bricks around those of the last one.
         counters: the next run, and the next free slot, of all threads; int64 of shape (2,).
         runs: the first slab of each run, and the slab after it; int64 of shape (runs, 2).
         scratch: of the thread.
     """
-    births, checksum, room = 0, np.uint64(0), 0
+    births, checksum = 0, np.uint64(0)
     while True:
         run = _fetch_add(counters, np.uint64(0), 1)
         if run >= len(runs):
-            return births, checksum, room
+            return births, checksum
         start, stop = runs[run]
         for slab in range(start - 1, stop + 1):
             # Newborns of both slabs beside the run touch in it, too; none of them outside of it.
             sides = 7 & -(1 << max(0, start + 1 - slab)) & (1 << min(3, stop + 1 - slab)) - 1
             for part in range(2):
                 if old.slots[part, slab + 1, 0] < old.slots[part, slab + 1, 1]:
-                    _push(growth, old, part, slab, sides, scratch)
+                    some, mixed = _push(growth, old, part, slab, sides, scratch)
+                    if start <= slab < stop:
+                        births += some
+                        checksum += mixed
             found = scratch.counts[slab % 3]
             if found:
                 done, slot = slab - 1, _fetch_add(counters, np.uint64(1), found)
                 new.slots[0, slab, 0], new.slots[0, slab, 1] = slot, _settle(growth, done, scratch, new, slot)
-                some, mixed, reached = count(growth, new, done, slab)
-                births += some
-                checksum += mixed
-                room += reached

@@ -16,7 +16,8 @@ from gpu_nim.model.process import cores
 
 #: The bricks that a list has room for at first.
 SLOTS = 1 << 10
-_LISTED = 1000  # measured: lists have room for the bricks of so many generations at most, if each had the same share
+_AROUND = 3  # bricks along an axis that the newborns of one touch
+_LISTED = 100  # measured, and a quarter: the times that a generation's listed bricks are its share of all, at most
 
 
 class Layout(NamedTuple):
@@ -57,7 +58,8 @@ class Masks(NamedTuple):
         target: its word, counted from the line of the brick at z - 1, above four bits for the brick's x and y, 3 (dx + 1) + dy + 1;
             uint64 of shape (masks,).
         reach: the bricks that each place touches, bit 9 (dx + 1) + 3 (dy + 1) + dz + 1 for each; uint32 of shape (8, places).
-        face: the places that touch anything there, uint64 of shape (8, words).
+        face: the places that touch anything there; all of them where a slab's own newborns are counted, by the slab itself among
+            others or by none; uint64 of shape (8, words).
     """
 
     first: Any
@@ -70,10 +72,16 @@ class Masks(NamedTuple):
 def required_bytes(bricks: Bricks) -> int:
     """Return the planned bytes of the growth: numba, touched cells, columns, three slabs a thread, lists as large as measured."""
     brick = 8 * bricks.words
-    lists = 2 * (brick + 8) * (min(bricks.count, _LISTED * bricks.count // (bricks.last + 1)) + SLOTS)
+    lists = 2 * (brick + 8) * (room(bricks, _LISTED * bricks.count // (bricks.last + 1)) + SLOTS)
     scratch = 3 * (brick + 9) * bricks.largest * cores()
     columns = (8 + COLUMN_BYTES) * (bricks.slabs + 2) * (bricks.wide + 2) + 72 * (bricks.slabs + 2)
     return LOADED_BYTES + brick * bricks.count + lists + scratch + columns
+
+
+def room(bricks: Bricks, listed: int) -> int:
+    """Return how many bricks a list needs room for, after one of so many."""
+    around: int = _AROUND**bricks.rule.dimension
+    return min(bricks.count, listed * around)
 
 
 def layout(bricks: Bricks) -> Layout:
@@ -109,4 +117,5 @@ def masks(bricks: Bricks) -> Masks:
     stops = np.cumsum(sizes).reshape(sizes.shape)
     first = np.column_stack((stops[:, 0] - sizes[:, 0], stops)).astype(np.uint32)
     entries = np.nonzero(chosen)[1]
-    return Masks(first, mask[entries], (keys[entries] & 0xFFFF).astype(np.uint64), reach, packed(reach != 0))
+    face = packed((reach != 0) | (slabs & 2 != 0) | (slabs == 0))
+    return Masks(first, mask[entries], (keys[entries] & 0xFFFF).astype(np.uint64), reach, face)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, grow
-from gpu_nim.backends.numpy.brick_tables import SLOTS, layout, masks
+from gpu_nim.backends.numpy.brick_tables import SLOTS, layout, masks, room
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
 from gpu_nim.backends.shared.bricks import bits, unpacked, walls
@@ -17,7 +17,6 @@ from gpu_nim.model.rule import Cells
 
 _FEW = 1 << 8  # bricks that one thread grows sooner than several do
 _RUNS = 4  # of slabs, for each thread
-_AROUND = 27  # bricks that a brick's newborns can touch
 
 
 class CompiledEngine(ExactlyOneEngine):
@@ -29,8 +28,6 @@ class CompiledEngine(ExactlyOneEngine):
     >>> CompiledEngine(Bricks(square, 10)).advance(6).births.tolist()  # A147582
     [1, 4, 4, 12, 4, 12, 12]
     """
-
-    _counted: list[int]
 
     def _allocate(self, threads: int) -> None:
         bricks = self._bricks
@@ -62,7 +59,6 @@ class CompiledEngine(ExactlyOneEngine):
         self._put_back(self._bricks.number(positions), words)
         self._put(0, positions, words)
         self._put(1, positions[:0], words[:0])
-        self._recount()
 
     def _put(self, part: int, positions: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
         """Make a part of the last list of bricks in lexicographic order, the second one behind the first."""
@@ -75,27 +71,28 @@ class CompiledEngine(ExactlyOneEngine):
         self._last = List(np.concatenate((held[:first], listed)), np.concatenate((born[:first], words)), slots)
 
     def _step(self) -> None:
+        self._counted_step()
+
+    def _counted_step(self) -> tuple[int, int]:
         if self._ranks.size > 1:
             self._exchange()
-        received = int(np.diff(self._last.slots[1]).sum())
-        most = self._bricks.count
-        needed = min(self._counted[2] + _AROUND * received, most)
-        if needed > len(self._next.bricks):
-            self._next = self._list(min(needed + needed // 4, most))
+        listed = int(np.diff(self._last.slots).sum())
+        if room(self._bricks, listed) > len(self._next.bricks):
+            self._next = self._list(room(self._bricks, listed + listed // 4))
         self._next.slots[:] = 0
         threads = len(self._scratches) if self._last.slots.max() >= _FEW else 1
         counters, runs = np.zeros(2, np.int64), self._runs(threads) if threads > 1 else self._whole
 
-        def grown(thread: int) -> tuple[int, int, int]:
-            counts: tuple[int, int, int] = grow(self._growth, self._last, self._next, counters, runs, self._scratches[thread])
+        def grown(thread: int) -> tuple[int, int]:
+            counts: tuple[int, int] = grow(self._growth, self._last, self._next, counters, runs, self._scratches[thread])
             return counts
 
         others = [self._pool.submit(grown, thread) for thread in range(1, threads)] if self._pool else []
-        self._counted = [sum(map(int, part)) for part in zip(grown(0), *(other.result() for other in others), strict=True)]
+        counted = [grown(0), *(other.result() for other in others)]
         self._last, self._next = self._next, self._last
         if self.rule.universe is not None:
             self._leave_out()
-            self._recount()
+        return sum(births for births, _ in counted), sum(int(checksum) for _, checksum in counted) % 2**64
 
     def _runs(self, threads: int) -> NDArray[np.int64]:
         """Return runs of the rank's slabs with about equally many listed bricks, first and stop, shape (runs, 2)."""
@@ -105,9 +102,6 @@ class CompiledEngine(ExactlyOneEngine):
         cuts = np.unique(np.concatenate(([0], np.searchsorted(listed, shares) + 1, ends, [len(owned)])))
         runs: NDArray[np.int64] = np.stack((cuts[:-1], cuts[1:]), axis=1)[owned[cuts[:-1]]]
         return runs
-
-    def _recount(self) -> None:
-        self._counted = list(map(int, count(self._growth, self._last, 0, self._bricks.slabs)))
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that touch cells of this one's slabs."""
@@ -140,8 +134,8 @@ class CompiledEngine(ExactlyOneEngine):
         return self._bricks.cells_of(positions, self._last.born[slots])
 
     def _count_and_checksum(self) -> tuple[int, int]:
-        births, mixed, _ = self._counted
-        return births, mixed % 2**64
+        births, checksum = count(self._growth, self._last, self._scratches[0])
+        return births, int(checksum)
 
     def _section(self, axis: int, value: int) -> int:
         bricks = self._bricks

@@ -115,24 +115,26 @@ class GrowthEngine(ABC):
 
 
 class SteppedEngine(GrowthEngine):
-    """A growth whose generations are single steps, each counted when it is done."""
+    """A growth whose generations are single steps."""
 
     def advance(self, to: int, *, cells: bool = False, section: Section | None = None) -> Batch:
         """Grow through generation `to`, a step a generation."""
         self._check(to, section)
         reports = np.zeros((to - self.generation, 3), np.uint64)
         grown: list[Cells] = []
-        for report in reports:
+        for index, report in enumerate(reports):
             if self.generation < 0:
                 self._set_newborns(self._seeds())
+            elif index:
+                reports[index - 1, :2] = self._counted_step()
             else:
                 self._step()
             self.generation += 1
-            report[:2] = self._count_and_checksum()
             if section is not None:
                 report[2] = self._section(*section)
             if cells:
                 grown.append(self._cells())
+        reports[-1, :2] = self._count_and_checksum()
         return self._summed(reports, grown if cells else None, section)
 
     @abstractmethod
@@ -146,6 +148,12 @@ class SteppedEngine(GrowthEngine):
     @abstractmethod
     def _step(self) -> None:
         """Grow one generation from the last one."""
+
+    def _counted_step(self) -> tuple[int, int]:
+        """Grow one generation, and return what `_count_and_checksum` says of the one before."""
+        counted = self._count_and_checksum()
+        self._step()
+        return counted
 
     @abstractmethod
     def _count_and_checksum(self) -> tuple[int, int]:
