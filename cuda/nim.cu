@@ -22,7 +22,8 @@
 // Bytes.  A launch reads each word of the tiles that are not empty 1.5 times (from cache, mostly) and writes it once, for up to 32
 // generations: half a byte a word and generation.  A step costs two integer operations for each half of a word, a funnel shift and
 // a three-input logic operation.  A cell that is born costs a mix; the warp's cells are dealt out to its lanes for that, since those
-// of one generation lie in few of its rows.
+// of one generation lie in few of its rows.  Where few tiles are listed, a launch takes as long as one tile: 2^SHARES warps grow the
+// same tile then, and each counts every 2^SHARES-th generation.
 #include "common.cuh"
 
 namespace {
@@ -34,6 +35,7 @@ constexpr u32 OWNED = 32 * ROWS - REACH;           // rows that a tile owns
 constexpr u32 THREADS = 128;
 constexpr u32 FIELD = 24;                          // bits of a coordinate in a cell's key
 constexpr u32 DEALT = 512;                         // cells of a generation that a warp deals out at a time
+constexpr u32 SHARES = 2;                          // log2 of the warps a tile, where there are so many for each
 
 // A tile of the plane as one lane sees it.
 struct Tile {
@@ -220,9 +222,12 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __rest
     u16* const dealt = dealt_by_warp[threadIdx.x >> 5];  // of each cell, its row and its column in the tile
     const u32 lane = threadIdx.x & 31u, across = tiles_across(row_words), listed = lengths[generation];
     const List next{takes_tiles, lengths, entered, generation + steps};
-    for (u64 i = global_thread() >> 5; i < listed; i += global_threads() >> 5) {
-        Tile tile(tiles[i], across);
-        const bool stale = __ballot_sync(FULL_WARP, lane == 0 && filled_to[tile.number] != 0) != 0;
+    const u64 warps = global_threads() >> 5;
+    const u32 shares = static_cast<u64>(listed) << SHARES <= warps ? SHARES : 0, others = (1u << shares) - 1;
+    for (u64 i = global_thread() >> 5; i >> shares < listed; i += warps) {
+        Tile tile(tiles[i >> shares], across);
+        const u32 share = static_cast<u32>(i) & others;  // share 0 writes the tile, the others only count
+        const bool stale = __ballot_sync(FULL_WARP, lane == 0 && share == 0 && filled_to[tile.number] != 0) != 0;
         const u32 held = tile.held(filled_from, across);
         if (held == 0 && !stale) continue;
         if (held != 0) {
@@ -231,7 +236,7 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __rest
             u64 my_births = 0, my_checksum = 0;        // lane g keeps those of step g
             for (u32 g = 0; g < steps; ++g) {
                 tile.step();
-                if (!tile.alive()) continue;
+                if ((g & others) != share || !tile.alive()) continue;
                 const u64 origin = corner + up * (generation + 1 + g);
                 const u32 mine = tile.count(), last = prefix_sum(mine), cells = __shfl_sync(FULL_WARP, last, 31);
                 u64 sum = 0;
@@ -260,6 +265,7 @@ nim_advance(const u64* __restrict__ from, u64* __restrict__ to, const u8* __rest
         } else {
             tile.clear();
         }
+        if (share != 0) continue;
         const u32 holders = tile.holders();
         if (holders != 0 || stale) tile.store(to, rows, row_words);
         if (lane == 0) filled_to[tile.number] = holders != 0;

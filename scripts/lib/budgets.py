@@ -67,7 +67,7 @@ BUDGETS: dict[str, Budget] = {
     "general_decide": Budget(registers=28, blocks=4, loop=(60, 60), turn=(30, 25)),
     "general_enter": Budget(registers=24, blocks=4, loop=(80, 70), turn=(25, 20)),
     "general_survey": Budget(registers=64, blocks=4, loop=(850, 850), turn=(15, 15)),
-    "nim_advance": Budget(registers=96, blocks=5, loop=(1790, 1720), turn=(75, 100)),
+    "nim_advance": Budget(registers=96, blocks=5, loop=(1790, 1720), turn=(90, 105)),
     "nim_cells": Budget(registers=96, blocks=5, loop=(1860, 1830), turn=(70, 60)),
     "trace_nim": Budget(registers=96, blocks=5, loop=(360, 320), turn=(210, 190)),
     "trace_bricks": Budget(registers=96, blocks=5, loop=(260, 240), turn=(235, 220)),

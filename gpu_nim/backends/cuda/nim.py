@@ -21,6 +21,7 @@ _CONSTANTS = read_constants("nim.cu")
 _REACH = _CONSTANTS["REACH"]  # generations a launch
 _OWNED, _WORDS = _CONSTANTS["OWNED"], _CONSTANTS["WORDS"]  # rows and words of a tile
 _FIELD = _CONSTANTS["FIELD"]  # bits of a coordinate in a cell's key
+_SHARES = _CONSTANTS["SHARES"]  # log2 of the warps a tile
 
 
 def device_bytes(last: int) -> int:
@@ -144,8 +145,8 @@ class NimEngine(GrowthEngine):
             array[:1].set(np.ones(1, array.dtype))
 
     def _grid(self, launch: Launch) -> int:
-        """A warp for each tile, as far as they run at once."""
-        return launch.blocks(32 * len(self._entered))
+        """Several warps for each tile, as far as they run at once."""
+        return launch.blocks(32 * len(self._entered) << _SHARES)
 
     def _cells(self, shape: dict[str, int]) -> NDArray[np.int32]:
         """Return the newborns of the launch just made, shape (sum of births, 3)."""
