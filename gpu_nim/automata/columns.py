@@ -5,8 +5,6 @@ a class decorated with `COLUMNS.add`: its name and summary, what it keeps of eac
 `ColumnRecorder` records those of one growth.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -5,8 +5,6 @@ catalogue's. A growth that mirrors map to itself is held in the part between
 them, the cells without a negative coordinate: a cell beside a mirror is touched by the images of the cells before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product

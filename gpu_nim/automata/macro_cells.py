@@ -1,7 +1,5 @@
 """Growth by macro-cells: any generation of a growth that repeats itself, without growing those before it one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain, count, pairwise

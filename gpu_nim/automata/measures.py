@@ -1,7 +1,5 @@
 """What a growth is measured by beside its births: the boxes that its cells lie in, and the earliest generation of a cell."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from itertools import product

@@ -7,8 +7,6 @@ polynomials in the low digits of the index while the high ones are fixed: a row 
 polynomial.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import comb

@@ -17,8 +17,6 @@ also follows from the characters of (Z/2)^m: the nim-sum is 0 where their mean i
 to r_j, up to its sign, over 0, ..., n.) Digits equal to the one below them have the same r.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from math import comb

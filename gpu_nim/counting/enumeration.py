@@ -4,8 +4,6 @@ This verifies the formulas exhaustively within its range. It uses only Bouton's 
 nim-sum of the others [NF, Corollary 5].
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 A new family is one class decorated with `FAMILIES.add`; the command line and `gpu_nim.count` then take its name.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from gpu_nim.counting import closed_forms

@@ -4,8 +4,6 @@ Python multiplies n digits in n^1.58 steps, FLINT in about n log n: from a milli
 Results are the same, and no integer of FLINT leaves this package.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Values at consecutive indices: exact, in chunks, on either backend."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Iterator

@@ -18,8 +18,6 @@ The states are mapped to memory. Rank 0 reads all of them once, to compare the c
 rank owns.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Work is divided into self-contained chunks of some seconds that can be repeated;
 worker. Results are returned in the order of the chunks, so they do not depend on the distribution.
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 from collections import deque

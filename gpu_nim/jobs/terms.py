@@ -1,7 +1,5 @@
 """Terms to guess from: of a family, an OEIS entry, an automaton or a file, found by the name alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Checks of what is named: statements of the papers, the file of a growth, or a b-file. Each has a result, which holds or not."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext

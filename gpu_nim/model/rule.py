@@ -5,8 +5,6 @@ A `Rule` is plain data. Generation 0 is the seeds. A cell that is alive touches 
 it is in `births`. Cells never die. Every engine, on every backend, grows from a `Rule` alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

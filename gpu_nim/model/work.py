@@ -3,8 +3,6 @@
 The library itself shows no progress bars.
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -14,8 +14,6 @@ value, whose n follow each other; some formats hold sequences alone. What is rea
 A format of text is written in pieces, which can also be printed: the forms of `gpunim count --format`.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -13,8 +13,6 @@ on the device where the communicator takes its buffers, and otherwise pass throu
 `Launcher.start_copy_to_host` copies to and CuPy's `asarray` copies from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -4,8 +4,6 @@ A generation is three launches, to touch, to decide and to survey, and one wait:
 and born before it can reserve memory for the next.  Launches are bound again when the table or the lists have grown, which is rare.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

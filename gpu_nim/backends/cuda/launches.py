@@ -1,7 +1,5 @@
 """Launches: a kernel's arguments are compared with its signature once, and loops change only scalars."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence

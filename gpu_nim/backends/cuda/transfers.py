@@ -4,8 +4,6 @@ A table is copied to the host by pieces: one into page-locked memory while kerne
 send to each other go directly where the communicator takes them, else by the host.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Any

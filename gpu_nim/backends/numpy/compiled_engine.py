@@ -1,7 +1,5 @@
 """Exactly-one growth by compiled loops on all cores: a bit a cell, with numba (`gpu_nim.backends.numpy.brick_loops`)."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

@@ -22,8 +22,6 @@ not own.
 Cells outside of the universe are touched like others, and discarded when they would be born: once each, being decided by then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

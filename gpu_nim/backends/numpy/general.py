@@ -6,8 +6,6 @@ whose number has changed. A cell that was touched and not born stays in the tabl
 fast paths are compared with this engine, which uses neither symmetry nor parity.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -11,8 +11,6 @@ cells before it, so that no cell behind it is kept.
 W. Gosper, "Exploiting regularities in large cellular spaces", Physica D 10 (1984) 75-80.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """The tracer's loops that numba compiles, a ray at a time: what `cuda/trace.cu` computes, in the same order, to the last bit."""
 
-from __future__ import annotations
-
 from math import floor, frexp, inf
 from typing import Any, NamedTuple
 

@@ -7,8 +7,6 @@ which anything was touched (`gpu_nim.backends.shared.bricks`): `bricks` has thei
 and any number of ranks on either backend resumes from the whole.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
