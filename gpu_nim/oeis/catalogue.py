@@ -284,8 +284,7 @@ def _largest(game: str, size: int, coordinates: Sequence[int], progress: OnStep,
     from gpu_nim.games.solve import solve  # which counts of Nim would load for nothing
 
     positions = solve(game, size, progress=progress, **parameters).p_positions
-    counts: list[int] = np.bincount(positions[:, coordinates].max(axis=1), minlength=size + 1).tolist()
-    return counts
+    return np.bincount(positions[:, coordinates].max(axis=1), minlength=size + 1).tolist()
 
 
 def _chocolate(a: int) -> OeisEntry:

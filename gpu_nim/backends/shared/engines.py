@@ -206,13 +206,11 @@ class BrickEngine(GrowthEngine):
 
     def _own(self, representatives: Cells) -> Cells:
         """Return those of these cells that the rank owns."""
-        cells: Cells = representatives[self._bricks.owns(self._bricks.split(representatives)[0])]
-        return cells
+        return representatives[self._bricks.owns(self._bricks.split(representatives)[0])]
 
     def _cells(self) -> Cells:
         # Unfolding sorts, and short integers are sorted several times faster.
-        cells: Cells = self.rule.symmetry.unfold(self.newborns.astype(self._dtype)).astype(self._cell_dtype, copy=False)
-        return cells
+        return self.rule.symmetry.unfold(self.newborns.astype(self._dtype)).astype(self._cell_dtype, copy=False)
 
     @property
     @abstractmethod
@@ -257,8 +255,7 @@ class Keys:
 
     def encode(self, cells: Cells) -> NDArray[np.int64]:
         """Return the keys of cells (N, dimension)."""
-        keys: NDArray[np.int64] = (cells - self.origin) @ self.strides
-        return keys
+        return (cells - self.origin) @ self.strides
 
     def decode(self, keys: Any, xp: ModuleType = np) -> Any:
         """Return the cells of keys, int64 of shape (N, dimension), in arrays of `xp` as the keys are."""

@@ -62,8 +62,7 @@ def parent_counts(positions: ArrayLike) -> NDArray[np.int64]:
     array([1, 2, 6])
     """
     array = _p_positions(positions)
-    counts: NDArray[np.int64] = _alike(array & -array).sum(axis=-1, dtype=np.int64)
-    return counts
+    return _alike(array & -array).sum(axis=-1, dtype=np.int64)
 
 
 def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
@@ -75,8 +74,7 @@ def child_counts(positions: ArrayLike) -> NDArray[np.int64]:
     array([1, 2, 6])
     """
     array = _p_positions(positions)
-    counts: NDArray[np.int64] = _alike(~array & (array + 1)).sum(axis=-1, dtype=np.int64)
-    return counts
+    return _alike(~array & (array + 1)).sum(axis=-1, dtype=np.int64)
 
 
 def parents_of(positions: ArrayLike) -> tuple[NDArray[np.int64], Positions]:
