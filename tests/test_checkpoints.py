@@ -47,7 +47,7 @@ def snapshots(automaton: object, generations: int, every: int, backend: Backend 
 def saved(folder: Path, automaton: object = "edge", generations: int = 40, every: int = 10) -> Checkpoints:
     """A folder with the checkpoints of an interrupted growth."""
     checkpoints = Checkpoints(folder)
-    checkpoints.begin()
+    checkpoints.folder.mkdir()
     for snapshot in snapshots(automaton, generations, every)[:-1]:
         checkpoints.save(snapshot)
     return checkpoints
@@ -66,7 +66,7 @@ def test_every_automaton_goes_on_on_either_backend(backend: Backend, tmp_path: P
     whole = grow(automaton, last, backend=NUMPY)  # type: ignore[arg-type]
     for number, (first, second) in enumerate({(backend, NUMPY), (NUMPY, backend)}):
         checkpoints = Checkpoints(tmp_path / str(number))
-        checkpoints.begin()
+        checkpoints.folder.mkdir()
         checkpoints.save(next(s for s in snapshots(automaton, 14, 7, first) if s.generation == 7))
         begun: list[Run] = []
         growth = grow(generations=last, backend=second, resume=tmp_path / str(number), on_begin=begun.append)
@@ -365,7 +365,7 @@ def test_a_snapshot_of_nothing_is_refused(tmp_path: Path) -> None:
     snapshot = growing.snapshot()
     del snapshot.state["newborns"]
     checkpoints = Checkpoints(tmp_path / "run")
-    checkpoints.begin()
+    checkpoints.folder.mkdir()
     checkpoints.save(snapshot)
     with pytest.raises(UsageError, match="whose state is damaged"):
         grow(generations=12, backend=NUMPY, resume=tmp_path / "run")

@@ -27,10 +27,10 @@ SOURCES = sorted((CHECKOUT / "gpu_nim").rglob("*.py"))
 
 @cache
 def distributions() -> list[str]:
-    """The second argument of every call of `missing` in gpunim that is written out, and the packages of exports."""
+    """The second arguments, where written out, of all calls of `missing` and `import_optional`, and the packages of exports."""
     nodes = (node for path in SOURCES for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     calls = (node for node in nodes if isinstance(node, ast.Call))
-    called = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "missing")
+    called = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("missing", "import_optional"))
     written = {ast.literal_eval(call.args[1]) for call in called if isinstance(call.args[1], ast.Constant)}
     return sorted(written.union(*(known.packages for known in EXPORTS.values())))
 

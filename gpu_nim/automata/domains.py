@@ -18,7 +18,6 @@ from gpu_nim.model.rule import Cell, Cells, Rule, Universe
 
 Box = tuple[Cell, Cell]
 """The corners of a box of cells, both included."""
-Fold = Callable[[Cells], Cells]
 
 
 def _sector(cells: Cells) -> Cells:
@@ -61,7 +60,7 @@ class Domain:
     """
 
     rule: Rule
-    fold: Fold | None = None
+    fold: Callable[[Cells], Cells] | None = None
 
     @property
     def in_orthant(self) -> bool:

@@ -15,7 +15,7 @@ from gpu_nim.automata.columns import Value, dtype_of
 from gpu_nim.model.arguments import IntLike, integer, short_repr, vectors
 from gpu_nim.model.arrays import cell_dtype
 from gpu_nim.model.digest import digest
-from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.errors import UsageError, import_optional
 from gpu_nim.model.notebook_repr import Plottable, dataset, html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.model.rule import Rule, Symmetry, axis_names
@@ -78,10 +78,7 @@ class Table(dict[str, NDArray[Any]]):
         >>> frame.density[7], frame.dtypes.astype(str).tolist()
         (np.float64(0.25), ['int64', 'float64'])
         """
-        try:
-            import pandas
-        except ImportError:
-            raise missing("a data frame needs pandas", "pandas") from None
+        pandas = import_optional("a data frame needs pandas", "pandas")
         return pandas.DataFrame(dict(self), pandas.RangeIndex(len(next(iter(self.values()))), name=self.header[0]))
 
     @property

@@ -12,7 +12,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.bench.harness import Contender, Work
-from gpu_nim.model.errors import missing
+from gpu_nim.model.errors import import_optional
 from gpu_nim.model.process import cores
 from gpu_nim.model.rule import Rule
 
@@ -90,11 +90,8 @@ def convolve(rule: Rule, generations: int, library: str = "scipy.ndimage", xp: A
     >>> convolve(find("nim").rule, 7)
     64
     """
-    try:
-        ndimage: Any = import_module(library)
-    except ImportError as error:
-        package = library.partition(".")[0]
-        raise missing(f"this convolution needs {package}", package) from error
+    package = library.partition(".")[0]
+    ndimage = import_optional(f"this convolution needs {package}", package, library)
     reach = rule.reach
     lower, upper = (np.array(bound) for bound in rule.box(generations))
     low = lower - reach

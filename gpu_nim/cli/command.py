@@ -16,8 +16,6 @@ from gpu_nim.model.arguments import arguments_written, parse_integer, parse_inte
 from gpu_nim.model.errors import close
 from gpu_nim.model.registry import one_of
 
-Listings = Mapping[str, Iterable[tuple[str, str]]]
-
 
 class Helpful(click.Command):
     """What commands and their group have in common.
@@ -34,7 +32,7 @@ class Helpful(click.Command):
         self,
         *args: Any,
         examples: Mapping[str, str],
-        listings: Callable[[], Listings] = dict,
+        listings: Callable[[], Mapping[str, Iterable[tuple[str, str]]]] = dict,
         options: Callable[[], list[click.Parameter]] = list,
         **extra: Any,
     ) -> None:

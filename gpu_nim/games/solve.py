@@ -14,14 +14,11 @@ from gpu_nim.model.arguments import IntLike, integer, short_repr
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
 
-#: What `solve` takes for a game.
-Solvable = InequalityGame | Ruleset | str
-
 _FIRST_SIZE = 15
 
 
 def solve(
-    game: Solvable,
+    game: InequalityGame | Ruleset | str,
     size: IntLike,
     *,
     grundy: bool = False,

@@ -51,7 +51,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class Checkpoints:
-    """A folder of checkpoints.  `begin` a new one or read the `latest`, then `save` from time to time.
+    """A folder of checkpoints: `held` while it is used, with the `latest` one to resume from, and to `save` to from time to time.
 
     Args:
         folder: the folder; on several machines each of them needs it.
@@ -77,9 +77,10 @@ class Checkpoints:
 
     @contextmanager
     def held(self, *, new: bool) -> Iterator[None]:
-        """Lock a folder, to `begin` or to resume.  FileError where another growth is using it."""
+        """Lock the folder, a new one or one to resume from.  FileError where another growth is using it."""
         if new:
-            self.begin()
+            with writing(self.folder):
+                self.folder.mkdir(exist_ok=True)
         elif not self._paths():
             raise FileError(f"cannot resume from {self.folder}: it holds no checkpoint")
         else:
@@ -95,7 +96,7 @@ class Checkpoints:
             raise FileError(f"{refusal}: {error.strerror or error}") from error
         with lock:
             if new:
-                self.begin()  # another growth may have run in between
+                self.require_new()  # another growth may have run in between
             yield
 
     def require_new(self) -> None:
@@ -108,12 +109,6 @@ class Checkpoints:
     def _refuse_link(self, what: str) -> None:
         if self.cells.is_symlink():
             raise FileError(f"cannot {what} {self.folder}: {self.cells} is a link to somewhere else")
-
-    def begin(self) -> None:
-        """Make the folder; UsageError where it already holds checkpoints, FileError where it cannot be written."""
-        self.require_new()
-        with writing(self.folder):
-            self.folder.mkdir(exist_ok=True)
 
     def latest(self, automaton: Automaton | None = None) -> Snapshot:
         """Return the newest snapshot that is intact.

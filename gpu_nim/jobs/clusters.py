@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import IntLike, argument, integer
-from gpu_nim.model.errors import BackendError, UsageError, message_of, missing
+from gpu_nim.model.errors import BackendError, UsageError, import_optional, message_of
 from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
 Chunk = TypeVar("Chunk")
@@ -78,10 +78,7 @@ def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpu
         raise UsageError("give either a scheduler's address or a number of workers")
     if workers is not None:
         workers = integer("workers", workers, 1, MOST_PROCESSES)
-    try:
-        dask, distributed = import_module("dask"), import_module("distributed")
-    except ImportError as error:
-        raise missing("more than one worker needs Dask", "distributed") from error
+    distributed, dask = import_optional("more than one worker needs Dask", "distributed"), import_module("dask")
     gc.collect()  # a client whose construction failed would, collected later, take a lock that one under construction holds
     settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
     with dask.config.set(settings), _silenced("distributed", "distributed.client"):
@@ -153,8 +150,6 @@ def _local(workers: int, gpus: bool) -> Any:
     }
     if not gpus:
         return import_module("distributed").LocalCluster(processes=True, **options)
-    try:
-        dask_cuda = import_module("dask_cuda")
-    except ImportError as error:
-        raise missing("workers on GPUs need dask-cuda", "dask-cuda", f", or count with {argument('backend')} numpy") from error
+    otherwise = f", or count with {argument('backend')} numpy"
+    dask_cuda = import_optional("workers on GPUs need dask-cuda", "dask-cuda", otherwise=otherwise)
     return dask_cuda.LocalCUDACluster(**options)

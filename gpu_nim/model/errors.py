@@ -18,8 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 #: How messages write arguments that they do not call by their names in Python (`gpu_nim.model.arguments.arguments_written`).
 WRITTEN: ContextVar[Mapping[str, str]] = ContextVar("written", default=MappingProxyType({}))
@@ -148,6 +150,21 @@ def missing(need: str, distribution: str, otherwise: str = "") -> MissingDepende
     if extra is None:
         return MissingDependency(f"{need}, which is not installed{otherwise}")
     return MissingDependency(f"{need}: install the extra {extra} ({installing(extra)}){otherwise}", extra)
+
+
+def import_optional(need: str, distribution: str, module: str = "", otherwise: str = "") -> Any:
+    """Return the module of an optional package; arguments as for `missing`, the error where it is not installed.
+
+    Args:
+        need: what needs which package, as a clause.
+        distribution: the name that the package is installed by.
+        module: the module; by default that of the distribution's name.
+        otherwise: an alternative, beginning with a comma.
+    """
+    try:
+        return import_module(module or distribution.replace("-", "_"))
+    except ImportError as error:
+        raise missing(need, distribution, otherwise) from error
 
 
 def not_installed(error: ModuleNotFoundError) -> str:

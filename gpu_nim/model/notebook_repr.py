@@ -112,12 +112,9 @@ def dataset(
     Raises:
         MissingDependency: xarray is not installed.
     """
-    try:
-        import xarray
-    except ImportError as error:
-        from gpu_nim.model.errors import missing  # here, since `gpu_nim` imports this module
+    from gpu_nim.model.errors import import_optional  # here, since `gpu_nim` imports this module
 
-        raise missing("a dataset needs xarray", "xarray") from error
+    xarray = import_optional("a dataset needs xarray", "xarray")
     return xarray.Dataset(dict(variables), dict(coordinates), dict(attributes))
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.errors import FileError
 from gpu_nim.model.files import PROVENANCE, CorruptFile, Kind, name_of, origin, raised_as_corrupt, reading
-from gpu_nim.storage.arrays import Declared, checksum_of, open_arrays, save_arrays
+from gpu_nim.storage.arrays import checksum_of, open_arrays, save_arrays
 from gpu_nim.storage.atomic import atomic_write, check_output
 from gpu_nim.storage.tables import Columns, endings, write_table
 
@@ -45,7 +45,7 @@ def save_solution(solution: Solution, path: Path) -> None:
         FileError: the file cannot be written.
     """
     check_solution(path)
-    arrays = _arrays(solution)
+    arrays = {name: array for name in _ARRAYS if (array := getattr(solution, name)) is not None}
     dimensions = {"p_positions": ("position", "coordinate"), "grundy": solution.coordinates}
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
     with atomic_write(path, SOLUTION.is_ours) as scratch:
@@ -64,9 +64,12 @@ def load_solution(path: Path) -> Solution:
     """Read a solved game from a .zarr or .npz file; see `gpu_nim.storage.save_load.load`."""
     with reading(path):
         stored = open_arrays(path, _ARRAYS)
-        attributes = stored.attributes
-        _check(attributes, stored.declared)
-        arrays = {name: stored.read(name) for name in _ARRAYS if name in stored.declared}
+        attributes, declared = stored.attributes, stored.declared
+        SOLUTION.check(attributes)
+        shape = declared["p_positions"].shape if "p_positions" in declared else ()
+        if len(shape) != 2 or any(each.dtype.kind != "i" for each in declared.values()):
+            raise CorruptFile("its arrays are not those of a solved game, it was edited or damaged")
+        arrays = {name: stored.read(name) for name in _ARRAYS if name in declared}
         if attributes.get("digest") != _digest(attributes, arrays):
             raise CorruptFile("its contents do not agree with its digest, it was edited or damaged")
         with raised_as_corrupt("its attributes are damaged"):
@@ -90,15 +93,6 @@ def load_solution(path: Path) -> Solution:
                 grundy=values,
                 **origin(attributes),
             )
-
-
-def _check(attributes: Mapping[str, Any], declared: Mapping[str, Declared]) -> None:
-    """Raise CorruptFile where a file does not declare a solved game."""
-    SOLUTION.check(attributes)
-    points, values = declared.get("p_positions"), declared.get("grundy")
-    whole = points is not None and points.dtype.kind == "i" and len(points.shape) == 2
-    if not whole or (values is not None and values.dtype.kind != "i"):
-        raise CorruptFile("its arrays are not those of a solved game, it was edited or damaged")
 
 
 def is_solution(path: Path) -> bool:
@@ -125,10 +119,6 @@ def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[
 
 def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     return checksum_of({name: value for name, value in attributes.items() if name in _COVERED}, arrays)
-
-
-def _arrays(solution: Solution) -> dict[str, NDArray[Any]]:
-    return {name: array for name in _ARRAYS if (array := getattr(solution, name)) is not None}
 
 
 def _parts(solution: Solution) -> Iterator[Columns]:

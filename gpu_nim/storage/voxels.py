@@ -145,7 +145,7 @@ def _append(file: IO[bytes], size: int, chunks: Iterable[NDArray[Any]]) -> None:
     blocks = _blocks(chunks)
     with ThreadPoolExecutor(_THREADS) as threads:
         while some := list(islice(blocks, _THREADS)):
-            for block in threads.map(_packed, some):
+            for block in threads.map(lambda block: zlib.compress(block, 1), some):
                 packed.append(file.write(block))
     end = file.tell()
     file.seek(begin)
@@ -165,10 +165,6 @@ def _blocks(chunks: Iterable[NDArray[Any]]) -> Iterator[bytes]:
                 del waiting[:_BLOCK]
     if waiting:
         yield bytes(waiting)
-
-
-def _packed(block: bytes) -> bytes:
-    return zlib.compress(block, 1)
 
 
 def write_vti(growth: Growth, path: Path) -> None:

@@ -31,8 +31,6 @@ from gpu_nim.model.digest import checksum
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.rule import Cells
 
-__all__ = ["ExactlyOneEngine"]
-
 _RECORDED = 64  # generations in a graph, which cost the host as much as one or two launches
 _UNIVERSE_BRICKS = 1 << 10  # bricks whose cells are tested by the universe's predicate at a time
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
     from types import ModuleType
 
-__all__ = ["CupyLauncher", "Launcher", "device_memory_errors", "import_cupy", "predicate_errors", "to_host"]
-
 INSTALL = "install the extra cuda13, or cuda12 with a driver before 580"
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from gpu_nim.backends.cuda.table import Kernel
 from gpu_nim.model.errors import KernelArgumentError
 
-__all__ = ["Defines", "Launch", "check_arguments", "find_kernel", "in_order"]
-
 #: Constants that a kernel's file is compiled with, `-DNAME=VALUE` each.
 #:
 #: A file must also compile without them, and then compute the same from its arguments: they only make it faster, and a launcher may

@@ -12,8 +12,6 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-__all__ = ["OPTIONS", "cuda_directory", "cuda_source"]
-
 #: The options of NVRTC in addition to CuPy's own.
 OPTIONS = ("--std=c++17", "--device-int128")
 

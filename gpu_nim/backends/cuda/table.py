@@ -22,8 +22,6 @@ from importlib.resources.abc import Traversable
 
 from gpu_nim.backends.cuda.sources import cuda_directory
 
-__all__ = ["KERNELS", "Kernel", "read_constants", "read_kernels"]
-
 # NumPy's names of the types of common.cuh.
 _TYPES = {"u8": "u1", "u16": "u2", "u32": "u4", "i32": "i4", "u64": "u8", "i64": "i8", "f64": "f8"}
 _BITS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}  # at which unsigned constants wrap

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from gpu_nim.backends.communicator import Communicator
 from gpu_nim.backends.cuda.launcher import Launcher, to_host
 
-__all__ = ["copy_to_host", "exchange_parts"]
-
 _PIECE = 1 << 24  # bytes of a piece: its copy takes longer than the launch of the next, and page-locking it costs little
 _UNDER_WAY = 2
 

@@ -12,7 +12,7 @@ from gpu_nim.games.nim import arrays, walk
 from gpu_nim.games.nim.positions import Position
 from gpu_nim.model.arguments import argument, integer
 from gpu_nim.model.arrays import ArrayValue
-from gpu_nim.model.errors import UsageError, missing
+from gpu_nim.model.errors import UsageError, import_optional
 from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import OnStep, no_progress
@@ -168,11 +168,8 @@ def to_networkx(graph: PositionGraph) -> Any:
     >>> sorted(to_networkx(evolution_graph(3, 1)).successors("0,0,0"))
     ['0,1,1', '1,0,1', '1,1,0']
     """
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise missing("this graph needs networkx", "networkx") from error
-    result = nx.DiGraph(**graph.facts)
+    networkx = import_optional("this graph needs networkx", "networkx")
+    result = networkx.DiGraph(**graph.facts)
     labels = graph.labels()
     for index, (label, generation) in enumerate(zip(labels, graph.generation.tolist(), strict=True)):
         result.add_node(label, generation=generation, index=index)
