@@ -80,8 +80,9 @@ def _discard_logs() -> None:
 
 
 def _silence_warnings() -> None:
-    """Show libraries' warnings only if Python was told to."""
+    """Show libraries' warnings, and exceptions that nothing can catch, only if Python was told to."""
     if not sys.warnoptions:
+        sys.unraisablehook = lambda _: None
         import logging
         import warnings
 

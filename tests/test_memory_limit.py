@@ -17,6 +17,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.cuda import CudaBackend, CupyLauncher
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.cli import main
+from gpu_nim.cli.errors import explain
 from gpu_nim.jobs.growth import grow
 from gpu_nim.model.errors import InsufficientMemoryError
 from gpu_nim.model.process import VARIABLE, host_memory, limited
@@ -94,6 +95,33 @@ def test_a_command_ends_in_its_result_or_in_one_sentence_within_the_limit(words:
         assert errors.startswith("gpunim: ")
         assert errors.count("\n") == 1
         assert list(tmp_path.iterdir()) == []
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("words", "size", "said"),
+    [
+        ("guess 1,2,4,8,16", 3, "there is not enough memory for this"),
+        ("count D --piles 4 --range 0:9 --workers 2", 9, "starting workers needs 130.0MiB"),
+        ("count D --piles 4 --range 0:9 --workers 8", 140, "starting workers needs 280.0MiB"),
+    ],
+)
+def test_a_shortage_while_libraries_are_loaded_is_one_sentence(words: str, size: int, said: str) -> None:
+    done = subprocess.run(gpunim(*shlex.split(words), "--memory", f"{size}MB"), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert done.stderr.startswith(f"gpunim: {said}")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SystemError("error return without exception set"),
+        ImportError("mtrand.so: cannot map zero-fill pages"),
+        RuntimeError("can't start new thread"),
+    ],
+)
+def test_a_library_that_reports_a_shortage_by_another_error(error: Exception) -> None:
+    assert explain(error, ()) == (2, f"there is not enough memory for this ({error}): --memory sets the limit")
 
 
 @cache
@@ -223,3 +251,6 @@ def test_a_picture_past_the_memory_is_refused_before_anything_is_grown(monkeypat
     require_picture_memory(look, "numpy", "nim:15")
     with pytest.raises(InsufficientMemoryError, match="drawing nim:15 at 4096x4096 in 3 processes needs "):
         require_picture_memory(look, "numpy", "nim:15", at_once=3)
+    for style, engine in (("cubes", "numpy"), ("volume", "trace")):
+        with pytest.raises(InsufficientMemoryError, match=f"; engine {engine} or a smaller resolution or quality draft takes"):
+            require_picture_memory(Look(style=style), "opengl", "nim:15", at_once=9)

@@ -18,7 +18,8 @@ SIGNALS = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 _INTERRUPTED = 130  # 128 + SIGINT, what a shell reports
 _LONGEST_WORD = 500  # characters; a name in a folder has at most 255
 _LONGEST_LINE = 4000  # characters
-_SHORTAGES = "failed to map segment", "can't start new thread"  # of the loader of libraries, and at the start of a thread
+# Of the loader of libraries, and at the start of a thread.
+_SHORTAGES = "failed to map segment", "cannot map zero-fill pages", "can't start new thread"
 _DEBUG = "GPUNIM_DEBUG"  # if set, a defect shows its traceback
 
 
@@ -52,7 +53,8 @@ def explain(error: BaseException, words: Sequence[str]) -> tuple[int, str | None
             if isinstance(error, MissingDependency):
                 restart(error)
             return error.exit_status, _one_line(str(error))
-        case _ if isinstance(error, MemoryError) or any(each in str(error) for each in _SHORTAGES):
+        # Modules in C that lose a MemoryError end in a SystemError.
+        case _ if isinstance(error, MemoryError | SystemError) or any(each in str(error) for each in _SHORTAGES):
             shortage = f"there is not enough memory for this ({message_of(error) or 'none left'}): --memory sets the limit"
             return 2, _one_line(shortage)
         case ModuleNotFoundError() if not (error.name or __name__).startswith("gpu_nim"):

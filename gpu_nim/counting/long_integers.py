@@ -19,7 +19,7 @@ def flint() -> Any:
     """The module flint, or None where it is not installed."""
     try:
         import flint
-    except ImportError:
+    except ModuleNotFoundError:
         return None
     return flint
 

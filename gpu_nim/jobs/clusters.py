@@ -6,6 +6,7 @@ worker. Results are returned in the order of the chunks, so they do not depend o
 
 import gc
 import logging
+import resource
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 from gpu_nim._version import __version__
 from gpu_nim.model.arguments import IntLike, argument, integer
 from gpu_nim.model.errors import BackendError, UsageError, import_optional, message_of
+from gpu_nim.model.process import host_memory, require_memory
 from gpu_nim.model.work import MOST_PROCESSES, interrupts_blocked
 
 Chunk = TypeVar("Chunk")
@@ -22,6 +24,9 @@ Result = TypeVar("Result")
 
 _LOOPBACK = "127.0.0.1"
 _CONNECT_SECONDS = 5
+# What this process needs, and how much more of it for each worker: with less Dask may try again and again.
+_FILES, _WORKER_FILES = 40, 12  # descriptors: 30 and 11 measured
+_BYTES, _WORKER_BYTES = 80 << 20, 25 << 20  # 63 and 24 MiB measured, of which the latter are three stacks
 _LOSSES = 20  # workers that may die on one chunk before the chunk is taken to be the cause
 
 
@@ -78,6 +83,10 @@ def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpu
         raise UsageError("give either a scheduler's address or a number of workers")
     if workers is not None:
         workers = integer("workers", workers, 1, MOST_PROCESSES)
+        needed, files = _FILES + _WORKER_FILES * workers, resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if files != resource.RLIM_INFINITY and needed > files:
+            raise BackendError(f"the workers need {needed} open files, {files} are allowed: raise that by ulimit -n {needed}")
+        require_memory(_BYTES + _WORKER_BYTES * workers, host_memory(), "starting workers")
     distributed, dask = import_optional("more than one worker needs Dask", "distributed"), import_module("dask")
     gc.collect()  # a client whose construction failed would, collected later, take a lock that one under construction holds
     settings = {"distributed.scheduler.allowed-failures": _LOSSES, "distributed.comm.timeouts.connect": _CONNECT_SECONDS}
@@ -89,8 +98,7 @@ def cluster(scheduler: str | None = None, workers: IntLike | None = None, *, gpu
                     try:
                         local = stack.enter_context(_local(workers, gpus))
                     except RuntimeError as error:  # Dask's own, whose workers are silenced
-                        short = "do they lack memory or open files (ulimit -n)?"
-                        raise BackendError(f"the workers cannot be started ({message_of(error)}): {short}") from error
+                        raise BackendError(f"the workers cannot be started ({message_of(error)}): do they lack memory?") from error
                     client = stack.enter_context(distributed.Client(local, direct_to_workers=True))
                     # Python drops a Ctrl-C that comes within a callback of the garbage collector, as those of Dask's statistics.
                     import_module("distributed.gc").disable_gc_diagnosis(force=True)

@@ -163,7 +163,7 @@ def import_optional(need: str, distribution: str, module: str = "", otherwise: s
     """
     try:
         return import_module(module or distribution.replace("-", "_"))
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise missing(need, distribution, otherwise) from error
 
 

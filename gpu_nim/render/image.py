@@ -214,7 +214,8 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
     needed = _PIXEL_BYTES * width * height * scale**2
     if engine == "opengl":
         needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)
-        work, less = f"{work} with OpenGL", f"{argument('engine')} numpy or {less}"
+        other = next(each for each in look.drawn_style.engines if each != engine)
+        work, less = f"{work} with OpenGL", f"{argument('engine')} {other} or {less}"
     require_memory(at_once * needed, host_memory(), work, less)
 
 

@@ -23,7 +23,7 @@ _STEPS, _STEPS_THROUGH = 4, 512  # in a point of a volume, and through all of it
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 HELP = (
     "no OpenGL library was found: on Debian or Ubuntu, apt-get install --no-install-recommends libegl1 libgl1-mesa-dri"
-    "; or draw without it, with --engine numpy"
+    "; or draw without it, with another --engine"
 )
 
 
@@ -73,7 +73,7 @@ def require_opengl() -> None:
     if window is None:
         raise MissingDependency(HELP)
     if find_spec("pyvista") is None:
-        raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with --engine numpy")
+        raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with another --engine")
     if sys.platform.startswith("linux"):
         os.environ[_VARIABLE] = window
 
