@@ -129,7 +129,8 @@ class Pattern:
 
 _PLACE = re.compile(r".*?\bpos\s*=\s*(-?[0-9]{1,10}),(-?[0-9]{1,10})(?:\s.*)?", re.IGNORECASE)
 _SIZES = re.compile(r"x\s*=.*?(?:\brule\s*=\s*(\S+?),?(?!\S).*)?$", re.IGNORECASE)
-_RUN = re.compile(r"\s*+((?:[1-9][0-9]{0,11})?)\s*+(?:([oA])|([b.])|([$/])|(!)|([p-y][A-X]|\S))")
+# As Golly reads them: blanks and ends of lines stand between runs alone, and p to y without a second letter are alive.
+_RUN = re.compile(r"\s*+((?:[1-9][0-9]{0,11})?)(?:([oA]|[p-y](?![A-X]))|([b.])|([$/])|(!)|([p-y][A-X]|[0-9]+|\S))")
 
 
 def read_pattern(path: Path) -> Pattern:
@@ -191,7 +192,8 @@ def _cells(body: str, dimension: int) -> NDArray[np.int64]:
     for run in _RUN.finditer(body):
         length = int(run[1] or 1)
         if run[6] or (run[4] == "/" and dimension == 2):
-            raise CorruptFile(f"expected cells that are alive, o, or dead, b, got {printable(run[6] or '/')!r}")
+            found = printable(run[6] or "/")
+            raise CorruptFile(f"expected cells that are alive, o, or dead, b, got {found!r}{' alone' * found.isdigit()}")
         if run[5]:
             break
         if run[4]:
