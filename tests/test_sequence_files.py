@@ -3,7 +3,9 @@
 import csv
 import hashlib
 import json
+import os
 import re
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,14 @@ def write(path: Path, limbs: int = 1, **changed: int) -> None:
     """Write the table."""
     parts = ((10 + 7 * number, piece) for number, piece in enumerate(pieces(limbs)))
     save_sequence(path, parts, {**ATTRIBUTES, **changed}, limbs)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are UTF-8 elsewhere")
+@pytest.mark.parametrize("ending", endings())
+def test_a_name_that_is_not_utf8(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / os.fsdecode(b"\xff" + ending.encode())
+    printed("count", "D", "--piles", 3, "--range", "10:40", "--out", path)
+    assert [*read_terms(path).values] == read(path) == VALUES
 
 
 @pytest.mark.parametrize("limbs", [1, 2])
