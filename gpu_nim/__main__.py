@@ -25,8 +25,10 @@ def main() -> None:
         sys.exit(130)
     finally:
         _discard_stdout()
-        _forget_interrupt()
         _discard_logs()
+        # After a Ctrl-C within the exec of a string, as in the import of a dataclass, Python ends by SIGINT in place of the status
+        # unless another string is executed.
+        exec("")
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # from here on Python would print a traceback
 
 
@@ -60,15 +62,6 @@ def _discard_stdout() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _forget_interrupt() -> None:
-    """Keep the exit status after a Ctrl-C that was handled.
-
-    After a Ctrl-C within the exec of a string, as in the import of a dataclass, Python ends by SIGINT unless another string is
-    executed.
-    """
-    exec("")
 
 
 def _discard_logs() -> None:

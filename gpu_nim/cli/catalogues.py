@@ -106,11 +106,6 @@ def oeis_names() -> Described:
     return [*((name, summary) for name, _, _, summary in listing()), ("all", "every draft and every correction")]
 
 
-def papers() -> Described:
-    """Return the papers, and all."""
-    return [*_summaries("papers.catalogue", "PAPERS"), ("all", "all of them")]
-
-
 def statements() -> Described:
     """Return the statements, and all."""
     from gpu_nim.papers import statements as every
@@ -127,7 +122,7 @@ COLUMN_NAME = Named("name", partial(_summaries, "automata.columns", "COLUMNS"))
 COLUMN_NAMES = SeveralNames("names", COLUMN_NAME.described)
 REDUCTION_NAMES = SeveralNames("names", partial(_summaries, "counting.reductions", "REDUCTIONS"))
 KIND_NAMES = SeveralNames("names", partial(_summaries, "guessing.search", "KINDS"))
-PAPER_NAME = Named("paper", papers)
+PAPER_NAME = Named("paper", lambda: [*_summaries("papers.catalogue", "PAPERS"), ("all", "all of them")])
 STATEMENT_NAME = Named("statement", statements, or_file=True)
 SOURCE = Named("source", lambda: [*games(), *automata()], or_file=True)
 SOURCE_OR_FIGURE = Named("source", lambda: [*SOURCE.described(), *figures()], or_file=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS, Automaton
+from gpu_nim.automata.catalogue import AUTOMATON, GENERATIONS
 from gpu_nim.automata.columns import COLUMNS, DEFAULT_COLUMNS, Value
 from gpu_nim.automata.growth import Growth
 from gpu_nim.backends.selection import NAMES
@@ -18,7 +18,6 @@ from gpu_nim.jobs.growth import ENGINES, EVERY, Run, automaton_of, plan_growth
 from gpu_nim.jobs.growth import grow as grow_automaton
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.notebook_repr import Plan
 from gpu_nim.model.process import mpi_rank
 from gpu_nim.model.rule import Cell
 from gpu_nim.model.work import OnStep
@@ -125,7 +124,10 @@ def grow(
         emit_json(facts) if as_json else print_table(_jumped(facts))
         return 0
     if plan:
-        planned = _planned(ranks=ranks, **options)
+        if options["resume"] is not None:
+            raise UsageError(f"plan is for a growth from its seed: leave out {argument('resume')}")
+        some = ("automaton", "generations", "backend", "threads", "engine", "out", "parents")
+        planned = plan_growth(ranks=ranks, **{name: options[name] for name in some})
         emit_json(planned.summary()) if as_json else say(str(planned))
         return 0
     here = mpi_rank()
@@ -144,14 +146,6 @@ def grow(
         )
     run = begun[0][0]
     return 0 if run.growing.ranks.rank else _print(growth, run, as_json, quiet)
-
-
-def _planned(automaton: Automaton | None, generations: int | None, resume: Path | None, ranks: int | None, **options: Any) -> Plan:
-    if resume is not None:
-        raise UsageError(f"plan is for a growth from its seed: leave out {argument('resume')}")
-    last = GENERATIONS if generations is None else generations
-    some = {name: options[name] for name in ("backend", "threads", "engine", "out", "parents")}
-    return plan_growth(automaton or AUTOMATON, last, ranks=ranks, **some)
 
 
 def _jump(options: dict[str, Any], within: tuple[Cell, ...] | None, quiet: bool) -> dict[str, Any]:

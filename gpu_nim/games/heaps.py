@@ -5,7 +5,7 @@ By the Sprague-Grundy theorem the Grundy value of several heaps is the nim-sum o
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain, cycle, islice
@@ -99,7 +99,7 @@ def _required(count: IntLike) -> int:
     return count
 
 
-def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
+def find_period(rule: HeapRule, values: Ints) -> Period | None:
     """The least period of the rule's Grundy values that the given ones prove, with its least preperiod, or None.
 
     >>> find_period(OctalCode("0.77"), grundy_values(OctalCode("0.77"), 200))
@@ -107,20 +107,18 @@ def find_period(rule: HeapRule, values: Sequence[int] | Ints) -> Period | None:
     >>> find_period(OctalCode("0.8"), grundy_values(OctalCode("0.8"), 60))
     Period(preperiod=1, length=3, saltus=1)
     """
-    whole = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "i"
-    array = np.asarray(values if whole else integers("values", values), np.int64)
-    for length in range(1, len(array)):
+    for length in range(1, len(values)):
         least = rule.proof_length(0, length)
-        if least > len(array):
+        if least > len(values):
             break
         # A mismatch that late leaves nothing to prove a period with.
-        saltus = _saltus_of_the_last(array, length, max(1, min(_TAIL, least - length - 1)))
+        saltus = _saltus_of_the_last(values, length, max(1, min(_TAIL, least - length - 1)))
         if saltus is None:
             continue
-        preperiod = repeated_from(array, length, saltus)
-        if rule.proof_length(preperiod, length) > len(array):
+        preperiod = repeated_from(values, length, saltus)
+        if rule.proof_length(preperiod, length) > len(values):
             continue
-        if not saltus or rule.has_arithmetic_period(array, preperiod, length, saltus):
+        if not saltus or rule.has_arithmetic_period(values, preperiod, length, saltus):
             return Period(preperiod, length, saltus)
     return None
 

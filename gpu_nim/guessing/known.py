@@ -12,8 +12,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
-from gpu_nim.automata.catalogue import Automaton
+from gpu_nim.automata.catalogue import CATALOGUE, Automaton
 from gpu_nim.automata.columns import DEFAULT_COLUMNS
 from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.counting.families import FAMILIES
@@ -67,7 +66,7 @@ def _entry(entry: OeisEntry, most: int) -> Known:
 
 
 def _without_formula() -> list[Automaton]:
-    return [automaton for automaton in AUTOMATA.values() if automaton.births_formula is None]
+    return [automaton for automaton in CATALOGUE.values() if automaton.births_formula is None]
 
 
 def _of_growths() -> Iterator[Known]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -39,8 +39,6 @@ from gpu_nim.storage.tables import check_table, endings, save_sequence
 
 #: Exact values: int64, or Python integers where those do not fit.
 Values: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
-#: Indices.
-Several: TypeAlias = list[int] | tuple[int, ...] | NDArray[np.integer]
 
 Method: TypeAlias = Literal["formula", "enumerate"]
 #: A chunk of work for a worker: the class of the whole work, its arguments but for the engine, the backend, and the chunk.
@@ -81,7 +79,7 @@ class DeviceArray(Protocol):
 
 def count(
     sequence: str,
-    n: IntLike | range | Several,
+    n: IntLike | range | list[int] | tuple[int, ...] | NDArray[np.integer],
     *,
     piles: IntLike | None = None,
     reduce: str | list[str] | tuple[str, ...] | None = None,
@@ -146,28 +144,23 @@ def count(
     >>> count("D", range(10**18, 10**18 + 2), piles=4, backend="numpy", device=True).shape  # two limbs each
     (2, 2)
     """
-    options: dict[str, Any] = {
-        "piles": piles,
-        "reduce": reduce,
-        "records": records,
-        "method": method,
-        "backend": backend,
-        "device": device,
-        "scheduler": scheduler,
-        "workers": workers,
-    }
+    where: dict[str, Any] = {"backend": backend, "scheduler": scheduler, "workers": workers}
+
+    def make(n: IntLike | range) -> CountJob:
+        return CountJob(sequence, n, piles=piles, reduce=reduce, records=records, method=method, device=device, **where)
+
     if isinstance(n, range) and reduce is None and not device and (n.step != 1 or not n):
         if n and (abs(n.step) <= _STEP or (n[-1] - n[0]) // n.step > _STEPS):
             low, high = sorted((n[0], n[-1]))
-            between: Any = count_range(sequence, range(low, high + 1), progress=progress, **options)
+            between: Any = _in_range(make(range(low, high + 1)), progress)
             return _exact(between[:: n.step].tolist())
         resolve(sequence, piles)  # which is refused for an empty range, too
         n = [*n]
     if isinstance(n, range):
-        return count_range(sequence, n, progress=progress, **options)
+        return _in_range(make(n), progress)
     if isinstance(n, list | tuple | np.ndarray):
-        return _at_each(partial(CountJob, sequence, **options), np.array(n, object), progress)
-    return count_at(sequence, n, progress=progress, **options)
+        return _at_each(make, np.array(n, object), progress)
+    return make(integer("n", n)).value(progress)
 
 
 def count_at(sequence: str, n: IntLike, *, progress: OnStep = no_progress, **options: Any) -> int:
@@ -189,7 +182,10 @@ def count_range(
     """
     if not isinstance(n, range):
         raise UsageError(f"n must be a range of indices, got {short_repr(n)}")
-    job = CountJob(sequence, n, **options)
+    return _in_range(CountJob(sequence, n, **options), progress)
+
+
+def _in_range(job: CountJob, progress: OnStep) -> Values | DeviceArray | Reduced | dict[str, Reduced]:
     with job.open():
         if job.reduce is not None:
             results = {str(result.reduction): result.value for result in job.reductions(progress)}

@@ -360,8 +360,8 @@ def _write_file(growth: Growth, form: GrowthFormat, path: Path, store: ZarrGrowt
 
 
 def plan_growth(
-    automaton: str | Automaton | Rule = AUTOMATON,
-    generations: IntLike = GENERATIONS,
+    automaton: str | Automaton | Rule | None = None,
+    generations: IntLike | None = None,
     *,
     backend: str | Backend = "auto",
     threads: int | None = None,
@@ -396,7 +396,8 @@ def plan_growth(
     chosen = select(backend, threads=threads)
     if count > 1:
         chosen = chosen.on_rank(Planned(count))
-    growing = GrowthProcess(automaton, generations, chosen, general=engine == "general")
+    last = GENERATIONS if generations is None else generations
+    growing = GrowthProcess(automaton or AUTOMATON, last, chosen, general=engine == "general")
     name, memory = growing.automaton.name, growing.choice.memory
     Outputs(None if out is None else Path(out), parents).format(growing.automaton.rule)
     if count > 1 and memory is None:
