@@ -22,10 +22,10 @@ _FLAGS = (
     "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic "
     "--no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-dev-shm-usage"
 )
+#: The sizes of pages, small since pictures are drawn without a graphics card.
 DESK, PHONE = (480, 320), (360, 640)
-"""The sizes of pages, small since pictures are drawn without a graphics card."""
+#: The pixels of the screen a pixel of the page, of a desk and of a phone: to draw fewer takes most of the time away.
 COARSE = 0.5, 0.75
-"""The pixels of the screen a pixel of the page, of a desk and of a phone: to draw fewer takes most of the time away."""
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from gpu_nim.cli import main
 
 _T = TypeVar("_T")
 
+#: Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work.
 TIMEOUT = 300
-"""Seconds after which what a test waits for is taken to have failed: a busy machine needs a minute for what is a second's work."""
 ON_NUMPY = ("--backend", "numpy")
 
 
@@ -61,6 +61,7 @@ def option_names(command: str) -> set[str]:
     return {name[2:].replace("-", "_") for name in names if name.startswith("--")} - {"_click_default_help"}
 
 
+#: A program that runs the command lines of a list in JSON, and prints of each its exit status, stdout and stderr.
 ANSWERS = """
 import json, sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -74,7 +75,6 @@ for words in json.load(sys.stdin):
             status = end.code
     print(json.dumps([status, output.getvalue(), errors.getvalue()]))
 """
-"""A program that runs the command lines of a list in JSON, and prints of each its exit status, stdout and stderr."""
 
 
 def gpunim(*words: object) -> list[str]:

@@ -11,8 +11,8 @@ from click.testing import Result
 from tests.helpers import run
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+#: Commands that tests do not run, and why.
 NOT_RUN: dict[str, str] = _DATA["not_run"]
-"""Commands that tests do not run, and why."""
 TYPED = "1 1\n" * 9 + "q\n"  # what is typed into a game
 _FILES = re.compile(r"\.| -o | --(?:checkpoint|resume)\b")
 

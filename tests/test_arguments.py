@@ -21,6 +21,7 @@ from gpu_nim.model.errors import GpunimError
 from gpu_nim.model.rule import Rule
 from gpu_nim.storage.save_load import parse_terms
 
+#: Values of every kind that people pass by mistake.
 FOREIGN: tuple[Any, ...] = (
     *(None, True, -1, 0, 2, 2.5, float("nan"), float("inf"), 10**30, 10**5000, -(10**5000), Fraction(1, 2), 1j),
     *("", "x", "numpy", "²", "1e9", b"x", [], [1, 2], [[0, 1]], [None], [10**5000], (1,), {}, {"a": 1}, {1}, object(), print),
@@ -36,7 +37,6 @@ FOREIGN: tuple[Any, ...] = (
     ),
     *(range(3), range(10**30), iter(()), int),
 )
-"""Values of every kind that people pass by mistake."""
 
 GROWTH = grow("nim", 3, backend="numpy", cells=True)
 SOLUTION = solve("y <= x", 3, backend="numpy")

@@ -23,8 +23,8 @@ from tests.cuda_host import HostLauncher, compiler
 from tests.lattices import convolve
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
+#: The convolution, on the arrays that stand in for CuPy's.
 CONVOLUTION = SimpleNamespace(convolve=lambda a, k, mode: strict_cupy.asarray(convolve(a.get(), k.get(), mode)))
-"""The convolution, on the arrays that stand in for CuPy's."""
 RATES = Rates(fill=4e12, copy=4e12, operations=1.7e13)
 
 

@@ -40,20 +40,20 @@ DOCUMENTS = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "tests/cuda_host/README.md")),
     *sorted((CHECKOUT / "docs").rglob("*.md")),
 ]
+#: Pages that show what commands print.
 PAGES = [
     *(CHECKOUT / "docs" / f"{page}.md" for page in ("index", "tour", "glossary", "formats", "faq", "performance")),
     *(path for folder in ("tutorials", "howto", "theory") for path in sorted((CHECKOUT / "docs" / folder).glob("*.md"))),
 ]
-"""Pages that show what commands print."""
+#: The first command of README.md.
 FIRST = "./scripts/gpunim grow --gen 1024"
-"""The first command of README.md."""
 FENCED = re.compile(r"^(`{3,})([^\s`]*)[^\n`]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 OURS = re.compile(r"(\w+=\S* )*(\./scripts/|scripts/|gpunim )")
 PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b|\.\.\.")
 PATH = re.compile(r"(?:gpu_nim|tests|scripts|cuda|docs|\.ci)/[\w./-]*")
 
+#: A command, and what is shown as its output; "" where nothing is.
 Command = tuple[str, str]
-"""A command, and what is shown as its output; "" where nothing is."""
 
 
 def name(path: Path) -> str:

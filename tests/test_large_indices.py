@@ -34,8 +34,8 @@ from tests.threads import on_ranks
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
 
 
+#: Either would be born again, were it not known to be touched.
 TWO_SEEDS = replace(find("ulam-warburton").rule, seeds=((0, 0), (1, 0)), symmetry=Symmetry.NONE)
-"""Either would be born again, were it not known to be touched."""
 
 
 def based(monkeypatch: pytest.MonkeyPatch, base: int) -> None:
@@ -75,8 +75,8 @@ def test_more_bricks_than_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -
         CudaBackend(VastLauncher()).engine(find("fcc").rule, 18)
 
 
+#: The place in each list at which it begins in `lists_begin_far_on`: the words of newborns there are past 2^32.
 FIRST = 2**30
-"""The place in each list at which it begins in `lists_begin_far_on`: the words of newborns there are past 2^32."""
 
 
 def lists_begin_far_on(engine: ExactlyOneEngine, launcher: VastLauncher) -> None:

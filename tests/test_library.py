@@ -34,8 +34,8 @@ from tests.helpers import p_positions
 from tests.typed_user import main
 
 CHECKOUT = Path(__file__).parents[1]
+#: An automaton whose cells leave 32 bits at its second generation.
 FAR = Rule(2, ((2_000_000_000, 0), (0, 1)), frozenset({1}), ((0, 0),))
-"""An automaton whose cells leave 32 bits at its second generation."""
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,12 @@ import json, os, resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 print(json.dumps([done.returncode, done.stderr, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024]))
 """
+#: Commands and their exit statuses under the limit.
 COMMANDS = {
     "grow edge --gen 300 --threads 0 --out a.zarr": 0,
     "count D --piles 4 --range 0:30000000 --reduce residues:60000000 --quiet": 2,
     "render nim:15 -o a.png --resolution 16384x16384": 2,
 }
-"""Commands and their exit statuses under the limit."""
 LONG = {
     "bench grow": 2,
     "count A --piles 1000 --at 10^100000": 2,

@@ -58,12 +58,12 @@ MORE = (
     DigitProduct.value,
     inequality.InequalityGame.greatest_below,
 )
+#: How far statements are tried, by their source; others to 6.
 _UPTO = {"edge-growth": 16}
-"""How far statements are tried, by their source; others to 6."""
+#: Of computing, after which a check is taken to be endless.
 _SECONDS = 20
-"""Of computing, after which a check is taken to be endless."""
+#: What no statement can notice, and why.
 LEFT_OUT: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-"""What no statement can notice, and why."""
 
 
 def _name(function: Callable[..., Any]) -> str:

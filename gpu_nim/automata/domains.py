@@ -16,8 +16,8 @@ from gpu_nim.automata import neighbourhoods
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.rule import Cell, Cells, Rule, Universe
 
+#: The corners of a box of cells, both included.
 Box = tuple[Cell, Cell]
-"""The corners of a box of cells, both included."""
 
 
 def _sector(cells: Cells) -> Cells:

@@ -1,4 +1,4 @@
-"""The works that are timed on a GPU: one for each target and for each kernel, with floors and predictions.
+"""The works that are timed on a GPU: one for each target and for each kernel, with floors.
 
 Some have peers, straightforward implementations without gpunim: CuPy's convolution of a dense box, a CuPy expression. What runs on
 the host has no work here: the colours of traced stills, and the messages of a cluster. Targets are

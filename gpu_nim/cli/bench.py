@@ -16,7 +16,7 @@ _BENCHMARKS = {
     "grow": "Growths on each backend, with a Python set of cells, and by scipy's convolution",
     "count": "Ranges on each backend, by the plain formula in NumPy",
     "macro-cells": "Growths by macro-cells, with Golly's hashlife where bgolly is installed",
-    "device": "Every kernel of a GPU, with its floor, target and prediction, and a straightforward implementation",
+    "device": "Every kernel of a GPU, with its floor and target, and a straightforward implementation",
 }
 
 _EXAMPLES = {

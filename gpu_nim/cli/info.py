@@ -15,6 +15,7 @@ from gpu_nim._version import __version__
 from gpu_nim.cli.command import FILE, Command, json_option
 from gpu_nim.cli.output import emit_json, print_table
 from gpu_nim.model.arguments import size_text
+from gpu_nim.model.errors import SCRIPT
 
 #: Those without which gpunim does not run, then those of extras, and those that its results are read with.
 _PACKAGES = (
@@ -93,7 +94,7 @@ def _how_installed() -> str:
         with suppress(OSError, subprocess.CalledProcessError):
             words = ["git", "-C", str(checkout), "describe", "--always", "--dirty"]
             commit = f"at {subprocess.run(words, capture_output=True, check=True, text=True).stdout.strip()}"
-        return f"a checkout {commit}{', by scripts/gpunim' if 'GPUNIM_SCRIPT' in os.environ else ''}"
+        return f"a checkout {commit}{', by scripts/gpunim' if SCRIPT in os.environ else ''}"
     if "GPUNIM_IMAGE" in os.environ:
         return f"the image, with the extras {os.environ['GPUNIM_IMAGE']}"
     try:

@@ -38,8 +38,8 @@ def nim(piles: tuple[int, ...], as_json: bool) -> None:
         return
     click.echo("A P-position: the player who moved last wins.")
     click.echo(f"generation {positions.generation(position)}")
-    _print_relatives("parent", positions.parents(position), "take 1 from", "ending in", "0")
-    _print_relatives("child", positions.children(position), "add 1 to", "ending in", "1")
+    _print_relatives("parent", positions.parents(position), "take 1 from", "0")
+    _print_relatives("child", positions.children(position), "add 1 to", "1")
     if len(position) != 3:
         return
     if (count := (sum(position) // 2).bit_count()) > _SHOWN:
@@ -68,12 +68,12 @@ def winning_moves(position: Position) -> str:
     return "\n".join([head, *lines])
 
 
-def _print_relatives(name: str, relatives: list[Relative], verb: str, ending: str, digit: str) -> None:
+def _print_relatives(name: str, relatives: list[Relative], verb: str, digit: str) -> None:
     plural = {"parent": "parents", "child": "children"}[name]
     click.echo(f"{len(relatives) or 'no'} {name if len(relatives) == 1 else plural}{':' * bool(relatives)}")
     for relative in relatives:
         i, j = (pile + 1 for pile in relative.piles)
-        ends = f"{ending} {relative.trailing} binary {digit}{'s' * (relative.trailing != 1)}"
+        ends = f"ending in {relative.trailing} binary {digit}{'s' * (relative.trailing != 1)}"
         click.echo(f"  {spaced(relative.position)}: {verb} piles {i} and {j}, both {ends}")
 
 

@@ -25,6 +25,8 @@ from typing import Any
 
 #: How messages write arguments that they do not call by their names in Python (`gpu_nim.model.arguments.arguments_written`).
 WRITTEN: ContextVar[Mapping[str, str]] = ContextVar("written", default=MappingProxyType({}))
+#: The environment variable that scripts/gpunim sets to its own path.
+SCRIPT = "GPUNIM_SCRIPT"
 _QUOTED = 300  # characters of another library's message
 
 
@@ -169,7 +171,7 @@ def import_optional(need: str, distribution: str, module: str = "", otherwise: s
 
 def not_installed(error: ModuleNotFoundError) -> str:
     """Return the sentence for a required package that the environment lacks, which says how to install it again."""
-    script = os.environ.get("GPUNIM_SCRIPT")
+    script = os.environ.get(SCRIPT)
     how = "pip install --force-reinstall gpunim" if script is None else f"remove {sys.prefix} and run {script} again"
     return f"this needs the package {error.name}, which is not installed: {how}"
 

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gpu_nim.model.arguments import size_text
-from gpu_nim.model.errors import InsufficientMemoryError
+from gpu_nim.model.errors import SCRIPT, InsufficientMemoryError
 
 #: The environment variable for `--memory`.
 VARIABLE = "GPUNIM_MEMORY"
 #: The environment variable for extras that scripts/lib/environment.sh installs beside the user's choice.
 MISSING = "GPUNIM_MISSING"
-_SCRIPT = "GPUNIM_SCRIPT"  # set by scripts/gpunim to its own path
 _DEVICE_LIMIT = "CUPY_GPU_MEMORY_LIMIT"  # of CuPy's memory pool
 _ROOT = Path("/")
 _DATA = 5  # the field of /proc/self/statm that RLIMIT_DATA limits, in pages
@@ -60,7 +59,7 @@ def script_for(extra: str | None) -> str | None:
         extra: its name; None for what no extra has.
     """
     tried = os.environ.get(MISSING, "").split(",")
-    return None if extra is None or extra in tried or mpi_rank() is not None else os.environ.get(_SCRIPT)
+    return None if extra is None or extra in tried or mpi_rank() is not None else os.environ.get(SCRIPT)
 
 
 def cores() -> int:

@@ -223,11 +223,11 @@ def unordered_by_total(last: int) -> list[int]:
     return [int(count) for count in ways[::2, 0]]
 
 
-def _in_doublings(first: int, terms_to: Callable[[int, OnStep], list[int]]) -> Terms:
+def _in_doublings(terms_to: Callable[[int, OnStep], list[int]]) -> Terms:
     """Terms that are found together up to a last index; without `stop`, it is doubled whenever they run out."""
 
     def terms(start: int, stop: int | None, progress: OnStep) -> Iterator[int]:
-        last = max(start, first) if stop is None else stop - 1
+        last = max(start, _FIRST_SIZE) if stop is None else stop - 1
         while start <= last:
             yield from terms_to(last, progress)[start:]
             if stop is not None:
@@ -294,7 +294,7 @@ def _chocolate(a: int) -> OeisEntry:
         return [*accumulate(_largest("chocolate", last, (0, 2), progress, a=a))]
 
     summary = f"P-positions of the chocolate {a} y <= x + z with x and z at most n"
-    return OeisEntry(f"chocolate-{a}", summary, 0, _in_doublings(_FIRST_SIZE, terms_to))
+    return OeisEntry(f"chocolate-{a}", summary, 0, _in_doublings(terms_to))
 
 
 #: P-positions of the chocolate that is cut in six directions up to sizes 0, 1, ..., 20, as one solution of size 20 has them. It
@@ -315,7 +315,7 @@ _ENTRIES = (
     _family("A000027", UpToMaximum(2), "P-positions of 2-pile Nim with no pile over n - 1", offset=1, shift=1),
     function_entry("A016945", "6n + 3, what the rows of d_3 tend to", 0, lambda n: 6 * n + 3),
     OeisEntry("A048833", "P-positions of Nim with 2n counters, piles in any order", 0,
-              _in_doublings(_FIRST_SIZE, lambda last, _: unordered_by_total(last))),
+              _in_doublings(lambda last, _: unordered_by_total(last))),
     function_entry("A147562", "Cells of the Ulam-Warburton automaton after n generations", 0,
               lambda n: 1 + 4 * ((UpToTotal(3).value(n - 1) - 1) // 3) if n else 0),
     function_entry("A147582", "Cells born in generation n of the Ulam-Warburton automaton", 1,

@@ -50,7 +50,10 @@ def save_solution(solution: Solution, path: Path) -> None:
     lengths = {name: limit + 1 for name, limit in zip(solution.coordinates, solution.limits, strict=True)}
     with atomic_write(path, SOLUTION.is_ours) as scratch:
         if path.suffix in _WHOLE:
-            save_arrays(scratch, arrays, _attributes(solution, arrays), dimensions, lengths)
+            attributes = SOLUTION.attributes | {"version": solution.version, **solution.summary()}
+            attributes |= {"coordinates": solution.coordinates, "limits": solution.limits}
+            attributes["digest"] = _digest(attributes, arrays)
+            save_arrays(scratch, arrays, attributes, dimensions, lengths)
         else:
             write_table(scratch, _parts(solution), solution.summary())
 
@@ -104,17 +107,6 @@ def is_solution(path: Path) -> bool:
             return bool(open_arrays(path, ()).attributes.get("kind") == SOLUTION.name)
     except FileError:
         return False
-
-
-def _attributes(solution: Solution, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    attributes = {
-        **SOLUTION.attributes,
-        "version": solution.version,
-        "coordinates": solution.coordinates,
-        "limits": solution.limits,
-        **solution.summary(),
-    }
-    return attributes | {"digest": _digest(attributes, arrays)}
 
 
 def _digest(attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:

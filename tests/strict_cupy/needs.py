@@ -37,8 +37,8 @@ _BY_NEED = {
     ),
 }
 
+#: The most that each function may need. It needs less where it can: a slice is a view, filling with zero is a memset.
 NEEDS: dict[str, Need] = {name: need for need, names in _BY_NEED.items() for name in names}
-"""The most that each function may need. It needs less where it can: a slice is a view, filling with zero is a memset."""
 
 _records: list[Counter[tuple[str, Need]]] = []
 _captures = 0
