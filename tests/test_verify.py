@@ -158,6 +158,8 @@ def primes(upto):
 
 @Entry(M, "Theorem 3", "0 can be divided by", name="made-up-error", reach=Reach())
 def error(upto):
+    if upto == 1:
+        raise MemoryError
     yield f"{upto / 0}"
 """
 MADE_UP_NAMES = ["made-up-squares", "made-up-primes", "made-up-error"]
@@ -205,6 +207,8 @@ def test_a_new_theorem_that_fails_or_raises() -> None:
     raising = verify("made-up-error")
     assert raising.exit_code == 1
     assert "counterexample: the check ended with ZeroDivisionError: division by zero\n" in raising.stdout
+    short = verify("made-up-error", "--upto", "1")  # of memory, which says nothing about the statement
+    assert (short.exit_code, short.stdout) == (2, "")
     for chosen in ("all", "made-up"):
         found = facts("verify", chosen, status=1)
         assert [s["name"] for s in found["statements"] if s["name"] != "nf-lemma-8"] == MADE_UP_NAMES

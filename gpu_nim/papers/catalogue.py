@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, ParamSpec
 
 import numpy as np
 
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError, close
+from gpu_nim.model.errors import UsageError, close
 from gpu_nim.model.notebook_repr import NotebookRepr
 from gpu_nim.model.registry import Registry
 
@@ -282,14 +282,14 @@ class Entry:
         """Yield what the paper prints beside what gpunim computes; a computation that raises is a disagreement.
 
         Raises:
-            InsufficientMemoryError: it needs more memory than is free, which says nothing about the paper.
+            MemoryError: it needs more memory than is free, which says nothing about the paper.
         """
         try:
             for each in self.compares() if self.reach is None else self.compares(1):
                 if not isinstance(each, Printed):
                     return
                 yield each
-        except InsufficientMemoryError:
+        except MemoryError:
             raise
         except Exception as error:  # the other items are still compared
             yield Printed("what gpunim computes", f"{type(error).__name__}: {error}", "no error")

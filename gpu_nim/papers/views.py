@@ -79,12 +79,15 @@ def run_checks(checked: Iterable[Entry], upto: IntLike | None = None, thorough: 
 
     Raises:
         UsageError: `upto` is below 1.
+        MemoryError: a check needs more memory than is free, which says nothing about its statement.
     """
     reach = None if upto is None else integer("upto", upto, 1)
     for each in checked:
         began = time.perf_counter()
         try:
             result = each.check((each.reach or Reach()).to(reach, thorough))
+        except MemoryError:
+            raise
         except Exception as error:  # the other checks still run
             result = CheckResult("not tried to its end", f"the check ended with {type(error).__name__}: {error}")
         yield StatementResult(each, result, time.perf_counter() - began)
