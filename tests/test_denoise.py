@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpu_nim.render.denoise import denoised, noise_of
@@ -34,55 +34,22 @@ def slowly(light, noise, weights, guides, slopes):
     return light
 
 
-def scene(seed, height=9, width=12):
+def scene(seed, height, width):
     random = np.random.default_rng(seed)
     light = random.random((height, width, 3), dtype=np.float32)
-    noise = random.random((height, width), dtype=np.float32) * np.float32(0.1)
+    noise = random.random((height, width), dtype=np.float32) * np.float32(0.1) * random.integers(0, 2, (height, width), np.int8)
     weights = random.integers(0, 4, (height, width)).astype(np.float32)
     guides = random.random((2, height, width), dtype=np.float32)
     return light, noise, weights, guides, guides[:1] * np.float32(8)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_filter_is_the_slow_one(seed):
-    size = ((9, 12), (20, 3), (1, 40))[seed]
-    light, *others = scene(seed, *size)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), height=st.integers(1, 12), width=st.integers(1, 12))
+@example(seed=0, height=20, width=3)
+@example(seed=1, height=1, width=40)
+def test_the_filter_is_the_slow_one(seed, height, width):
+    light, *others = scene(seed, height, width)
     assert denoised(light, *others) == pytest.approx(slowly(light, *others), abs=2e-5)
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), height=st.integers(1, 40), width=st.integers(1, 40), value=st.floats(0, 100, width=32))
-def test_one_light_stays_and_no_light_leaves_the_range_of_the_known(seed, height, width, value):
-    light, noise, weights, guides, slopes = scene(seed, height, width)
-    constant = np.full_like(light, value)
-    assert denoised(constant, noise, weights, guides, slopes) == pytest.approx(constant, rel=1e-5)
-    result, known = denoised(light, noise, weights, guides, slopes), weights > 0
-    assert np.array_equal(result[~known], light[~known])
-    if known.any():
-        assert (result[known] >= light[known].min(axis=0) - 1e-5).all()
-        assert (result[known] <= light[known].max(axis=0) + 1e-5).all()
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), column=st.integers(1, 39))
-def test_nothing_crosses_an_edge_of_a_guide(seed, column):
-    light, noise, weights, guides, slopes = scene(seed, 20, 40)
-    guides[1, :, column:] += 30
-    whole = denoised(light, noise, weights, guides, slopes)
-    for part in (slice(None, column), slice(column, None)):
-        alone = denoised(light[:, part], noise[:, part], weights[:, part], guides[..., part], slopes[..., part])
-        assert np.array_equal(whole[:, part], alone)
-
-
-def test_light_without_noise_keeps_its_edges_and_noise_goes():
-    random = np.random.default_rng(4)
-    light = np.where(np.arange(80) < 40, np.float32(0.2), np.float32(0.8))[None, :, None].repeat(60, axis=0).repeat(3, axis=2)
-    flat, none = np.ones((60, 80), np.float32), np.zeros((0, 60, 80), np.float32)
-    assert denoised(light, 0 * flat, flat, none) == pytest.approx(light, rel=1e-6)
-    noisy = light + random.normal(0, 0.05, light.shape).astype(np.float32)
-    left = denoised(noisy, 0.05**2 * (0.2126**2 + 0.7152**2 + 0.0722**2) * flat, flat, none) - light
-    assert left.std() < 0.05 / 6
-    assert np.abs(left[:, 38:42]).max() < 0.1  # an edge of no guide, twelve times as high as the noise
 
 
 def test_the_noise_is_the_variance_of_the_mean_of_samples():
