@@ -259,17 +259,6 @@ def test_rows_made_on_the_device_equal_those_of_the_sequence(launcher, counts, f
 
 
 @examples
-@given(counts=sequences, bits=st.integers(0, 4), inner=st.integers(0, 6), limbs=st.sampled_from([1, 2]))
-def test_steps_take_outer_rows_to_inner_rows(counts, bits, inner, limbs):
-    blocks = counts.blocks()
-    outer = blocks.rows(0, 3, inner + bits, limbs)
-    steps = blocks.steps(inner + bits, inner, limbs)
-    assert steps.shape == (1 << bits, blocks.dimension, blocks.dimension)
-    made = np.concatenate([outer[h] @ steps[j : j + 1] for h in range(3) for j in range(1 << bits)])
-    assert np.array_equal(made, blocks.rows(0, 3 << bits, inner, limbs))
-
-
-@examples
 @given(data=st.data())
 def test_trying_equals_numpy(launcher, data):
     piles = data.draw(st.integers(1, 7))

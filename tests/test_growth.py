@@ -16,7 +16,7 @@ from gpu_nim.automata.growth_process import GrowthProcess
 from gpu_nim.backends.interface import Backend
 from gpu_nim.backends.numpy import NumpyBackend
 from gpu_nim.backends.shared.engines import NIM
-from gpu_nim.model.digest import COEFFICIENTS, checksum, finalize, mix, nim_plane_mix
+from gpu_nim.model.digest import COEFFICIENTS, checksum, mix
 from gpu_nim.model.errors import InsufficientMemoryError
 from tests.helpers import p_positions
 
@@ -134,12 +134,3 @@ def test_checksum_ignores_order_and_division(cells: list[tuple[int, ...]], rando
     parts = [part for part in (shuffled[:cut], shuffled[cut:]) if part]
     assert sum(checksum(np.array(part)) for part in parts) % 2**64 == checksum(np.array(cells))
     assert checksum(np.array(cells), np.full(len(cells), 3)) == 3 * checksum(np.array(cells)) % 2**64
-
-
-@given(st.integers(0, 2**20), st.integers(0, 2**20), st.integers(0, 2**20))
-@settings(max_examples=50)
-def test_the_plane_mixes_as_the_lattice_does(u: int, v: int, more: int) -> None:
-    n = u + v + more
-    down, along, up = nim_plane_mix()
-    word = np.array([(down * u + along * v + up * n) % 2**64], np.uint64)
-    assert int(finalize(word)[0]) == slow_mix((n - u, n - v, u + v))

@@ -132,15 +132,6 @@ def test_lengths_are_those_of_the_values() -> None:
         assert counts.tolist() == [lengths.count(length) for length in range(64 * values.limbs + 1)]
 
 
-def test_lengths_of_the_largest_words() -> None:
-    engine = HostCounting(threads=1)
-    words = np.array([[0, 1, 2, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]], np.uint64)
-    total, counts = engine.lengths(engine.table(words, 1), np.array([[1]], np.uint64), 0, 8)
-    assert np.flatnonzero(counts).tolist() == [0, 1, 2, 32, 33, 63, 64]
-    assert counts[64] == 2
-    assert total == sum(words[0].tolist()) % 2**64
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(("piles", "engine"), [(20, ENGINE), (65, SmallBlocks(threads=2)), (129, ENGINE)])
 def test_many_piles_and_many_limbs(piles: int, engine: HostCounting) -> None:

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpu_nim.counting.blocks import dyadic_blocks
 from gpu_nim.counting.digit_matrices import by_total, up_to_total
 from gpu_nim.counting.families import find_family
 from gpu_nim.papers.nim_fractals_5_2_to_5_6 import by_recursion
@@ -23,15 +22,6 @@ INDEX = st.one_of(st.integers(0, 300), st.integers(0, 10**12), st.integers(0, 2*
 def test_digit_matrices_and_printed_recursions_agree(piles: int, n: int) -> None:
     assert by_total(piles).value(n) == by_recursion("D", piles, n)
     assert up_to_total(piles).value(n) == by_recursion("A", piles, n)
-
-
-@given(st.integers(0, 2**70), st.integers(1, 2**40))
-def test_dyadic_blocks_tile_a_range(start: int, size: int) -> None:
-    at = start
-    for high, bits in dyadic_blocks(start, start + size):
-        assert at == high << bits
-        at = (high + 1) << bits
-    assert at == start + size
 
 
 def test_a_thousand_piles() -> None:
