@@ -326,12 +326,6 @@ def test_the_highest_bit_is_exact_beyond_doubles(value):
     assert highest_bit(np.array([value]))[0] == value.bit_length() - 1 or value == 0
 
 
-def test_a_ray_that_starts_in_a_cell_of_the_set_meets_it_at_once():
-    hits = NumpyTracer(NimScene(7)).trace(spray((1, 2, 3), (0.5, 0.5, 0.5), 3, 0.0))
-    assert hits.distances.tolist() == [0, 0, 0]
-    assert hits.faces.tolist() == [START] * 3
-
-
 # Bricks
 
 

@@ -1,8 +1,5 @@
 """Traced pictures: against the engine that draws sides, objects and their colours, and what the command says."""
 
-from dataclasses import replace
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,14 +18,12 @@ from gpu_nim.render.geometry import SIDES, Box, side
 from gpu_nim.render.image import render, still_of
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.motions.flights import fixed_point
 from gpu_nim.render.motions.growth import GrowthMotion
 from gpu_nim.render.page import page
 from gpu_nim.render.raster import draw_quads
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.trace import CutTracer, primary_rays
 from gpu_nim.render.traced_object import TracedObject, traced_object
-from gpu_nim.render.views import Camera
 from tests.helpers import facts
 
 SMALL = {"resolution": (96, 72), "quality": "draft"}
@@ -333,13 +328,6 @@ def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeyp
         assert early.generations[(of == corner).all(axis=1)].min() == generation
 
 
-def test_an_eye_keeps_the_fraction_of_its_cell():
-    at = Camera(np.array([7.25, -0.5, 3.0]), np.eye(3), 1.0, False)
-    far = replace(at, position=(2**59 + Fraction(1, 4), Fraction(-1, 2), Fraction(3)))
-    for camera, cell in ((at, [7, -1, 3]), (far, [2**59, -1, 3])):
-        assert [part.ravel().tolist() for part in trace.eye_of(camera)] == [cell, [0.25, 0.5, 0.0]]
-
-
 def test_an_eye_between_two_cells_of_the_largest_object_is_exact():
     """At 2^60 doubles are 128 apart: two cells from a cell of the set, the eye sees it."""
     cell = (2**59 + 2**58 + 1, 2**59 + 1, 2**58)
@@ -362,16 +350,6 @@ def test_a_zoom_has_no_seam(word):
     first, half, last = (np.asarray(zoom.frame(number), int) for number in (0, 2, 4))
     assert (np.abs(first - last).max(axis=2) > 2).mean() < 0.005
     assert (np.abs(first - half).max(axis=2) > 2).mean() > 0.02
-
-
-@given(st.text("0123", min_size=1, max_size=8))
-def test_a_fixed_point_is_kept_by_its_maps(word):
-    corners = {"0": (0, 0, 0), "1": (1, 1, 0), "2": (1, 0, 1), "3": (0, 1, 1)}
-    point = fixed_point(word)
-    moved = point
-    for corner in reversed(word):
-        moved = tuple((part + v) / 2 for part, v in zip(moved, corners[corner], strict=True))
-    assert moved == point
 
 
 def test_an_object_is_counted_once():
