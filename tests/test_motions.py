@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,27 +22,6 @@ from gpu_nim.render.traced_object import TracedObject
 from tests.render_files import frame
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
-
-
-@given(st.integers(1, 12), st.integers(1, 300), st.data())
-def test_each_frame_has_one_place_and_each_pause_its_length(stops, frames, data):
-    hold = data.draw(st.integers(0, frames // stops))
-    found = schedule(stops, frames, hold)
-    assert len(found) == frames
-    assert found == sorted(found)
-    assert all(0 <= stop < stops and 0 <= way < 1 for stop, way in found)
-    assert found[0] == (0, Fraction(0))
-    if frames > 1 or stops == 1 or hold:
-        assert found[-1] == (stops - 1, Fraction(0))
-    if stops == 1:
-        return
-    if hold:
-        paused = {stop: len(list(group)) for (stop, way), group in groupby(found) if not way}
-        assert paused == dict.fromkeys(range(stops), hold)
-    steps = [float(b[0] - a[0] + b[1] - a[1]) for a, b in pairwise(found)]
-    moving = frames - stops * hold
-    even = (stops - 1) / max(frames - 1, 1) if not hold else 1 / (moving // (stops - 1) + 1)
-    assert max(steps, default=0) <= even + 1e-9  # no way is faster than the others
 
 
 def test_a_pause_is_a_third_of_the_movie():
