@@ -20,7 +20,6 @@ from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
 from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
@@ -310,17 +309,3 @@ def test_words_before_the_object_are_on_a_scrim():
 
 
 # Movies
-
-
-@pytest.mark.parametrize(("motion", "source"), [("turntable", "nim:7"), ("growth", "nim:7"), ("sweep", "chocolate:size=7")])
-def test_a_movies_frames_are_annotated(motion, source):
-    look = Look(resolution=(320, 240), quality="draft", engine="numpy", **ALL)
-    plain = Look(resolution=(320, 240), quality="draft", engine="numpy")
-    renderer = motion_of(Movie(source, motion, 8, look=look))
-    bare = motion_of(Movie(source, motion, 8, look=plain))
-    said, drawn = (np.asarray(movie.frame(5)).astype(int) for movie in (renderer, bare))
-    if motion == "sweep":
-        assert vars(renderer)["_running"].startswith("a y ≤ x + z    a = 8.000    ")
-    for text, left, top, right, bottom in word_boxes(Annotations(look).words):
-        box = np.s_[int(top) : int(bottom) + 1, int(left) : int(right) + 1]
-        assert (np.abs(said[box] - drawn[box]).max(axis=2) > 100).mean() > 0.05, text
