@@ -5,9 +5,7 @@ import math
 import os
 import random
 import tomllib
-from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from itertools import accumulate
 from math import comb, isqrt
 from pathlib import Path
@@ -25,7 +23,7 @@ from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
 from gpu_nim.guessing.formula import needed_confirmations
 from gpu_nim.guessing.known import find_known, known_sequences
-from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
+from gpu_nim.guessing.linear_algebra import first_dependence
 from gpu_nim.guessing.recurrences import find_modular_recurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
@@ -51,48 +49,10 @@ def complete(found: Guess) -> list[str]:
 # Linear algebra
 
 
-def check_dependence(columns: list[list[int]], found: tuple | None, prime: int | None = None) -> None:
-    """What is found is the first column whose rank is that of the columns before it, as a combination of these."""
-
-    def rank(count: int) -> int:
-        flat = [x for column in columns[:count] for x in column]
-        return (
-            flint().nmod_mat(count, len(columns[0]), flat, prime).rank()
-            if prime
-            else flint().fmpz_mat(count, len(columns[0]), flat).rank()
-        )
-
-    index = next((i for i in range(len(columns)) if rank(i + 1) == rank(i)), None)
-    assert (found is None) == (index is None)
-    if found is not None and index is not None:
-        assert len(found) == index
-        for row in zip(*columns, strict=True):
-            difference = sum(c * x for c, x in zip(found, row[:index], strict=True)) - row[index]
-            assert (difference if prime is None else difference % prime) == 0
-
-
-MATRICES = st.integers(1, 5).flatmap(
-    lambda rows: st.lists(st.lists(st.integers(-3, 3), min_size=rows, max_size=rows), min_size=1, max_size=6)
-)
-
-
-@settings(max_examples=40)
-@given(MATRICES, st.sampled_from((1, 7, 2**61 - 1, (2**61 - 1) * (2**61 + 15))))
-def test_the_first_dependence_over_the_rationals(columns, scale):
-    """Also where every entry is divisible by the first prime that is tried."""
-    check_dependence(columns, first_dependence([[scale * x for x in column] for column in columns]))
-
-
 def test_columns_that_are_dependent_modulo_the_first_prime_alone():
     prime = 2**61 - 1
     assert first_dependence([[1, 1, 1], [1, 1 + prime, 1]]) is None
     assert first_dependence([[1, 1, 1], [1, 1 + prime, 1], [3, 3 + 2 * prime, 3]]) == (Fraction(1), Fraction(2))
-
-
-@settings(max_examples=30)
-@given(MATRICES, st.sampled_from((2, 3, 7)))
-def test_the_first_dependence_modulo_a_prime(columns, prime):
-    check_dependence(columns, first_dependence_modulo(columns, prime), prime)
 
 
 # Recurrences
@@ -279,10 +239,6 @@ def partitions_of(most: int) -> list[int]:
     return ways
 
 
-def valuation(base: int, n: int) -> int:
-    return sum((n + 1) % base**k == 0 for k in range(1, 12))
-
-
 with (CHECKOUT / "docs" / "growth" / "edge.csv").open(newline="") as file:
     EDGE = [int(row["births"]) for row in csv.DictReader(file)]
 
@@ -364,28 +320,6 @@ def test_no_law_of_the_growth_of_edge_is_found_in_4097_terms():
 
 def digit_sum(base: int, n: int) -> int:
     return n % base + digit_sum(base, n // base) if n else 0
-
-
-STEPS: dict[str, Callable[[int], int]] = {
-    "square roots": isqrt,
-    "binary lengths": int.bit_length,
-    "cube roots": lambda n: sum(k**3 <= n for k in range(1, 40)),
-    "steps at squares and halves": lambda n: isqrt(2 * n),
-    "values of D_3 by largest pile": lambda n: sum(4**k <= n for k in range(12)),
-}
-DIGITS = {f"digit sums in base {base}": partial(digit_sum, base) for base in (3, 5, 6, 10)}
-DIGITS |= {f"digit sums modulo 3 in base {base}": lambda n, base=base: digit_sum(base, n) % 3 for base in (2, 4)}
-DIGITS |= {f"valuations in base {base}": partial(valuation, base) for base in (2, 3, 4, 6)}
-SLOPES = {f"multiples of the root of {d}": lambda n, d=d: isqrt(d * n * n) for d in (2, 3, 5, 7)}
-
-
-@pytest.mark.parametrize("terms", [128, 256])
-@pytest.mark.parametrize("name", [*STEPS, *DIGITS, *SLOPES])
-def test_what_is_found_holds_for_later_terms(name, terms):
-    """Steps obey equations that say nothing at each; digit sums have periods up to b^2; (Q F - P)^2 = 0 where Q F = P for half."""
-    values = [(STEPS | DIGITS | SLOPES)[name](n) for n in range(4 * terms)]
-    for formula in guess(values[:terms], kinds=["recurrence", "regular", "holonomic", "algebraic"]).formulas:
-        assert formula.holds_for(values), formula.title
 
 
 def digits(n: int, base: int) -> list[int]:
