@@ -73,6 +73,15 @@ def test_far_terms_are_those_that_are_grown() -> None:
     assert list(entry.terms(1030, 1034)) == list(entry.terms(1020, 1034))[10:]
 
 
+@pytest.mark.parametrize(("name", "n", "unit"), [("A151723", 2**14, "doublings"), ("chocolate-2", 40, "position")])
+def test_a_term_that_takes_long_tells_how_much_is_done(name: str, n: int, unit: str) -> None:
+    steps: list[tuple[str, float, int]] = []
+    find(name).term(n, lambda *step: steps.append(step))
+    assert steps == sorted(steps)
+    assert len({*steps}) > 1
+    assert {step[0] for step in steps} <= {unit, "slice"}  # which compiled loops count
+
+
 def test_terms_beyond_a_finite_entry(tmp_path: Path) -> None:
     short = OeisEntry("A999999", "three terms", 0, lambda start, stop, _: iter([1, 6, 7][start:stop]))
     (tmp_path / "b.txt").write_text("0 1\n1 6\n2 7\n3 36\n")
