@@ -272,24 +272,6 @@ def test_b_files_that_are_proposed_are_computed_and_longer() -> None:
             assert submissions([correction.name])[0].last_index(None) == correction.reach
 
 
-def test_lines_are_signed_as_the_oeis_asks() -> None:
-    """A whole line at its end, a part of one by a note, a link not; and whose terms a replaced b-file has is kept."""
-    added = [line for correction in CORRECTIONS.values() for line in correction.lines(None) if line[0] == "+"]
-    signed = {
-        "C": " - _YOUR NAME_, MMM DD YYYY",
-        "F": " - _YOUR NAME_, MMM DD YYYY",
-        "t": " (* _YOUR NAME_, MMM DD YYYY *)",
-        "H": "",
-    }
-    assert all(line.endswith(signed[line[2]]) for line in added if not line.endswith("n >= 1"))
-    parts = [line for line in CORRECTIONS["A241522"].lines(None) if "Corrected by _YOUR NAME_" in line]
-    assert len(parts) == 1
-    assert all('<a href="' in source for source in SOURCES.values())
-    replaced = {correction.name: correction.credit for correction in CORRECTIONS.values() if correction.b_file}
-    assert all("Nathaniel Johnston" in credit for credit in replaced.values())
-    assert sorted(replaced) == ["A147552", "A151776"]
-
-
 # The command.
 
 
@@ -339,15 +321,6 @@ def test_the_b_file_of_an_entry(tmp_path: Path) -> None:
 def test_an_entry_that_is_only_corrected_has_no_b_file(tmp_path: Path) -> None:
     printed("oeis", "A160720", "A000027", "-o", tmp_path, "--b-file", "--upto", 9)
     assert {path.name for path in tmp_path.iterdir()} == {"A160720.edit.txt", "A000027.edit.txt", "b000027.txt"}
-
-
-def test_the_drafts_of_an_automaton() -> None:
-    assert [entry.number for entry in find_automaton("edge").oeis] == [
-        "edge-births",
-        "edge-population",
-        "edge-n-births",
-        "edge-section",
-    ]
 
 
 def test_wrong_use(tmp_path: Path) -> None:
