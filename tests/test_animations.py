@@ -49,12 +49,6 @@ def test_an_animation_has_its_frames_its_length_and_its_colours(tmp_path: Path, 
 
 
 @pytest.mark.usefixtures("no_ffmpeg")
-def test_a_movie_of_h264_needs_it(tmp_path: Path) -> None:
-    with pytest.raises(MissingDependency, match="movies need ffmpeg"):
-        make_movie(Movie("nim:3", frames=2, look=LOOK), tmp_path / "a.mp4")
-
-
-@pytest.mark.usefixtures("no_ffmpeg")
 def test_what_rests_does_not_flicker(tmp_path: Path) -> None:
     """The corner that no object reaches has the same pixels in all frames."""
     from PIL import Image

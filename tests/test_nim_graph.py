@@ -1,6 +1,5 @@
 """The evolution graph against the rules of [NF] applied position by position."""
 
-import sys
 from itertools import product
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from gpu_nim.games.nim import positions
 from gpu_nim.games.nim.evolution_graph import dot, evolution_graph, graphml, kind_table, to_networkx
-from gpu_nim.model.errors import MissingDependency
 
 
 @pytest.mark.parametrize(("piles", "generations"), [(1, 3), (2, 6), (3, 9), (4, 5), (5, 3)])
@@ -54,9 +52,3 @@ def test_wide_positions_take_the_general_path():
     graph = evolution_graph(63, 1)
     assert graph.births() == [1, 63 * 62 // 2]
     assert len(np.unique(graph.positions, axis=0)) == len(graph.positions)
-
-
-def test_networkx_is_asked_for_by_name(monkeypatch):
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(MissingDependency, match="install the extra graph"):
-        to_networkx(evolution_graph(3, 1))
