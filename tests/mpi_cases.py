@@ -78,11 +78,6 @@ def buffers_of_a_device(ranks: MpiCommunicator, folder: Path) -> None:
 
 
 @case
-def values_of_all_ranks(ranks: MpiCommunicator, folder: Path) -> None:
-    assert allgather(ranks, {"rank": ranks.rank}) == [{"rank": rank} for rank in range(ranks.size)]
-
-
-@case
 def a_failure_reaches_all_at_the_next_exchange(ranks: MpiCommunicator, folder: Path) -> None:
     steps: tuple[Callable[[], object], ...] = (
         lambda: ranks.exchange([np.ones(100, np.uint8)] * ranks.size),
@@ -127,14 +122,6 @@ def a_signal_waits_for_the_exchange(ranks: MpiCommunicator, folder: Path) -> Non
 def whole(automaton: str, generations: int) -> Growth:
     """A growth on one process, with its cells."""
     return grow(automaton, generations, backend=NUMPY, cells=True)
-
-
-@case
-def columns_are_of_the_whole_growth(ranks: MpiCommunicator, folder: Path) -> None:
-    columns = ("births", "section z=0", "p-positions", "delay 1", "boxes 2", "dimension", "density")
-    growth = grow("edge", 20, backend=NumpyBackend(ranks), columns=columns)
-    if ranks.rank == 0:
-        assert growth.table == grow("edge", 20, backend=NUMPY, columns=columns).table
 
 
 # Checkpoints

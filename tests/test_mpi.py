@@ -26,6 +26,7 @@ MPIEXEC = shutil.which("mpiexec")
 REASON = "mpiexec is not installed" if MPIEXEC is None else "mpi4py is not installed" if find_spec("mpi4py") is None else None
 on_ranks = pytest.mark.skipif(REASON is not None, reason=REASON or "")
 GROW = ("grow", "edge", "--backend", "numpy")
+COLUMNS = "births,section z=0,p-positions,delay 1,boxes 2,dimension,density"
 
 
 def started(size: int, *command: object, **more: object) -> subprocess.Popen[str]:
@@ -123,7 +124,7 @@ def test_one_rank_needs_no_mpirun(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.nightly
 @on_ranks
 def test_ranks_print_what_one_process_prints(tmp_path: Path) -> None:
-    words = gpunim(*GROW, "--gen", 31, "--columns", "births,section z=0,p-positions", "--out", tmp_path / "edge.zarr")
+    words = gpunim(*GROW, "--gen", 31, "--columns", COLUMNS, "--out", tmp_path / "edge.zarr")
     alone = subprocess.run(words[:-2], capture_output=True, text=True, check=True)
     assert ended(started(2, *words)) == (0, alone.stdout, [])
     assert load(tmp_path / "edge.zarr") == grow("edge", 31, backend="numpy")
