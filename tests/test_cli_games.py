@@ -10,22 +10,8 @@ from gpu_nim import load
 from gpu_nim.cli.dialogues import Dialogue
 from gpu_nim.games.evolution import game_evolution
 from gpu_nim.games.explain import explain
-from gpu_nim.games.nim import positions
 from gpu_nim.games.theorems import chocolate_first_difference
 from tests.helpers import facts, run
-
-
-def test_a_perfect_player_beats_a_perfect_opponent_from_an_n_position():
-    table, lines = (5, 7, 9), []
-    while any(table):
-        move = positions.reply(table)
-        lines.append(f"{move.pile + 1} {move.take}")
-        table = move.leaves
-        if any(table):
-            table = positions.reply(table).leaves
-    result = run("play", "5", "7", "9", text="\n".join(lines) + "\n")
-    assert result.exit_code == 0
-    assert result.output.endswith("You took the last counter: you win.\n")
 
 
 @pytest.mark.parametrize(
