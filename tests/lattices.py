@@ -37,14 +37,13 @@ def published(entry: str) -> list[int]:
 
 
 @cache
-def tabled(automaton: str, column: str = "population") -> list[int]:
-    """The population of edge or fcc, or that of its section z=0, by generation, as the tables of docs/growth have it."""
+def tabled(automaton: str) -> list[int]:
+    """The population of edge or fcc by generation, as the tables of docs/growth have it."""
     tables = Path(__file__).parents[1] / "docs" / "growth"
     if automaton == "fcc":
-        file = tables / {"population": "b151776.txt", "section z=0": "b147552.txt"}[column]
-        return [term for _, n, term in read_bfile(file) if n]
+        return [term for _, n, term in read_bfile(tables / "b151776.txt") if n]
     with (tables / "edge.csv").open(newline="") as file:
-        return [int(row[column]) for row in csv.DictReader(file)]
+        return [int(row["population"]) for row in csv.DictReader(file)]
 
 
 def literal(rule: Rule, generations: int) -> list[list[tuple[int, ...]]]:
