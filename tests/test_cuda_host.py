@@ -17,7 +17,7 @@ from gpu_nim.backends.cuda.launches import check_arguments
 from gpu_nim.backends.cuda.table import Kernel, read_kernels
 from gpu_nim.model.errors import BackendError, KernelArgumentError, MissingDependency
 from tests import strict_cupy as xp
-from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded, signatures
+from tests.cuda_host import HostLauncher, KernelDefect, compiler, files_that_run_kernels, sanitized, seeded
 from tests.cuda_host.seeded import BUGS, GOOD, LAUNCH_ORDERS, SOURCES, TABLE
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="kernels cannot run on the CPU: no g++ (or $CXX)")
@@ -287,17 +287,6 @@ def test_defines_are_compiled_in_where_asked_for(tmp_path: Path) -> None:
     assert launcher.launched == ["five"]
 
 
-def test_recorded_launches_run_again_in_order() -> None:
-    x, out = xp.arange(256, dtype=np.uint32), xp.zeros(6, np.uint64)
-    launcher = HostLauncher(sources=SOURCES, table=TABLE)
-    launch = launcher.bind("good_bounded", {"x": x, "out": out, "n": 256})
-    again = launcher.record(lambda: [launch(4, n=number) for number in (256, 2)])
-    assert (launcher.launched, int(out[0])) == ([], 0)
-    again()
-    again()
-    assert (launcher.launched, int(out[0])) == (["good_bounded"] * 4, 2 * (255 * 128 + 1))
-
-
 def test_recorded_launches_keep_no_array() -> None:
     launcher = HostLauncher(sources=SOURCES, table=TABLE)
 
@@ -332,15 +321,3 @@ def test_asan_and_tsan_must_be_loaded_first(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("LD_PRELOAD", raising=False)
     with pytest.raises(BackendError, match="scripts/check-sanitizers"):
         HostLauncher(flavour="asan")
-
-
-def test_signatures_are_read_from_the_cpp_types(tmp_path: Path) -> None:
-    (tmp_path / "types.cu").write_text(
-        '#include "common.cuh"\n'
-        'extern "C" __global__ void types(\n'
-        "    u8*, const u32*, i64*, const i32* __restrict__, u64, i32, bool, double, u8) {}\n"
-        'extern "C" __global__ void none() {}\n'
-    )
-    table = {name: Kernel("types.cu", ()) for name in ("types", "none")}
-    expected = {"types": ("*u1", "*cu4", "*i8", "*ci4", "u8", "i4", "b1", "f8", "u1"), "none": ()}
-    assert signatures(HostLauncher(sources=tmp_path, table=table), table) == expected
