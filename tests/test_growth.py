@@ -123,14 +123,3 @@ cells_lists = st.integers(1, 8).flatmap(
 @given(cells_lists)
 def test_mix_is_its_definition(cells: list[tuple[int, ...]]) -> None:
     assert mix(np.array(cells)).tolist() == [slow_mix(cell) for cell in cells]
-
-
-@settings(max_examples=40)
-@given(cells_lists, st.randoms(use_true_random=False))
-def test_checksum_ignores_order_and_division(cells: list[tuple[int, ...]], random: object) -> None:
-    shuffled = list(cells)
-    random.shuffle(shuffled)
-    cut = len(cells) // 2
-    parts = [part for part in (shuffled[:cut], shuffled[cut:]) if part]
-    assert sum(checksum(np.array(part)) for part in parts) % 2**64 == checksum(np.array(cells))
-    assert checksum(np.array(cells), np.full(len(cells), 3)) == 3 * checksum(np.array(cells)) % 2**64
