@@ -131,14 +131,11 @@ def test_only_two_checkpoints_are_kept(tmp_path: Path) -> None:
     "damage",
     [
         lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_bytes(b"not a checkpoint"),
         lambda path: _flip(path, b"brick_words"),
         lambda path: _flip(path, b"record"),
-        lambda path: np.savez(path, record=np.array("{}")),
         lambda path: path.chmod(0) if os.geteuid() else path.write_bytes(b"unreadable"),
     ],
-    ids=["half", "empty", "foreign", "flipped state", "flipped record", "without arrays", "unreadable"],
+    ids=["half", "flipped state", "flipped record", "unreadable"],
 )
 def test_a_damaged_checkpoint_is_said_and_the_one_before_works(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     saved(tmp_path / "run")

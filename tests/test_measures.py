@@ -112,11 +112,6 @@ def _earliest(rule: Rule, ways: list[tuple[int, ...]], cell: tuple[int, ...]) ->
     return min(map(steps, filter(can_reach, rule.seeds)))
 
 
-def test_density_is_that_of_the_box_of_three_branches() -> None:
-    found = table("ulam-warburton-3", 12, "population", "density")
-    assert found["density"] == [Fraction(alive, (2 * n + 1) ** 2) for n, alive in enumerate(found["population"])]
-
-
 @pytest.mark.parametrize("stops", [(30,), (0, 1, 2, 17, 30), (29, 30)])
 def test_batches_do_not_show(stops: tuple[int, ...]) -> None:
     names = ("births", "section z=0", "p-positions", "delay 1", "boxes 4", "dimension")

@@ -1,7 +1,6 @@
 """Motions of movies: the schedule of their frames, and where their cameras are."""
 
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 
@@ -16,17 +15,11 @@ from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion, Pullback, grown_caption, growth_stops
-from gpu_nim.render.motions.motion import pause, schedule
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
 from tests.render_files import frame
 
 LOOK = Look(resolution=(64, 48), quality="draft", engine="numpy")
-
-
-def test_a_pause_is_a_third_of_the_movie():
-    assert pause(9, 8, None) == 0
-    assert schedule(3, 9, 1)[8] == (2, Fraction(0))
 
 
 grown = cache(blocks_of)

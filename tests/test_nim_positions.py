@@ -91,7 +91,3 @@ def test_dtypes_have_room_for_totals():
     assert arrays.as_positions([[2**61, 0]]).dtype == np.int64
     assert arrays.as_positions(np.array([[2**62, 0]])).dtype == object
     assert arrays.as_positions(np.empty((0, 3), np.int64)).shape == (0, 3)
-
-
-def test_many_piles_have_as_many_relatives_as_pairs():
-    assert len(positions.parents([1] * 60)) == 60 * 59 // 2

@@ -8,7 +8,7 @@ from gpu_nim.automata.catalogue import CATALOGUE as AUTOMATA
 from gpu_nim.model.arguments import is_a_number
 from gpu_nim.model.errors import FileError
 from gpu_nim.oeis.b_files import compare
-from gpu_nim.oeis.catalogue import OeisEntry, entries, find, resolve
+from gpu_nim.oeis.catalogue import OeisEntry, entries, find
 from tests.lattices import published
 
 OEIS = Path(__file__).parent / "oeis"
@@ -38,11 +38,6 @@ def test_both_catalogues_agree_on_offset_and_shift() -> None:
     assert {entry.number for entry, _ in families} >= {"A000027", "A000012", "A130665", "A048883", "A237686", "A238759"}
     for entry, known in families:
         assert (entry.offset, entry.shift) == (known.offset, known.shift), entry.number
-
-
-def test_names() -> None:
-    assert find("a237711").name == find("A237711").name == "A237711"
-    assert resolve("A", 3).term(4) == find("A130665").term(4)
 
 
 def test_unordered_positions_past_the_machine_word() -> None:
