@@ -114,14 +114,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_something_is_read() -> None:
-    read = [command for path in DOCUMENTS for command in commands(path)]
-    assert FIRST in read
-    assert "gpunim nim 13 12 8" in read
-    assert sum("./scripts/gpunim render" in command for command in read) >= 20
-    assert len([link for path in DOCUMENTS for link in links(path)]) >= 30
-
-
 def needs_no_shell(command: str) -> bool:
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
