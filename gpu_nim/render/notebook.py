@@ -12,7 +12,7 @@ import numpy as np
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
 from gpu_nim.model.arguments import integer
-from gpu_nim.model.errors import InsufficientMemoryError, UsageError, missing
+from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_optional
 from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.render.geometry import Blocks, corners_of, middles, tiles
@@ -206,10 +206,7 @@ def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_
 
 
 def _grid(blocks: Blocks, kind: str = "voxels", **more: Any) -> Any:
-    try:
-        import pyvista as pv
-    except ImportError:
-        raise missing("a grid for PyVista needs PyVista", "pyvista") from None
+    pv = import_optional("a grid for PyVista needs PyVista", "pyvista")
     data = {"generation": blocks.generations, **blocks.values, **more}
     if kind == "points":
         cloud = pv.PolyData(middles(blocks).astype(np.float32))

@@ -15,7 +15,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.model.errors import MissingDependency, missing
+from gpu_nim.model.errors import MissingDependency, import_optional, missing
 from gpu_nim.render.geometry import Quads, VolumeGrid
 from gpu_nim.render.views import Camera
 
@@ -80,8 +80,7 @@ def require_opengl() -> None:
 
 def add_volume_grid(plotter: Any, volume: VolumeGrid, **options: Any) -> Any:
     """Add a volume to a PyVista plotter, with arguments of its `add_volume`, and return its actor."""
-    import pyvista
-
+    pyvista = import_optional("a volume in a plotter needs PyVista", "pyvista")
     middle = volume.origin + volume.spacing / 2
     grid = pyvista.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=middle)
     grid.point_data["colour"] = volume.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
