@@ -131,7 +131,7 @@ def _interrupted(ranks: MpiCommunicator, folder: Path, automaton: str, generatio
     """Write the checkpoints of all generations but the last."""
     checkpoints = Checkpoints(folder, ranks)
     if ranks.rank == 0:
-        checkpoints.begin()
+        folder.mkdir(exist_ok=True)
     allgather(ranks, 0)
     growing = GrowthProcess(automaton, generations, NumpyBackend(ranks), every=every)
     for _ in growing:
