@@ -68,10 +68,7 @@ class CompiledEngine(ExactlyOneEngine):
         listed = y << self._growth.layout.shift | z
         self._last = List(np.concatenate((held[:first], listed)), np.concatenate((born[:first], words)), slots)
 
-    def _step(self) -> None:
-        self._counted_step()
-
-    def _counted_step(self) -> tuple[int, int]:
+    def _step(self) -> tuple[int, int]:
         if self._ranks.size > 1:
             self._exchange()
         listed = int(np.diff(self._last.slots).sum())

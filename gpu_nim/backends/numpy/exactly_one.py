@@ -130,7 +130,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
         column, z, place = self.at
         self._table[self._origins[column] + self._cells_of_brick * z + place] = _DECIDED
 
-    def _step(self) -> None:
+    def _step(self) -> tuple[int, int] | None:
         at, near = self.at, self._near
         if self._ranks.size > 1:
             near_others = np.repeat(np.pad(self._bricks.borders > 0, 1), self._across_y)[at[0]]
@@ -151,6 +151,7 @@ class ExactlyOneEngine(BrickEngine, SteppedEngine):
         if self.rule.universe is not None:
             at = at[:, self.rule.inside(self._cells_at(at))]
         self._take(at)
+        return None
 
     def _push(self, pushers: Ints) -> Iterator[NDArray[np.int64]]:
         """Push far from walls, by offset and block, and yield the places that nothing had touched before."""

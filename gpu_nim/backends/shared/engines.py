@@ -121,18 +121,20 @@ class SteppedEngine(GrowthEngine):
         reports = np.zeros((to - self.generation, 3), np.uint64)
         grown: list[Cells] = []
         for index, report in enumerate(reports):
+            counted = None
             if self.generation < 0:
                 self._set_newborns(self._seeds())
-            elif index:
-                reports[index - 1, :2] = self._counted_step()
             else:
-                self._step()
+                counted = self._step()
             self.generation += 1
+            if counted is not None and index:
+                reports[index - 1, :2] = counted
+            if counted is None or self.generation == to:
+                report[:2] = self._count_and_checksum()
             if section is not None:
                 report[2] = self._section(*section)
             if cells:
                 grown.append(self._cells())
-        reports[-1, :2] = self._count_and_checksum()
         return self._summed(reports, grown if cells else None, section)
 
     @abstractmethod
@@ -144,14 +146,8 @@ class SteppedEngine(GrowthEngine):
         """Begin with these newborns, and mark them as touched."""
 
     @abstractmethod
-    def _step(self) -> None:
-        """Grow one generation from the last one."""
-
-    def _counted_step(self) -> tuple[int, int]:
-        """Grow one generation, and return what `_count_and_checksum` says of the one before."""
-        counted = self._count_and_checksum()
-        self._step()
-        return counted
+    def _step(self) -> tuple[int, int] | None:
+        """Grow one generation from the last one, and return that one's births and checksum if they are counted on the way."""
 
     @abstractmethod
     def _count_and_checksum(self) -> tuple[int, int]:
