@@ -306,6 +306,3 @@ def test_words_before_the_object_are_on_a_scrim():
         for box in boxes:
             assert np.percentile(annotated[box], 20) < 90
             assert annotated[box].max() > 200
-
-
-# Movies

@@ -19,7 +19,7 @@ from gpu_nim.backends.cuda.table import read_constants
 from gpu_nim.backends.numpy import NumpyBackend, brick_tables, exactly_one, general
 from gpu_nim.backends.numpy.compilation import LOADED_BYTES
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine, required_bytes
-from gpu_nim.backends.numpy.general import GeneralEngine
+from gpu_nim.backends.numpy.general import DenseTable, GeneralEngine, HashTable
 from gpu_nim.backends.numpy.nim import NimEngine as NumpyNim
 from gpu_nim.backends.shared.bricks import Bricks, supports
 from gpu_nim.backends.shared.engines import NIM
@@ -259,6 +259,23 @@ def test_edge_to_63(backend, slow):
 
 
 # NumPy's engines
+
+
+@settings(deadline=None)
+@given(st.lists(st.dictionaries(st.integers(0, 5000), st.integers(1, 9), min_size=1, max_size=300), max_size=8))
+def test_tables_add_up(batches):
+    dense, hashed, expected = DenseTable(5001), HashTable(bits=3), {}
+    for batch in batches:
+        keys, counts = np.array(list(batch)), np.array(list(batch.values()), np.uint16)
+        for table in (dense, hashed):
+            slots, new = table.locate(keys)
+            assert new.tolist() == [key not in expected for key in batch]
+            table.touches[slots] += counts
+        for key, count in batch.items():
+            expected[key] = expected.get(key, 0) + count
+    for table in (dense, hashed):
+        keys, touches = table.entries()
+        assert dict(zip(keys.tolist(), touches.tolist(), strict=True)) == expected
 
 
 def test_states_have_the_smallest_dtype():

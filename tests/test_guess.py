@@ -23,7 +23,7 @@ from gpu_nim.guessing import KINDS, Guess, Regular
 from gpu_nim.guessing.equations import AlgebraicEquation, PRecurrence, find_equation
 from gpu_nim.guessing.formula import needed_confirmations
 from gpu_nim.guessing.known import find_known, known_sequences
-from gpu_nim.guessing.linear_algebra import first_dependence
+from gpu_nim.guessing.linear_algebra import first_dependence, first_dependence_modulo
 from gpu_nim.guessing.recurrences import find_modular_recurrence, find_recurrence
 from gpu_nim.guessing.regular import find_regular
 from gpu_nim.oeis.catalogue import SIX_DIRECTIONS
@@ -49,10 +49,48 @@ def complete(found: Guess) -> list[str]:
 # Linear algebra
 
 
+def check_dependence(columns: list[list[int]], found: tuple | None, prime: int | None = None) -> None:
+    """What is found is the first column whose rank is that of the columns before it, as a combination of these."""
+
+    def rank(count: int) -> int:
+        flat = [x for column in columns[:count] for x in column]
+        return (
+            flint().nmod_mat(count, len(columns[0]), flat, prime).rank()
+            if prime
+            else flint().fmpz_mat(count, len(columns[0]), flat).rank()
+        )
+
+    index = next((i for i in range(len(columns)) if rank(i + 1) == rank(i)), None)
+    assert (found is None) == (index is None)
+    if found is not None and index is not None:
+        assert len(found) == index
+        for row in zip(*columns, strict=True):
+            difference = sum(c * x for c, x in zip(found, row[:index], strict=True)) - row[index]
+            assert (difference if prime is None else difference % prime) == 0
+
+
+MATRICES = st.integers(1, 5).flatmap(
+    lambda rows: st.lists(st.lists(st.integers(-3, 3), min_size=rows, max_size=rows), min_size=1, max_size=6)
+)
+
+
+@settings(max_examples=40)
+@given(MATRICES, st.sampled_from((1, 7, 2**61 - 1, (2**61 - 1) * (2**61 + 15))))
+def test_the_first_dependence_over_the_rationals(columns, scale):
+    """Also where every entry is divisible by the first prime that is tried."""
+    check_dependence(columns, first_dependence([[scale * x for x in column] for column in columns]))
+
+
 def test_columns_that_are_dependent_modulo_the_first_prime_alone():
     prime = 2**61 - 1
     assert first_dependence([[1, 1, 1], [1, 1 + prime, 1]]) is None
     assert first_dependence([[1, 1, 1], [1, 1 + prime, 1], [3, 3 + 2 * prime, 3]]) == (Fraction(1), Fraction(2))
+
+
+@settings(max_examples=30)
+@given(MATRICES, st.sampled_from((2, 3, 7)))
+def test_the_first_dependence_modulo_a_prime(columns, prime):
+    check_dependence(columns, first_dependence_modulo(columns, prime), prime)
 
 
 # Recurrences

@@ -1,4 +1,4 @@
-"""Symmetries fold, unfold and count; parities of rules."""
+"""Symmetries fold, unfold and count; boxes and parities of rules."""
 
 from dataclasses import replace
 
@@ -30,6 +30,13 @@ def test_orbits(cells, symmetry):
             for value in range(-3, 4):
                 inside = sum(image[axis] == value for image in orbit)
                 assert symmetry.section_size(one, axis, value).tolist() == [inside]
+
+
+def test_boxes():
+    rule = Rule(2, ((2, 0), (-1, 1)), frozenset({1}), ((0, 3), (5, 0)))
+    assert rule.box(10) == ((-10, 0), (25, 13))
+    assert replace(rule, octant=True).box(10) == ((0, 0), (25, 13))
+    assert Rule(1, ((2,), (3,)), frozenset({1}), ((1,),)).box(10) == ((1,), (31,))
 
 
 def test_parities():

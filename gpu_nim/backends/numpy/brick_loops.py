@@ -180,8 +180,8 @@ def _reflect(growth: Growth, once: Any, sides: int, base: Any, near: Any, kind: 
 def _push(growth: Growth, old: List, part: int, slab: int, sides: int, scratch: Scratch) -> tuple[int, Any]:
     """Touch what the newborns of a slab touch in some slabs, a bit each: below it, itself, above; list the bricks touched.
 
-    Return how many newborns there are in all orbits, and their checksum: of those alone that touch, where its own slab is not among
-    several.
+    Return the births, orbit by orbit, and their checksum: of all newborns of the slab where it touches itself or nothing, otherwise
+    only of those that touch.
     """
     layout, masks, walls, table = growth.layout, growth.masks, growth.walls, growth.table
     words, columns, low, last = np.uint64(layout.words), layout.columns, (1 << layout.shift) - 1, walls.last

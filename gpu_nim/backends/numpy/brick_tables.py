@@ -58,8 +58,8 @@ class Masks(NamedTuple):
         target: its word, counted from the line of the brick at z - 1, above four bits for the brick's x and y, 3 (dx + 1) + dy + 1;
             uint64 of shape (masks,).
         reach: the bricks that each place touches, bit 9 (dx + 1) + 3 (dy + 1) + dz + 1 for each; uint32 of shape (8, places).
-        face: the places that touch anything there; all of them where a slab's own newborns are counted, by the slab itself among
-            others or by none; uint64 of shape (8, words).
+        face: the places that touch anything there; all of them with the middle slab and with none, where newborns are counted;
+            uint64 of shape (8, words).
     """
 
     first: Any
