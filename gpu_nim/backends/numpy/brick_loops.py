@@ -293,6 +293,21 @@ def _finalized(mix: Any) -> Any:
 
 
 @compiled
+def deal(slots: Any, owned: Any, share: int) -> Any:
+    """Return runs of slabs that a rank owns, first and stop, shape (runs, 2), which hold more than a share of the listed bricks."""
+    runs, dealt, held = np.empty((len(owned), 2), np.int64), 0, 0
+    for slab in range(len(owned)):
+        if owned[slab]:
+            if not dealt or held > share or runs[dealt - 1, 1] < slab:
+                runs[dealt, 0] = slab
+                dealt, held = dealt + 1, 0
+            for part in range(2):
+                held += slots[part, slab + 1, 1] - slots[part, slab + 1, 0]
+            runs[dealt - 1, 1] = slab + 1
+    return runs[:dealt]
+
+
+@compiled
 def grow(growth: Growth, old: List, new: List, counters: Any, runs: Any, scratch: Scratch) -> tuple[int, Any]:
     """Grow run after run of slabs, as the counter says, until none is left; return what `count` does of their newborns so far.
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, grow
+from gpu_nim.backends.numpy.brick_loops import Growth, List, Scratch, count, deal, grow
 from gpu_nim.backends.numpy.brick_tables import SLOTS, layout, masks, room
 from gpu_nim.backends.numpy.exactly_one import ExactlyOneEngine
 from gpu_nim.backends.shared.brick_parts import pack, unpack
@@ -34,7 +34,6 @@ class CompiledEngine(ExactlyOneEngine):
         self._touched = table
         self._scratches = [self._scratch() for _ in range(threads)]
         self._last, self._next = self._list(SLOTS), self._list(SLOTS)
-        self._whole = self._runs(1)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def _scratch(self) -> Scratch:
@@ -75,8 +74,9 @@ class CompiledEngine(ExactlyOneEngine):
         if room(self._bricks, listed) > len(self._next.bricks):
             self._next = self._list(room(self._bricks, listed + listed // 4))
         self._next.slots[:] = 0
-        threads = len(self._scratches) if self._last.slots.max() >= _FEW else 1
-        counters, runs = np.zeros(2, np.int64), self._runs(threads) if threads > 1 else self._whole
+        threads = len(self._scratches) if listed >= _FEW else 1
+        counters = np.zeros(2, np.int64)
+        runs = deal(self._last.slots, self._bricks.owned, listed // (threads * _RUNS) if threads > 1 else listed)
 
         def grown(thread: int) -> tuple[int, int]:
             counts: tuple[int, int] = grow(self._growth, self._last, self._next, counters, runs, self._scratches[thread])
@@ -88,15 +88,6 @@ class CompiledEngine(ExactlyOneEngine):
         if self.rule.universe is not None:
             self._leave_out()
         return sum(births for births, _ in counted), sum(int(checksum) for _, checksum in counted) % 2**64
-
-    def _runs(self, threads: int) -> NDArray[np.int64]:
-        """Return runs of the rank's slabs with about equally many listed bricks, first and stop, shape (runs, 2)."""
-        listed, owned = np.cumsum(np.diff(self._last.slots).sum(axis=(0, 2))[1:-1]), self._bricks.owned
-        shares = listed[-1] * np.arange(1, threads * _RUNS if threads > 1 else 1) // (threads * _RUNS)
-        ends = np.flatnonzero(np.diff(owned)) + 1
-        cuts = np.unique(np.concatenate(([0], np.searchsorted(listed, shares) + 1, ends, [len(owned)])))
-        runs: NDArray[np.int64] = np.stack((cuts[:-1], cuts[1:]), axis=1)[owned[cuts[:-1]]]
-        return runs
 
     def _exchange(self) -> None:
         """Receive the newborns of other ranks that touch cells of this one's slabs."""
