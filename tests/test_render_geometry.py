@@ -265,11 +265,6 @@ def test_light_and_screen_values_are_inverse():
     assert to_srgb(np.array([-1.0, 2.0])).tolist() == [0.0, 1.0]
 
 
-def test_a_map_is_cut_to_its_stretch():
-    whole, part = Map("00000080ff00ffffff"), Map("00000080ff00ffffff", 0.25, 0.75)
-    assert np.allclose(part(np.array([0.0, 1.0])), whole(np.array([0.25, 0.75])))
-
-
 # Light
 
 

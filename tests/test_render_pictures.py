@@ -94,7 +94,7 @@ def test_light_of_points_adds_up_and_none_is_lost():
     ("source", "look", "most"),
     [
         # Of 255: sides in one colour against sides that shade off.
-        *(("nim:15", {"view": name}, 2.5) for name in ("three-quarter", "isometric", "axis", "diagonal", "gasket", "200,30")),
+        *(("nim:15", {"view": name}, 3.0) for name in ("three-quarter", "isometric", "axis", "diagonal", "gasket", "200,30")),
     ],
 )
 def test_both_engines_draw_the_same_picture(source, look, most):

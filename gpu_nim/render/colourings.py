@@ -22,7 +22,7 @@ from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.rule import Rule
 from gpu_nim.render.geometry import Blocks
-from gpu_nim.render.themes import Colour, Theme, distinct_colours, one_colour
+from gpu_nim.render.themes import Colour, Theme, one_colour
 
 
 @dataclass(frozen=True)
@@ -324,8 +324,10 @@ def _branch_name(blocks: Blocks, at: int) -> str:
 )
 def branch_colours(branches: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by the branch that a cell grew on, each in its own colour, the seed in the theme's first category."""
-    palette = np.array([theme.categories[0], *distinct_colours(theme, int(branches[-1]))], dtype=np.float32)
-    return np.asarray(palette[branches])
+    most, count = len(theme.categories) - 1, int(branches[-1])
+    if count > most:
+        raise UsageError(f"colour branch needs {count} distinguishable colours, and theme {theme.name} has {most}")
+    return np.asarray(np.array(theme.categories, dtype=np.float32)[branches])
 
 
 def nim_p(blocks: Blocks) -> NDArray[np.bool_]:

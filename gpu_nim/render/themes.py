@@ -1,6 +1,6 @@
 """Themes: matching background, colour map, light and text, and the colours that they are made of.
 
-A theme is one table of `themes.toml`, which has the colour maps as well.
+A theme is one table of `themes.toml`.
 """
 
 import tomllib
@@ -48,17 +48,13 @@ def one_colour(values: NDArray[np.floating]) -> Colour:
 
 @dataclass(frozen=True)
 class Map:
-    """A part of a colour map: from `low` to `high`, both from 0 to 1.
+    """A colour map.
 
     Args:
-        stops: the map's colours at equal distances, six hexadecimal digits each.
-        low: where the part begins.
-        high: where it ends.
+        stops: its colours at equal distances, six hexadecimal digits each.
     """
 
     stops: str
-    low: float = 0.0
-    high: float = 1.0
 
     def __call__(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
         """Return sRGB colours, float32 of shape (..., 3) in 0 to 1, of values in 0 to 1.
@@ -69,8 +65,7 @@ class Map:
         stops = np.frombuffer(bytes.fromhex(self.stops), dtype=np.uint8).reshape(-1, 3) / np.float32(255)
         table = np.linspace(0, 1, 1025)
         fine = np.stack([np.interp(table, np.linspace(0, 1, len(stops)), stops[:, k]) for k in range(3)], axis=1)
-        at = np.clip(self.low + (self.high - self.low) * np.asarray(values), 0, 1)
-        return fine.astype(np.float32)[np.rint(at * 1024).astype(np.intp)]
+        return np.asarray(fine.astype(np.float32)[np.rint(np.clip(values, 0, 1) * 1024).astype(np.intp)])
 
 
 @cache
@@ -85,21 +80,6 @@ def matplotlib_map(name: str) -> Map:
     if name not in colormaps:
         raise UsageError(f"cmap must be a name of matplotlib's colour maps, got {short_repr(name)}{close(str(name), colormaps)}")
     return Map(colormaps[name](np.linspace(0, 1, 256), bytes=True)[:, :3].tobytes().hex())
-
-
-def to_oklab(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return lightness, green to red and blue to yellow of sRGB colours (..., 3), in which distances are perceptual.
-
-    Ottosson 2020, https://bottosson.github.io/posts/oklab.
-
-    >>> to_oklab(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])).round(3).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    """
-    to_cones = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566]]
-    to_cones.append([0.0883024619, 0.2817188376, 0.6299787005])
-    to_lab = [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099]]
-    to_lab.append([0.0259040371, 0.7827717662, -0.8086757660])
-    return np.asarray(np.cbrt(to_linear(srgb).astype(np.float64) @ np.array(to_cones).T) @ np.array(to_lab).T)
 
 
 def to_linear(srgb: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -120,10 +100,6 @@ def _encode(values: NDArray[np.float64]) -> NDArray[np.float32]:
 _ENCODED = _encode(np.linspace(0, 1, 1 << 16))
 
 
-#: The least distance in Oklab of two colours with different meanings.
-DISTINCT = 0.1
-
-
 @dataclass(frozen=True)
 class Theme:
     """A theme.
@@ -138,7 +114,7 @@ class Theme:
         muted: the colour of captions.
         dim: the colour of the other cells where some are highlighted.
         pick: the colour of highlighted cells.
-        categories: the colours of branches and other categories, `DISTINCT` in Oklab from each other and from `top`.
+        categories: the colours of branches and other categories, a tenth apart in Oklab from each other and from the background.
         ambient: the strength of light from the sky.
         key: the strength of the directed light.
         vignette: how far the corners darken, 0 to 1.
@@ -168,46 +144,15 @@ class Theme:
         return float(to_linear(np.array([self.bottom, self.top])).mean()) > 0.18
 
 
-_FILE = tomllib.loads(Path(__file__).with_name("themes.toml").read_text(encoding="utf-8"))
-
-
-def _read(found: dict[str, Any]) -> Iterator[Theme]:
+def _read() -> Iterator[Theme]:
     """Yield the themes of `themes.toml`."""
-    for name, facts in found["themes"].items():
+    themes = tomllib.loads(Path(__file__).with_name("themes.toml").read_text(encoding="utf-8"))["themes"]
+    for name, facts in themes.items():
         colours: dict[str, Any] = {key: hexadecimal(facts.pop(key)) for key in ("bottom", "top", "text", "muted", "dim", "pick")}
-        part, categories = facts.pop("map"), tuple(map(hexadecimal, facts.pop("categories")))
-        stops = Map(found["maps"][part["name"]], part["low"], part["high"])
-        yield Theme(name=name, map=stops, categories=categories, **colours, **facts)
+        categories = tuple(map(hexadecimal, facts.pop("categories")))
+        yield Theme(name=name, map=Map(facts.pop("map")), categories=categories, **colours, **facts)
 
 
 THEMES = Registry[Theme]("theme")
-for _theme in _read(_FILE):
+for _theme in _read():
     THEMES.add(_theme)
-
-
-def distinct_colours(theme: Theme, count: int) -> list[Colour]:
-    """Return colours that differ visibly from each other, from the theme's background and from its first category.
-
-    They are the theme's other categories, and then, one by one, the colour that is farthest from all of these in Oklab.
-
-    Raises:
-        UsageError: there are not that many.
-
-    >>> distinct_colours(THEMES["dark"], 2) == list(THEMES["dark"].categories[1:3])
-    True
-    """
-    chosen = list(theme.categories[1 : 1 + count])
-    if len(chosen) == count:
-        return chosen
-    steps = np.linspace(0, 1, 18)
-    candidates = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
-    seen = to_oklab(candidates)
-    taken = to_oklab(np.array([theme.bottom, theme.top, *theme.categories]))
-    nearest = np.linalg.norm(seen[:, None] - taken, axis=2).min(axis=1)
-    while len(chosen) < count:
-        best = int(nearest.argmax())
-        if nearest[best] < DISTINCT:
-            raise UsageError(f"there are {len(chosen)} distinguishable colours, and {count} are needed")
-        chosen.append(one_colour(candidates[best]))
-        nearest = np.minimum(nearest, np.linalg.norm(seen - seen[best], axis=1))
-    return chosen
