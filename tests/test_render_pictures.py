@@ -6,6 +6,7 @@ What needs OpenGL, Pillow, ffmpeg, trimesh or Chromium is skipped, with the reas
 import json
 import re
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -34,7 +35,7 @@ from gpu_nim.render.styles.volume import Volume, volume_of
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.translucent import opacities
 from gpu_nim.render.views import Camera, View
-from tests.render_files import discs, lines, needs_opengl, polygons, words_of
+from tests.render_files import blocks_at, discs, lines, needs_opengl, polygons, words_of
 
 REFERENCE = Path(__file__).parent / "render_reference"
 BOTH = ["numpy", pytest.param("opengl", marks=needs_opengl)]
@@ -148,6 +149,14 @@ def test_transparency_is_where_nothing_is_drawn(engine, tmp_path):
 def test_an_object_of_few_or_uneven_cells_is_drawn(source):
     image = np.asarray(render(source, resolution=(160, 120), quality="draft", engine="numpy", colour="generation").image, float)
     assert np.abs(image - image.mean(axis=(0, 1))).max() > 25
+
+
+@pytest.mark.parametrize("engine", BOTH)
+@pytest.mark.parametrize(("lattice", "area"), [("square", 4.0), ("hexagonal", 12**0.5)])
+def test_a_tile_is_two_pixels_wide_however_far_apart_they_are(lattice, area, engine):
+    blocks = replace(blocks_at([(0, 0, 0), (999, 0, 0), (0, 999, 0)]), flat=True, lattice=lattice)
+    alpha = np.asarray(render(blocks, resolution=(160, 120), engine=engine, transparent=True).image, float)[..., 3] / 255
+    assert alpha.sum() == pytest.approx(3 * area, rel=0.15)
 
 
 def test_a_level_of_detail_is_stated():
