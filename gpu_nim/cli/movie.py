@@ -60,10 +60,7 @@ _EXAMPLES = {
 @json_option
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def movie(out: Path, workers: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Make a movie of SOURCE (see `gpunim render`).
-
-    Pauses of a motion take a third of the movie, unless --hold says how long each is.
-    """
+    """Make a movie of SOURCE (see `gpunim render`)."""
     wanted = requested(**options)
     with step_progress(quiet) as step:
         report = make_movie(wanted, out, workers=workers, progress=step)

@@ -66,6 +66,11 @@ class Movie:
         return {option.name: option.read(self.options.get(option.name, option.default or "")) for option in options}
 
     @property
+    def beat(self) -> int:
+        """The frames of a quarter of a second: the longest pause."""
+        return self.rate // 4
+
+    @property
     def engine(self) -> str:
         """The engine that draws it on this machine."""
         return choose_engine(self.look, read_source(self.source))[0] if MOTIONS[self.motion].draws_blocks else "trace"

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil, floor
 
 import numpy as np
@@ -14,20 +15,19 @@ from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, schedule
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
 from gpu_nim.render.source import read_source
 
 
-def _ends(text: str) -> tuple[str, Fraction, Fraction]:
-    """Return the name of a parameter, or "", and its first and last value: of 1..8 or a=1..8."""
-    name, _, ends = text.rpartition("=")
-    first, last = map(parse_rational, ends.split(".."))
+def _ends(text: str) -> tuple[Fraction, Fraction]:
+    """Return the first and the last value of 1..8."""
+    first, last = map(parse_rational, text.split(".."))
     if min(first, last) <= 0:
         raise ValueError
-    return name, first, last
+    return first, last
 
 
-_ENDS = ParameterType("[name=]first..last", "FIRST..LAST or NAME=FIRST..LAST, both greater than 0, such as 1..8 or a=1..8", _ends)
+_ENDS = ParameterType("first..last", "FIRST..LAST, both greater than 0, such as 1..8", _ends)
 
 
 @MOTIONS.add
@@ -37,10 +37,7 @@ class Sweep(Motion):
     name = "sweep"
     summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
     example = "chocolate:size=31"
-    options = (
-        Parameter("sweep", _ENDS, "1..8", "the first and the last value of the parameter; NAME where the game has several"),
-        hold_option("at the first, the last and every whole value"),
-    )
+    options = (Parameter("sweep", _ENDS, "1..8", "the first and the last value of the parameter"),)
 
     @classmethod
     def check(cls, movie: Movie) -> None:
@@ -52,17 +49,14 @@ class Sweep(Motion):
     def _swept(cls, movie: Movie) -> tuple[str, list[Fraction]]:
         """Return the parameter's name, and its value in each frame."""
         game, _, arguments = movie.source.partition(":")
-        rational = _rational_parameters(game)
-        if not rational:
-            able = " or ".join(filter(_rational_parameters, games.CATALOGUE))
+        name = _rational_parameter(game)
+        if not name:
+            able = " or ".join(filter(_rational_parameter, games.CATALOGUE))
             raise UsageError(f"a sweep needs a game with a rational parameter, {able}, got {movie.source!r}")
-        name, first, last = movie.values["sweep"]
-        if (not name and len(rational) > 1) or (name and name not in rational):
-            raise UsageError(f"sweep must name a rational parameter of {game}, {' or '.join(rational)}, got {name!r}")
-        name = name or rational[0]
         if any(part.startswith(f"{name}=") for part in arguments.split(",")):
             raise UsageError(f"a sweep goes through values of {name}, got the source {movie.source!r} with one")
-        return name, sweep_values(first, last, movie.frames, movie.values["hold"])
+        first, last = movie.values["sweep"]
+        return name, sweep_values(first, last, movie.frames, movie.beat)
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
@@ -92,32 +86,35 @@ class Sweep(Motion):
         return f"{game.summary.replace('<=', '≤')}    {self.parameter} = {float(value):.3f}    {obj.population:,} positions"
 
 
-def _rational_parameters(game: str) -> list[str]:
+def _rational_parameter(game: str) -> str:
+    """Return the first rational parameter of a game, or ""."""
     entry = games.CATALOGUE.get(game)
-    return [parameter.name for parameter in entry.parameters if parameter.type.ranges] if entry else []
+    return next((parameter.name for parameter in entry.parameters if parameter.type.ranges), "") if entry else ""
 
 
-def sweep_values(first: Fraction, last: Fraction, frames: int, hold: int | None = None) -> list[Fraction]:
+def sweep_values(first: Fraction, last: Fraction, frames: int, beat: int) -> list[Fraction]:
     """Return the value of each frame of a sweep, with a pause at each end and at every whole number between them.
 
     Args:
         first: the first value.
         last: the last value.
         frames: the number of frames.
-        hold: the frames of each pause; None for a third of the movie, but one frame at least.
+        beat: the frames of each pause, or fewer, so that all are a third of the movie; but one at least.
 
     Raises:
         UsageError: the pauses take more frames than there are.
 
-    >>> [str(a) for a in sweep_values(Fraction(1), Fraction(3), 9, 2)]
-    ['1', '1', '3/2', '2', '2', '7/3', '8/3', '3', '3']
+    >>> [str(a) for a in sweep_values(Fraction(1), Fraction(3), 18, 2)[:9]]
+    ['1', '1', '8/7', '9/7', '10/7', '11/7', '12/7', '13/7', '2']
     """
     low, high = min(first, last), max(first, last)
-    whole = range(ceil(low), floor(high) + 1)
-    needed = len(whole) + sum(end.denominator > 1 for end in {low, high})
-    if frames < needed:
-        raise UsageError(f"a sweep from {first} to {last} needs {needed:,} frames or more, one for each whole value, got {frames}")
-    stops = sorted({low, high, *map(Fraction, whole)}, reverse=first > last)
-    held = max(1, pause(len(stops), frames, None)) if hold is None else hold
-    ahead = [*stops, stops[-1]]
-    return [ahead[stop] + (ahead[stop + 1] - ahead[stop]) * way for stop, way in schedule(len(stops), frames, held)]
+    stops = sorted({low, high, *map(Fraction, range(ceil(low), floor(high) + 1))}, reverse=first > last)
+    if frames < len(stops):
+        needed = f"{len(stops):,} frames or more, one for each whole value"
+        raise UsageError(f"a sweep from {first} to {last} needs {needed}, got {frames}")
+    hold, ways = max(1, min(beat, frames // (3 * len(stops)))), len(stops) - 1
+    moving, values = frames - hold * len(stops), list[Fraction]()
+    for way, (start, end) in enumerate(pairwise(stops)):
+        steps = (way + 1) * moving // ways - way * moving // ways
+        values += [start] * hold + [start + (end - start) * Fraction(step, steps + 1) for step in range(1, steps + 1)]
+    return values + [stops[-1]] * (frames - len(values))
