@@ -145,7 +145,7 @@ def test_a_made_up_motion_is_made_listed_and_named_with_its_option(monkeypatch, 
     assert re.search(r"--far INTEGER +wobble: how far it wobbles\.\s+\[default: 2\]", told)
     made = ("movie", "nim:3", "-o", tmp_path / "a.gif", *SMALL, "--seconds", "0.1", "--workers", "1", "--motion")
     printed(*made, "wobble", "--far", "3")
-    assert re.search(r"motion must be one of .*turntable, .*wobble, got 'wobbl'", refused(*made, "wobbl"))
+    assert re.search(r"motion must be one of .*turntable, .*wobble, some with \+turntable, got 'wobbl'", refused(*made, "wobbl"))
     assert "far must be an integer from 1 to 9, got '10'" in refused(*made, "wobble", "--far", "10")
     assert "far would have no effect on motion growth: motion wobble takes it" in refused(*made, "growth", "--far", "3")
     assert Movie("nim:3", "wobble", options={"far": "5"}).values == {"far": 5}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from gpu_nim.jobs.growth import grow
 from gpu_nim.render.colourings import glow_by_age
-from gpu_nim.render.image import prepare, render
+from gpu_nim.render.image import Renderer, prepare, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
-from gpu_nim.render.motions.growth import GrowthMotion, Pullback, grown_caption, growth_stops
+from gpu_nim.render.motions.growth import GrowthMotion, grown_caption
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
 from tests.render_files import frame
@@ -29,25 +29,25 @@ grown = cache(blocks_of)
 @given(
     st.sampled_from(["nim:21", "edge:9", "fcc:6", "ulam-warburton:20", "hexagonal:9", "chocolate:size=7"]),
     st.integers(2, 60),
-    st.integers(0, 3),
+    st.sampled_from(["growth", "growth+turntable"]),
     st.sampled_from(["three-quarter", "isometric", "axis", "gasket", "200,35"]),
     st.sampled_from([(64, 48), (48, 64)]),
 )
-def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(name, frames, hold, view, size):
+def test_a_growth_is_one_take_and_has_in_view_all_that_is_shown(name, frames, motion, view, size):
     blocks = grown(name)
     if blocks.flat and view == "gasket":
         view = "axis"
-    stops = growth_stops(0, int(blocks.generations.max()))
-    if frames < len(stops) * hold:
-        frames += len(stops) * hold
-    path = Pullback(blocks, replace(LOOK, resolution=size, view=view), frames, hold, "generation 1")
-    seen = [path.frame(number) for number in range(frames)]
-    assert [generation for generation, _ in seen] == sorted(generation for generation, _ in seen)
-    assert (seen[0][0], seen[-1][0]) == (0, stops[-1])
-    held = [path.frame(number) for number in range(frames) if not path.schedule[number][1]]
-    assert {generation for generation, _ in held} == set(stops) or not hold
+    growth = GrowthMotion(Movie(name, motion, frames, look=replace(LOOK, resolution=size, view=view)))
+    moments, cameras = zip(*((growth.moment(number), growth.camera(number)) for number in range(frames)), strict=True)
+    times, generations = (np.array(part) for part in zip(*moments, strict=True))
+    last = int(blocks.generations.max())
+    assert (generations[0], generations[-1], times[-1]) == (3, last, last)
+    steps = np.diff(np.log2(times + 1))
+    assert np.ptp(steps[steps > 0]) < 1e-9  # each doubling takes equally long
+    assert (steps < 1e-9).sum() <= 30 / 4  # of a rest at the end, of a quarter of a second at most
+    assert (generations == np.floor(times + 1e-6)).all()
     heights = []
-    for generation, camera in seen:
+    for generation, camera in zip(generations, cameras, strict=True):
         shown = blocks.take(blocks.generations <= generation)
         corners = shown.corners[:, None] + shown.sizes[:, None, None] * np.array([[0.2] * 3, [0.8] * 3])
         if blocks.flat:
@@ -56,12 +56,37 @@ def test_a_growths_camera_goes_out_smoothly_and_has_in_view_all_that_is_shown(na
         assert (np.abs(across) <= [size[0] / size[1] + 1e-4, 1 + 1e-4]).all()
         middle = (blocks.centres()[blocks.generations <= 3]).mean(axis=0)
         heights.append(float(camera.scale if camera.parallel else camera.distance(middle)))
-        assert np.array_equal(camera.basis, seen[0][1].basis)
-    assert all(after >= before * 0.999 for before, after in pairwise(heights))  # outwards
-    # Over a way of s frames the picture's scale doubles once or a little more, and a way is eased in and out.
-    ways = max(len(stops) - 1, 1)
-    most = 4 / ((frames - len(stops) * hold) // ways + 1) if hold else 4 * ways / max(frames - 1, 1)
-    assert max((np.log2(after / before) for before, after in pairwise(heights)), default=0) <= most
+    if motion == "growth":
+        assert all(after >= before * 0.99 for before, after in pairwise(heights))  # outwards
+    # In the last frame, the picture of the whole object.
+    still = motion_of(Movie(name, "turntable", 1, look=growth.look)).camera(0)
+    assert np.allclose(cameras[-1].basis, still.basis)
+
+
+def test_a_growths_object_turns_as_on_a_turntable_while_it_grows_as_alone():
+    alone, turned, table = (motion_of(Movie("edge:9", name, 24, look=LOOK)) for name in ("growth", "growth+turntable", "turntable"))
+    for number in range(24):
+        assert turned.moment(number) == alone.moment(number)
+        assert np.allclose(turned.camera(number).basis, table.camera(number).basis)
+    assert not np.allclose(alone.camera(0).basis, alone.camera(23).basis)
+
+
+def test_the_newest_cells_light_what_is_around_them():
+    look = replace(LOOK, resolution=(128, 96))
+    growth = GrowthMotion(Movie("nim:31", "growth", 240, look=look))
+    number = next(number for number in range(240) if growth.moment(number)[1] == 8)
+    part, camera = growth.until(8), growth.camera(number)
+    base = look.colours_of(part)
+    light = growth._light(part, base, 8, camera)
+    newest = camera.on_picture(part.centres()[part.generations == 8], 128, 96)[:, None, None, :2]
+    away = np.linalg.norm(np.indices((96, 128))[::-1].transpose(1, 2, 0) + 0.5 - newest, axis=-1).min(axis=0)
+    rings = [float(light[..., :3][(away >= near) & (away < near + 8)].mean()) for near in (0, 8, 16, 32)]
+    assert rings == sorted(rings, reverse=True)
+    assert rings[0] > max(0.005, 5 * rings[3])
+    assert not light[..., 3].any()
+    dark = Renderer(part, look, "numpy", base, growth._longest).frame(camera, "generation 8")
+    assert (np.asarray(growth.frame(number), float) - np.asarray(dark))[away < 8].mean() > 1
+    assert GrowthMotion(Movie("nim:31", "growth", look=replace(look, theme="paper")))._light(part, base, 8, camera) is None
 
 
 @pytest.mark.parametrize(("source", "limit"), [("nim-4:8", None), ("edge:8", 60), ("nim:8", 30)])
@@ -70,25 +95,23 @@ def test_the_population_is_that_of_all_cells_of_an_object_that_is_projected_or_m
         monkeypatch.setitem(blocks_of.__kwdefaults__, "limit", limit)
     obj = prepare(source, Look())
     assert len(obj) < obj.population
-    growth = grow(source[:-2], 8)
-    births = growth.births.tolist()
-    caption = f"generation 7 = 2³ − 1    population {sum(births[:8]):,}    {births[7]:,} born, then {births[8]:,}"
-    assert grown_caption(obj, 7) == caption
+    births = grow(source[:-2], 8).births.tolist()
+    assert grown_caption(obj, 7) == f"generation 7 = 2³ − 1    population {sum(births[:8]):,}"
 
 
 def test_a_growth_that_leaps_ahead_is_in_view_at_once():
-    """Cells far out in the first generation after a pause: the camera is there before them."""
+    """Cells far out in the first generation after 2^m - 1: the camera is there before them."""
     obj = blocks_of("nim:15")
     far = replace(obj, corners=np.where(obj.generations[:, None] == 8, 4 * obj.corners, obj.corners).astype(np.int32))
-    path = Pullback(far, LOOK, 60, 2)
+    growth = GrowthMotion(Movie("nim:15", "growth", 60, look=LOOK))
+    growth._whole = far
     for number in range(60):
-        generation, camera = path.frame(number)
-        across = camera.project(far.centres()[far.generations <= generation])[:, :2]
-        assert (np.abs(across) < [64 / 48, 1]).all(), (number, generation)
+        across = growth.camera(number).project(far.centres()[far.generations <= growth.moment(number)[1]])[:, :2]
+        assert (np.abs(across) < [64 / 48, 1]).all(), number
 
 
 def test_a_frame_does_not_depend_on_the_frames_before_it():
-    movie = Movie("nim:7", "growth", 30, options={"hold": "3"}, look=LOOK)
+    movie = Movie("nim:7", "growth", 30, look=LOOK)
     one = motion_of(movie)
     other = motion_of(movie)
     numbers = (29, 3, 16, 0)
@@ -102,7 +125,7 @@ def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(so
     growing = GrowthMotion(Movie(source, "growth", 40, look=look))
     name, last = source.split(":")
     for generation in (7, int(last)):
-        part, cells = growing._whole.until(generation), blocks_of(f"{name}:{generation}")
+        part, cells = growing.until(generation), blocks_of(f"{name}:{generation}")
         if isinstance(part, TracedObject):
             shown = part.colours(cells.corners.T.astype(np.int64), np.zeros(len(cells), np.int8))
         else:
@@ -118,6 +141,6 @@ def test_a_cut_object_fills_its_picture_whether_it_rests_or_grows(engine):
     look = Look(resolution=(160, 120), quality="draft", engine=engine, cut="half", view="200,20")
     still = np.asarray(render("edge:15", look, transparent=True).image)[..., 3] > 99
     grown = np.ptp(np.asarray(GrowthMotion(Movie("edge:15", "growth", 4, look=look)).frame(3), int), axis=2)[:104] > 60
-    for obj, height in ((still, 0.86), (grown, 0.6)):  # the less for its words
+    for obj, height in ((still, 0.86), (grown, 0.5)):  # the less for its words and since it turns
         _, _, top, bottom = frame(obj)
         assert bottom - top + 1 > height * 120

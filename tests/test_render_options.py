@@ -135,7 +135,7 @@ def test_each_field_of_a_look_is_an_option_of_render_and_described():
 
 
 def test_a_turn_is_seen_from_the_elevation_and_in_the_projection_asked_for():
-    for view, elevation, parallel in ((None, 20, False), ("30,55", 55, False), ("axis", 90, True)):
+    for view, elevation, parallel in ((None, 25, False), ("30,55", 55, False), ("axis", 90, True)):
         upward = np.sin(np.radians(elevation))
         renderer = motion_of(Movie("edge:7", frames=4, look=Look(resolution=(64, 48), view=view, engine="numpy")))
         cameras = [renderer.camera(number) for number in (0, 1)]

@@ -295,37 +295,26 @@ def test_a_traced_movie_looks_like_one_of_blocks(source, motion, options, look):
 @pytest.mark.nightly
 def test_a_movie_of_an_object_of_any_size_is_traced():
     """In the growth of Nim each doubling looks like the one before, in the colours of its own generations."""
-    movie = Movie("nim:2^31-1", "growth", frames=32, options={"hold": "1"}, look=Look(**SMALL))
+    movie = Movie("nim:2^31-1", "growth", frames=34, look=Look(**SMALL))
     growth = GrowthMotion(movie)
+    growth.turn = 0.0
     assert growth.engine == "trace"
-    generations = [growth.pullback.frame(number)[0] for number in range(32)]
+    generations = [growth.moment(number)[1] for number in range(34)]
     one, other = (np.asarray(growth.frame(generations.index(2**m - 1)), int)[:50] for m in (20, 30))
     assert (np.abs(one - other).max(axis=2) > 3).mean() < 0.01
 
 
 def test_populations_of_earlier_generations_are_exact():
     for name in ("nim:40", "edge:11"):
-        obj, blocks = traced_object(name, Look(generations=(2, 30)), growing=True), blocks_of(name)
+        blocks = blocks_of(name)
         for generation in (2, 7, 10):
-            part = obj.until(generation)
+            part = traced_object(name, Look(generations=(2, generation + 1)), growing=True)
             shown = blocks.corners[(blocks.generations >= 2) & (blocks.generations <= generation)]
-            assert part.population == obj.population_until(generation) == len(shown)
+            assert part.population == len(shown)
             low, high = part.bounds()
             assert (low == shown.min(axis=0)).all()
             assert (high == shown.max(axis=0) + 1).all()
             assert {tuple(cell) for cell in part.corners.tolist()} == {tuple(cell) for cell in shown.tolist()}
-
-
-def test_the_outline_of_a_large_growth_has_the_generations_of_its_blocks(monkeypatch):
-    monkeypatch.setattr("gpu_nim.render.traced_object.MOST_BLOCKS", 40)
-    blocks = blocks_of("fcc:9")
-    outline = traced_object("fcc:9", Look(), growing=True).until(6)
-    assert 1 < len(outline) <= 40
-    early = blocks.take(blocks.generations <= 6)
-    side = int(outline.sizes[0])
-    of = (early.corners - outline.corners.min(axis=0)) // side * side + outline.corners.min(axis=0)
-    for corner, generation in zip(outline.corners.tolist(), outline.generations.tolist(), strict=True):
-        assert early.generations[(of == corner).all(axis=1)].min() == generation
 
 
 def test_an_eye_between_two_cells_of_the_largest_object_is_exact():

@@ -52,7 +52,7 @@ _EXAMPLES = {
 @click.command(cls=Command, examples=_EXAMPLES, listings=lambda: {"Motions": MOTIONS.summaries()}, options=_motion_options)
 @click.argument("source", type=SOURCE)
 @click.option("-o", "--out", type=FILE, required=True, help=f"The file: {one_of(SUFFIXES)}.")
-@named_option("--motion", MOTIONS, default=Movie.motion)
+@named_option("--motion", MOTIONS, "{}; growth+turntable and sweep+turntable turn, too.", default=Movie.motion)
 @click.option("--seconds", type=_SECONDS, default=Movie.frames / Movie.rate, help="The length of the movie.")
 @click.option("--fps", type=AMOUNT, default=Movie.rate, help="Frames a second.")
 @click.option("--workers", type=AMOUNT, help="The number of processes that draw.  [default: 2; 1 on one core or for engine trace]")

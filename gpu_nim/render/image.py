@@ -249,16 +249,30 @@ class Renderer:
         """What the last frame lacks, since it was interrupted, or ""."""
         return self._style.shortfall if isinstance(self._style, PathTraced) else ""
 
-    def frame(self, camera: Camera, running: str = "", *, progress: OnStep = no_progress, partly: bool = False) -> Image.Image:
+    def pixels(self, camera: Camera, progress: OnStep = no_progress) -> NDArray[np.float32]:
+        """Return the object from a camera, as `CameraStyle.draw` does."""
+        return self._style.draw(camera, progress)
+
+    def frame(
+        self,
+        camera: Camera,
+        running: str = "",
+        *,
+        added: NDArray[np.float32] | None = None,
+        progress: OnStep = no_progress,
+        partly: bool = False,
+    ) -> Image.Image:
         """Return the annotated picture from a camera.
 
         Args:
             camera: the camera.
             running: words below the object, of this frame alone.
+            added: light that is added to the object's, as `pixels`, or None.
             progress: called for progress.
             partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
-        image = self._over_background(self._style.draw(camera, progress))
+        pixels = self.pixels(camera, progress)
+        image = self._over_background(pixels if added is None else pixels + added * (1 - pixels))
         if self.shortfall and not partly:
             raise KeyboardInterrupt
         self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)

@@ -16,7 +16,6 @@ from gpu_nim.automata import catalogue as automata
 from gpu_nim.backends.shared.brick_scenes import BrickPacker
 from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
-from gpu_nim.model.rule import Symmetry
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Legend, find_colouring, generation_bar, glow_by_age, legend_of
@@ -29,7 +28,6 @@ from gpu_nim.render.geometry import (
     counted,
     generations_between,
     generations_note,
-    merged,
     no_cells,
     one_at_each_point,
     removed,
@@ -48,8 +46,7 @@ _PALETTE_OF_PART = 8  # the same of a part of a growth: less work, for every fra
 #: The colourings that need no more than a cell's generation; None is rank.
 BY_GENERATION = (None, "rank", "generation")
 
-_LATEST = 2**16 - 2  # generation of a packed growth: `PackedGrowth` has a use for one more number
-_NEVER = np.iinfo(np.uint16).max  # for the generation of a brick without cells
+_LATEST = 2**16 - 1  # generation of a packed growth
 #: The most cubes that are to hold an object, about.
 MOST_BLOCKS = 1 << 17
 
@@ -67,9 +64,6 @@ class TracedObject(Blocks):
         colours: returns the colour of each hit, sRGB float32 (n, 3), of cells (3, n) and their levels (n,).
         born: returns the generation of each, likewise, (n,): of trees the least in which it can have been born.
         legend: what the colours stand for.
-        earlier: returns the object without the generations after one, as a growth whose newest cells glow
-            (`gpu_nim.render.colourings.glow_by_age`); the blocks then have the generations of their earliest cells. Only of
-            objects that are made for that.
         removed: the cells that a cut removes, or None.
     """
 
@@ -78,18 +72,12 @@ class TracedObject(Blocks):
     colours: CellColours
     born: Generations
     legend: Legend
-    earlier: "Callable[[int], TracedObject] | None" = None
     removed: Box | None = None
 
     @property
     def span(self) -> tuple[int, int]:
         """The first and the last generation."""
         return self.ends
-
-    def until(self, generation: int) -> "TracedObject":
-        """Return the object without the generations after one."""
-        assert self.earlier is not None
-        return self.earlier(generation)
 
     def opened(self, what: str, toward: NDArray[np.float64]) -> "TracedObject":
         """See `Blocks.opened`."""
@@ -115,7 +103,7 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress, *,
         source: as for `gpu_nim.render.source.blocks_of`; nim:N up to N = 2^60.
         look: its colours and generations.
         progress: called for progress, as the source is grown.
-        growing: whether its earlier generations are to be drawn, too (`TracedObject.until`).
+        growing: whether it goes on to grow, so that its newest cells glow (`gpu_nim.render.colourings.glow_by_age`).
 
     Raises:
         UsageError: the source is unknown or flat, or has not what its colours need.
@@ -129,7 +117,7 @@ def traced_object(source: Source, look: Look, progress: OnStep = no_progress, *,
     if (scene := found.scene) is not None:
         colouring = find_colouring(look.colour, found.name, game=any(scene.inequality))
         if look.colour in BY_GENERATION or colouring.of_coordinates:
-            return _defined(found.name, scene, look)
+            return _defined(found.name, scene, look, growing)
         if (count := population(scene)) > CELLS_LIMIT:
             raise _too_many(look, found.name, count)
     if isinstance(found, TreeSource) and found.tree.scene.dimension == 3:
@@ -154,28 +142,24 @@ def _too_many(look: Look, name: str, cells: int) -> UsageError:
 # Sets given by their definition
 
 
-def _defined(name: str, scene: NimScene, look: Look) -> TracedObject:
+def _defined(name: str, scene: NimScene, look: Look, growing: bool) -> TracedObject:
     last = scene.last
     first, stop = look.generations or (0, last + 1)
     scene = replace(scene, first=first, last=min(stop - 1, last))
     if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
         raise no_cells(name, first, stop, last)
     note = "" if (scene.first, scene.last) == (0, last) else generations_note(first, stop)
-    coordinates = SPACE if any(scene.inequality) else PILES
 
     def count(generation: int) -> int:
-        return population(replace(scene, last=generation))
+        return population(replace(scene, last=min(generation, scene.last)))
 
-    def until(generation: int | None = None) -> TracedObject:
-        part = scene if generation is None else replace(scene, last=min(generation, scene.last))
-        cubes, level = coarse_cells(part, _OUTLINE)
-        colours, legend = _coloured(name, look, part, growing=generation is not None)
-        held = cubes << level, 1 << level, generations_of(cubes) << level
-        outline = _outline(held, count(part.last), name=name, coordinates=coordinates, note=note, population_until=count)
-        ends = scene.first, part.last
-        return TracedObject(**outline, scene=part, ends=ends, colours=colours, born=_nims, legend=legend, earlier=until)
-
-    return until()
+    cubes, level = coarse_cells(scene, _OUTLINE)
+    colours, legend = _coloured(name, look, scene, growing)
+    held = cubes << level, 1 << level, generations_of(cubes) << level
+    coordinates = SPACE if any(scene.inequality) else PILES
+    outline = _outline(held, count(last), name=name, coordinates=coordinates, note=note, population_until=count)
+    ends = scene.first, scene.last
+    return TracedObject(**outline, scene=scene, ends=ends, colours=colours, born=_nims, legend=legend)
 
 
 def _coloured(name: str, look: Look, scene: NimScene, growing: bool) -> tuple[CellColours, Legend]:
@@ -239,53 +223,10 @@ def _cells_in(bricks: Ints, bits: Ints, shape: Triple) -> NDArray[np.int64]:
     return 4 * np.stack(np.unravel_index(bricks, shape), axis=1) + np.stack(np.unravel_index(bits, (4, 4, 4)), axis=1)
 
 
-class PackedGrowth:
-    """The cells of a packed object, in order of generation.
-
-    Args:
-        whole: the scene of all of them.
-        keys: their keys, generation by generation, (N,).
-        births: the number of each generation, below 2^16 of them.
-    """
-
-    def __init__(self, whole: BrickScene, keys: NDArray[np.unsignedinteger], births: NDArray[np.int64]) -> None:
-        self._whole, self._keys = whole, keys
-        self._ends = np.cumsum(births)
-        self._count = counted(births)
-        self._earliest = np.full(prod(whole.stage_shape(0)), _NEVER, np.uint16)
-        for generation, born in [*enumerate(np.split(keys, self._ends[:-1]))][::-1]:
-            self._earliest[born >> 6] = generation
-
-    def scene(self, generation: int) -> BrickScene:
-        """Return the scene of the cells to a generation."""
-        count = self._count(generation)
-        if count == len(self._keys):
-            return self._whole
-        packer = BrickPacker(self._whole.corner, self._whole.shape)
-        packer.add_keys(self._keys[:count])
-        return packer.scene()
-
-    def cubes(self, generation: int) -> Cubes:
-        """Return cubes that hold the cells to a generation."""
-        shape = self._whole.stage_shape(0)
-        if (count := self._count(generation)) <= MOST_BLOCKS:
-            keys = self._keys[:count].astype(np.int64)
-            generations = np.searchsorted(self._ends, np.arange(count), side="right")
-            blocks, side = _cells_in(keys >> 6, keys & 63, shape), 1
-        else:
-            bricks = np.flatnonzero(self._earliest <= generation)
-            bricks = bricks[np.argsort(self._earliest[bricks], kind="stable")]
-            generations = self._earliest[bricks].astype(np.int64)
-            blocks, generations, level = merged(np.stack(np.unravel_index(bricks, shape), axis=1), generations, MOST_BLOCKS)
-            side = 4 << level
-        return blocks * side + np.array(self._whole.corner), side, generations
-
-
 def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progress: OnStep) -> TracedObject:
     """Pack a growth in a box, from its least to its greatest cell: its bits, and the generation of each cell.
 
-    Of a symmetric one that does not go on, the cells of the fundamental domain; else there are keys of all cells, for each
-    generation's scene.
+    Of a symmetric one, the cells of the fundamental domain.
     """
     box: tuple[Sequence[int], Sequence[int]]
     if isinstance(found, SavedGrowth):
@@ -299,7 +240,6 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progre
         if not 0 <= last <= _LATEST:
             raise UsageError(f"source {automaton}:GENERATION can be traced for generations 0 to {_LATEST}, got {found.name!r}")
         growth, box, symmetry = newborns(found.growth(), progress), rule.box(last), rule.symmetry
-    symmetry = Symmetry.NONE if growing else symmetry
     packer = BrickPacker(*_box(*box), symmetry)
     first, stop = look.generations or (0, _LATEST + 1)
     keys: dict[int, NDArray[np.integer]] = {}
@@ -308,6 +248,8 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progre
     for generation, born in growth:
         if len(born) and not first <= generation < stop:
             note = generations_note(first, stop)
+            if keys and generation >= stop:
+                break
         elif len(born):
             keys[generation] = packer.add(symmetry.representatives(born))
             births[generation] = len(born)
@@ -320,21 +262,20 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progre
     for generation, of_generation in keys.items():
         generations[scene.number_of(of_generation)] = generation
 
-    def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
-        palette = generation_palette(look, births[: last + 1], growing=growing)
-        return lambda numbers: palette[generations[numbers]], generation_bar(births[: last + 1], palette)
-
+    palette = generation_palette(look, births, growing=growing)
     coordinates = SPACE if min(box[0]) < 0 else PILES
     facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note}
-    return _of_scene(scene, births, generations, coloured, np.concatenate(list(keys.values())) if growing else None, facts)
+    return _of_scene(
+        scene, births, generations, lambda numbers: palette[generations[numbers]], generation_bar(births, palette), facts
+    )
 
 
 def _of_scene(
     scene: BrickScene,
     births: NDArray[np.int64],
     generations: NDArray[np.integer],
-    coloured: Callable[[int], tuple[Callable[[Ints], Colours], Legend]],
-    keys: NDArray[np.unsignedinteger] | None,
+    coloured: Callable[[Ints], Colours],
+    legend: Legend,
     facts: dict[str, Any],
 ) -> TracedObject:
     """Return a packed object.
@@ -343,32 +284,18 @@ def _of_scene(
         scene: its cells.
         births: the number of each generation.
         generations: those of the cells, by their numbers in the scene.
-        coloured: returns the colours of cells by these numbers, and what they stand for, where a generation is the last.
-        keys: the keys of the cells in order of generation, of an object whose earlier generations are to be drawn; else None.
+        coloured: returns the colours of cells by these numbers.
+        legend: what they stand for.
         facts: further arguments of `Blocks`.
     """
-    count = counted(births)
 
-    def part_of(part: BrickScene, last: int, cubes: Cubes) -> TracedObject:
-        """Return the object of the cells to a generation, and the cubes that hold them."""
-        of_numbers, legend = coloured(last)
+    def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
+        return scene.numbers(scene.first_cells(hit, levels))
 
-        def numbers(hit: NDArray[np.int64], levels: NDArray[np.int8]) -> Ints:
-            return scene.numbers(part.first_cells(hit, levels))
-
-        born = np.flatnonzero(births[: last + 1])
-        outline = _outline(cubes, count(last), population_until=count, **facts)
-        outline |= {"colours": lambda *cubes: of_numbers(numbers(*cubes)), "born": lambda *cubes: generations[numbers(*cubes)]}
-        return TracedObject(**outline, scene=part, ends=(int(born[0]), int(born[-1])), legend=legend)
-
-    if keys is None:
-        return part_of(scene, len(births) - 1, cubes_of(scene))
-    growth = PackedGrowth(scene, keys, births)
-
-    def until(generation: int) -> TracedObject:
-        return replace(part_of(growth.scene(generation), generation, growth.cubes(generation)), earlier=until)
-
-    return until(len(births) - 1)
+    count, born = counted(births), np.flatnonzero(births)
+    outline = _outline(cubes_of(scene), count(len(births)), population_until=count, **facts)
+    outline |= {"colours": lambda *cubes: coloured(numbers(*cubes)), "born": lambda *cubes: generations[numbers(*cubes)]}
+    return TracedObject(**outline, scene=scene, ends=(int(born[0]), int(born[-1])), legend=legend)
 
 
 def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
@@ -409,13 +336,10 @@ def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
     legend = legend_of(blocks, base, look.colour)
     order = np.argsort(scene.number_of(keys))
 
-    def coloured(last: int) -> tuple[Callable[[Ints], Colours], Legend]:
-        table = glow_by_age(base, blocks.generations, last, look.drawn_theme) if growing else base
-        return lambda numbers: table[order[numbers]], legend
-
+    if growing:
+        base = glow_by_age(base, blocks.generations, len(births) - 1, look.drawn_theme)
     facts = {name: getattr(blocks, name) for name in ("name", "coordinates", "automaton", "note")}
-    in_order = keys[np.argsort(blocks.generations, kind="stable")] if growing else None
-    return _of_scene(scene, births, blocks.generations[order], coloured, in_order, facts)
+    return _of_scene(scene, births, blocks.generations[order], lambda numbers: base[order[numbers]], legend, facts)
 
 
 def _box(low: Iterable[int], high: Iterable[int]) -> tuple[Triple, Triple]:

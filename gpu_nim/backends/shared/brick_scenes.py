@@ -60,12 +60,6 @@ class BrickPacker:
             keys[part] = indices << 6 | bits  # of the cells themselves, which come last
         return keys
 
-    def add_keys(self, keys: NDArray[Any]) -> None:
-        """Add cells by their keys, of a packer of the same shape."""
-        for start in range(0, len(keys), _CHUNK):
-            part = keys[start : start + _CHUNK]
-            np.bitwise_or.at(self._words, (part >> 6).astype(np.int64), np.uint64(1) << (part & 63).astype(np.uint64))
-
     def _set(self, stage: int, cells: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         a, b, c = cells.T.astype(np.int64)
         _, wide, deep = self._stages[stage]

@@ -17,20 +17,19 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import LARGEST_BITS
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.framing import aim, framed, view_of, with_shadow
-from gpu_nim.render.image import Frame, Renderer, still_of
+from gpu_nim.render.framing import aim, view_of
+from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import CELLS_LIMIT, NimSource, TreeSource, read_source
 from gpu_nim.render.trace import primary_rays
 from gpu_nim.render.traced_object import CellColours, traced_object
 from gpu_nim.render.trees import Tree, blocks_of_tree
-from gpu_nim.render.views import NO_MARGINS, Camera, Position, View, basis_of, fit, from_angles
+from gpu_nim.render.views import NO_MARGINS, Camera, Position, View, basis_of
 
 #: Draws the frame at a part of the way.
 ZoomFrame = Callable[[Fraction, OnStep], Frame]
 
-_ELEVATION = 20.0  # degrees above the horizon
 _NEAR = 2.0 ** (LARGEST_BITS - 14)  # cells from the eye to the fixed point in the first frame: neither end of the scales is near
 _CORNERS = {"0": (0, 0, 0), "1": (1, 1, 0), "2": (1, 0, 1), "3": (0, 1, 1)}
 _SLANT = 0.5  # the tangent of the angle between the line of sight and the normal of the face that the eye is before
@@ -47,41 +46,22 @@ class Turntable(Motion):
 
     name = "turntable"
     summary = "the object turns once"
+    turn = 360.0
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._drawn, still = still_of(self.object_of(self.source), self.look, self.engine)
-        hull, self._parallel = framed(self._drawn.blocks, self.look), still.parallel
-        x, y, z = still.basis[2]
-        self._azimuth = float(np.degrees(np.arctan2(y, x)))
-        self._elevation = _ELEVATION if self.look.view is None else float(np.degrees(np.arcsin(np.clip(z, -1, 1))))
-        self._middle = (hull.min(axis=0) + hull.max(axis=0)) / 2
-        whole = _revolved(hull - self._middle)
-        hull, margins = with_shadow(whole, self._view(0.0), self.look), self._drawn.annotations.margins
-        self._beside = fit(self._view(0.0), hull, self.look.aspect, margin=0.04, margins=margins)
+        obj = self.object_of(self.source)
+        view = view_of(obj, self.look)
+        self._drawn = Renderer(obj.opened(self.look.cut, view.basis()[2]), self.look, self.engine)
+        self._orbit = Orbit(self._drawn.blocks, self.look, view, self.turn, self._drawn.annotations.margins)
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
         return self._drawn.frame(self.camera(number), progress=progress)
 
     def camera(self, number: int) -> Camera:
-        """Return the camera of a frame, at a constant distance from the object's axis; that after the last is the first again."""
-        beside, basis = self._beside, self._view(self._azimuth + 360 * number / self.movie.frames).basis()
-        return replace(beside, eye=self._middle + (beside.basis @ beside.eye) @ basis, basis=basis)
-
-    def _view(self, azimuth: float) -> View:
-        """Return a view whose upward direction turns with it, so that the object turns even when seen from above."""
-        up = from_angles(azimuth, self._elevation + 90).toward
-        return View(from_angles(azimuth, self._elevation).toward, up, self.look.view is not None and self._parallel)
-
-
-def _revolved(points: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return points that frame all positions of points (N, 3) that turn about the vertical through (0, 0, 0)."""
-    rings = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    arms = np.linalg.norm(points[:, :2], axis=1)
-    swept = np.stack([arms[:, None] * np.cos(rings), arms[:, None] * np.sin(rings)], axis=-1)
-    heights = np.broadcast_to(points[:, 2, None], swept.shape[:2])
-    return np.concatenate([swept, heights[..., None]], axis=-1).reshape(-1, 3)
+        """Return the camera of a frame; that after the last is the first again."""
+        return self._orbit.camera(self.angle(number))
 
 
 def _corners(text: str) -> str:

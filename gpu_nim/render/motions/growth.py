@@ -1,117 +1,54 @@
-"""Growth in time, with a camera that goes out as the object grows."""
+"""Growth in time, in one take: the object grows and turns, and the camera moves back."""
 
 from dataclasses import replace
-from itertools import pairwise
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.work import OnStep, no_progress
 from gpu_nim.render.colourings import glow_by_age
-from gpu_nim.render.framing import aim, annotations, view_of
-from gpu_nim.render.geometry import Blocks, middles
+from gpu_nim.render.framing import annotations, view_of
+from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, Renderer
-from gpu_nim.render.look import Look
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, hold_option, pause, schedule
+from gpu_nim.render.look import SMALLEST_SIDE, Look
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
+from gpu_nim.render.raster import bloom, enlarged
+from gpu_nim.render.source import CELLS_LIMIT, BlocksSource
+from gpu_nim.render.traced_object import TracedObject, traced_object
 from gpu_nim.render.views import Camera
 from gpu_nim.render.words import power_of_two
 
-_NEAREST = 3  # generations of the object that the camera keeps in view, as if they were there from the beginning
-_SPHERE = 0.87  # of a side: the radius of the sphere around a cube
+_BEGUN = 3  # generations that are there in the first frame
+_BITS = 4  # significant binary digits of one more than the generations at which the camera is fitted
+_NEW = 16  # parts of a growth's age, the last of which lights what is around it
+_GLOW = 0.9  # the strength of that light
 
 
-class Pullback:
-    """The camera of a growth: it goes out from each stop to the next, and the cells that are drawn are always in view.
+def grown_until(first: int, last: int, way: float) -> float:
+    """Return how far a growth is at a part of its movie, in generations: each doubling takes equally long.
 
-    The extent of a growth is proportional to its generations, or nearly so, and it doubles from 2^m - 1 to 2^(m+1) - 1: in each of
-    these spans the picture repeats itself on twice the scale, and takes equally long.
-
-    Args:
-        obj: the whole object.
-        look: its appearance.
-        frames: the number of frames.
-        hold: the frames of each pause; None for a third of the movie.
-        caption: the longest caption.
+    >>> [round(grown_until(0, 63, way), 6) for way in (0.0, 0.25, 0.5, 1.0)]
+    [3.0, 7.0, 15.0, 63.0]
     """
-
-    def __init__(self, obj: Blocks, look: Look, frames: int, hold: int | None, caption: str = "") -> None:
-        first, last = obj.span
-        self.stops = growth_stops(first, last)
-        self._hold = pause(len(self.stops), frames, hold)
-        self.schedule = schedule(len(self.stops), frames, self._hold)
-        view = view_of(obj, look)
-        self.toward = view.basis()[2]
-        parts = [obj.until(max(stop, first + _NEAREST)).opened(look.cut, self.toward) for stop in self.stops]
-        space = annotations(obj, look, caption).margins
-        self._cameras = [aim(part, look, view=view, margins=space) for part in parts]
-        self._ways = [
-            _ways_out(part, span, cameras, look.aspect)
-            for part, span, cameras in zip(parts[1:], pairwise(self.stops), pairwise(self._cameras), strict=True)
-        ]
-
-    def frame(self, number: int) -> tuple[int, Camera]:
-        """Return the generation of a frame, and its camera.
-
-        Args:
-            number: the frame, counted from 0.
-        """
-        stop, part = self.schedule[number]
-        if not part:
-            return self.stops[stop], self._cameras[stop]
-        way = float(part)
-        eased = way * way * (3 - 2 * way) if self._hold else way
-        first, last = self.stops[stop : stop + 2]
-        time = (first + 1) * ((last + 1) / (first + 1)) ** eased - 1
-        way_out = float(np.interp(time, *self._ways[stop]))
-        return min(int(time + 1e-9), last), between(self._cameras[stop], self._cameras[stop + 1], way_out)
+    begin = min(first + _BEGUN, last)
+    return float((begin + 1) ** (1 - way) * (last + 1) ** way - 1)
 
 
-def growth_stops(first: int, last: int) -> list[int]:
-    """Return the generations at which a movie from one generation to another pauses: the ends, and each 2^m - 1 between.
+def stops_around(generation: int) -> tuple[int, int]:
+    """Return the last generation up to one at which the camera is fitted, and the next.
 
-    >>> growth_stops(0, 20), growth_stops(2, 3), growth_stops(5, 5)
-    ([0, 1, 3, 7, 15, 20], [2, 3], [5])
+    >>> stops_around(7), stops_around(17), stops_around(1000)
+    ((7, 8), (17, 19), (959, 1023))
     """
-    complete = (2**m - 1 for m in range((last + 1).bit_length()))
-    return sorted({first, last, *(generation for generation in complete if first < generation)})
+    unit = 1 << max((generation + 1).bit_length() - _BITS, 0)
+    before = (generation + 1) // unit * unit - 1
+    return before, before + unit
 
 
 def between(one: Camera, other: Camera, way: float) -> Camera:
     """Return a camera between two of the same directions: what is in view of both is in view of it."""
     return replace(one, eye=one.eye * (1 - way) + other.eye * way, scale=one.scale * (1 - way) + other.scale * way)
-
-
-def _ways_out(
-    blocks: Blocks, span: tuple[int, int], cameras: tuple[Camera, Camera], aspect: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return generations of a span, and how far the camera is on its way from one end of the span to the other when each is drawn.
-
-    It is in proportion, or farther where a cell would be out of view.
-    """
-    first, last = span
-    here = (blocks.generations > first) & (blocks.generations <= last)
-    generations, of = np.unique(blocks.generations[here], return_inverse=True)
-    centres, radii = middles(blocks)[here], _SPHERE * blocks.sizes[here]
-    # The distance of a cell from each border of the picture is linear in the way of the camera.
-    start, end = (_clear(centres, radii, camera, aspect) for camera in cameras)
-    back = np.where(end > start, np.clip(start / np.minimum(start - end, -1e-9), 0, 1), 1.0)
-    needed = np.where(start >= 0, 0.0, back).max(axis=0)
-    ways = (generations - first) / (last - first)
-    np.maximum.at(ways, of, needed)
-    return np.array([first, *generations, last]), np.array([0.0, *np.maximum.accumulate(ways), 1.0])
-
-
-def _clear(centres: NDArray[np.floating], radii: NDArray[np.floating], camera: Camera, aspect: float) -> NDArray[np.floating]:
-    """Return how far each sphere is from the left, right, lower and upper border, (4, N), in the world at its distance."""
-    x, y, z = ((centres - camera.eye.astype(np.float32)) @ camera.basis.T.astype(np.float32)).T
-    half = camera.scale if camera.parallel else camera.scale * (-z - radii)
-    return np.asarray(np.stack([half * aspect + x, half * aspect - x, half + y, half - y]) - radii)
-
-
-def _power(generation: int) -> int:
-    """Return m where the generation is 2^m - 1, or 0."""
-    power = (generation + 1).bit_length() - 1
-    return power if generation + 1 == 1 << power else 0
 
 
 def generation_words(generation: int) -> str:
@@ -120,49 +57,109 @@ def generation_words(generation: int) -> str:
     >>> generation_words(6), generation_words(7)
     ('generation 6', 'generation 7 = 2³ − 1')
     """
-    power = _power(generation)
-    return f"generation {generation:,}" + (f" = {power_of_two(power)} − 1" if power else "")
+    power = (generation + 1).bit_length() - 1
+    complete = power and generation + 1 == 1 << power
+    return f"generation {generation:,}" + f" = {power_of_two(power)} − 1" * bool(complete)
 
 
 def grown_caption(obj: Blocks, generation: int) -> str:
-    """Return the caption of a generation: its population, and at 2^m - 1 why the movie pauses.
-
-    After such a generation growth by one touch begins again, with few cells.
+    """Return the caption of a generation, with its population.
 
     >>> from gpu_nim.render.source import blocks_of
     >>> grown_caption(blocks_of("nim:8"), 6)
     'generation 6    population 37'
-    >>> grown_caption(blocks_of("nim:8"), 7)
-    'generation 7 = 2³ − 1    population 64    27 born, then 3'
     """
-    words = [generation_words(generation)]
-    if (count := obj.population_until) is not None:
-        whole = count(generation)
-        words.append(f"population {whole:,}")
-        if _power(generation) and generation < obj.span[1]:
-            words.append(f"{whole - count(generation - 1):,} born, then {count(generation + 1) - whole:,}")
-    return "    ".join(words)
+    counted = "" if obj.population_until is None else f"    population {obj.population_until(generation):,}"
+    return generation_words(generation) + counted
 
 
 @MOTIONS.add
 class GrowthMotion(Motion):
-    """The object grows, generation by generation, and the camera moves back."""
+    """The object grows, generation by generation, and the camera moves back.
+
+    The extent of a growth is proportional to its generations, or nearly so, and doubles from 2^m - 1 to 2^(m+1) - 1: in each of
+    these spans the picture repeats itself on twice the scale, and takes equally long.
+    """
 
     name = "growth"
-    summary = "the object grows and the camera moves back, with pauses at generations 2^m - 1"
-    options = (hold_option("at generations 0, 1, 3, 7 and so on"),)
+    summary = "the object grows and turns a little, in one take, and the camera moves back"
+    combines = True
+    turn = 60.0
 
     def __init__(self, movie: Movie) -> None:
         super().__init__(movie)
-        self._whole = obj = self.object_of(self.source, growing=True)
-        self._longest = max((grown_caption(obj, generation) for generation in growth_stops(*obj.span)), key=len)
-        self.pullback = Pullback(obj, self.look, movie.frames, movie.values["hold"], self._longest)
+        if self.engine == "trace" and self.source.scene is None and not self.source.has_many_cells():  # which are not kept
+            blocks = self.source.blocks(CELLS_LIMIT, self.look.colour, no_progress)
+            self.source = BlocksSource(blocks.name, blocks)
+        self._whole = obj = self.object_of(self.source)
+        if obj.colouring == "density":
+            raise generations_unknown(self.source.name)
+        if obj.flat and not movie.turns:
+            self.turn = 0.0
+        (self._first, last), self._view = obj.span, view_of(obj, self.look)
+        complete = (1 << (last + 1).bit_length() - 1) - 1
+        self._longest = max((grown_caption(obj, each) for each in (complete, last)), key=len)
+        self._margins = annotations(obj, self.look, self._longest).margins
+        self._orbit = lru_cache(4)(self._orbit_from)
+        width, height = (max(side // 4, SMALLEST_SIDE) for side in self.look.resolution)
+        self._small = Look(
+            resolution=(width, height),
+            theme=self.look.theme,
+            style=self.look.style,
+            quality="draft",
+            engine=self.look.engine,
+        )
+
+    def until(self, generation: int) -> Blocks:
+        """Return the object without the generations after one, cut open as the look says."""
+        if self.engine == "trace":
+            part: Blocks = traced_object(self.source, replace(self.look, generations=(self._first, generation + 1)), growing=True)
+        else:
+            part = self._whole.until(generation)
+        return part.opened(self.look.cut, self._view.basis()[2])
+
+    def moment(self, number: int) -> tuple[float, int]:
+        """Return how far the growth is in a frame, and its generation."""
+        frames, last = self.movie.frames, self._whole.span[1]
+        time = grown_until(self._first, last, min(number / max(frames - 1 - min(self.movie.beat, frames // 8), 1), 1.0))
+        return time, min(int((time + 1) * (1 + 1e-12)) - 1, last)
+
+    def camera(self, number: int) -> Camera:
+        """Return the camera of a frame: between two, of which both have in view all that is grown until the next stop."""
+        time, generation = self.moment(number)
+        before, after = stops_around(generation)
+        one, other = (self._orbit(stop).camera(self.angle(number)) for stop in (before, after))
+        return between(one, other, (time - before) / (after - before))
+
+    def _orbit_from(self, stop: int) -> Orbit:
+        seen = self.until(min(stops_around(stop)[1], self._whole.span[1]))
+        return Orbit(seen, self.look, self._view, self.turn, self._margins)
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
-        generation, camera = self.pullback.frame(number)
-        words = grown_caption(self._whole, generation)
-        part, base = self._whole.until(generation).opened(self.look.cut, self.pullback.toward), None
+        time, generation = self.moment(number)
+        camera, part, base = self.camera(number), self.until(generation), None
         if self.engine != "trace":
             base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
-        return Renderer(part, self.look, self.engine, base, self._longest).frame(camera, words, progress=progress)
+        drawn = Renderer(part, self.look, self.engine, base, self._longest)
+        light = self._light(part, base, generation, camera)
+        added = None if light is None else light * np.float32(2 ** (generation - time))
+        return drawn.frame(camera, grown_caption(self._whole, generation), added=added, progress=progress)
+
+    def _light(self, part: Blocks, base: NDArray[np.float32] | None, generation: int, camera: Camera) -> NDArray[np.float32] | None:
+        """Return the light that the newest cells cast on what is around them, on a dark theme, as `Renderer.pixels`; or None."""
+        first = generation - generation // _NEW
+        new = part.generations >= first
+        if self.look.drawn_theme.light:
+            return None
+        if isinstance(part, TracedObject):
+            colours, born = part.colours, part.born
+            newest: Blocks = replace(part, colours=lambda *cubes: colours(*cubes) * (born(*cubes) >= first)[:, None])
+        elif new.any():  # not cut away, or merged with earlier ones
+            newest, base = part.take(new), None if base is None else base[new]
+        else:
+            return None
+        seen = Renderer(newest, self._small, self.engine, base).pixels(camera)[..., :3]
+        halo, (width, height) = bloom(seen.copy(), _GLOW) - seen, self.look.resolution
+        channels = [*(enlarged(halo[..., k], height, width) for k in range(3)), np.zeros((height, width), np.float32)]
+        return np.stack(channels, axis=-1)

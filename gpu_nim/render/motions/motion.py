@@ -1,26 +1,34 @@
-"""Movies as data, and what their motions have in common: the object, and the schedule of one that pauses at some stops."""
+"""Movies as data, and what their motions have in common: the object, and cameras around one that turns."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from gpu_nim.games.entries import Parameter, ParameterType, integer_type
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_nim.games.entries import Parameter
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.geometry import Blocks, generations_unknown
+from gpu_nim.render.framing import framed, with_shadow
+from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, choose_engine, prepare, require_traceable
 from gpu_nim.render.look import OPTIONS, CameraStyle, Look, require_effect
 from gpu_nim.render.source import ParsedSource, read_source
 from gpu_nim.render.traced_object import traced_object
-from gpu_nim.render.views import INSIDE
+from gpu_nim.render.views import INSIDE, Camera, Margins, View, fit
+
+#: The end of the name of a motion during which the object turns once.
+TURNING = "+turntable"
+
+_ANGLES = 25  # of a turn, at which an object is framed
 
 
 def movie_options(motion: str, *, flat: bool = False) -> tuple[str, frozenset[str]]:
     """Return the name of a movie with a motion in messages, and the options of a look that it takes."""
-    takes = OPTIONS - {"transparent", "eye", "look_at"} - MOTIONS[motion].refuses
+    takes = OPTIONS - {"transparent", "eye", "look_at"} - MOTIONS[motion.removesuffix(TURNING)].refuses
     return (f"a {motion} of a flat object", takes - {"cut"}) if flat else (f"a {motion} movie", takes)
 
 
@@ -30,7 +38,7 @@ class Movie:
 
     Args:
         source: as for `render` (see `gpu_nim.render.source`).
-        motion: a name of `motions.MOTIONS`.
+        motion: a name of `motions.MOTIONS`, or one with +turntable, such as growth+turntable.
         frames: the number of frames.
         rate: frames a second, 1 to 120.
         options: the motion's own options, as texts by name.
@@ -51,7 +59,10 @@ class Movie:
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
-        motion = MOTIONS.find(self.motion)
+        motion = self.kind
+        if self.turns and not motion.combines:
+            able = " or ".join(name for name, known in MOTIONS.items() if known.combines)
+            raise UsageError(f"motion {TURNING} needs {able} before it, got {self.motion!r}")
         if self.frames < 1 or not 1 <= self.rate <= 120:
             raise UsageError(f"a movie needs 1 or more frames at 1 to 120 a second, got {self.frames} at {self.rate}")
         motion.check(self)
@@ -60,10 +71,19 @@ class Movie:
             raise UsageError(f"a movie cannot be made of {self.look.style_name}")
 
     @property
+    def kind(self) -> "type[Motion]":
+        """Its motion; UsageError where there is none of that name."""
+        return MOTIONS.find(self.motion.removesuffix(TURNING))
+
+    @property
+    def turns(self) -> bool:
+        """Whether the object turns once during another motion."""
+        return self.motion.endswith(TURNING)
+
+    @property
     def values(self) -> dict[str, Any]:
         """The values of the motion's own options, by name."""
-        options = MOTIONS[self.motion].options
-        return {option.name: option.read(self.options.get(option.name, option.default or "")) for option in options}
+        return {option.name: option.read(self.options.get(option.name, option.default or "")) for option in self.kind.options}
 
     @property
     def beat(self) -> int:
@@ -73,7 +93,7 @@ class Movie:
     @property
     def engine(self) -> str:
         """The engine that draws it on this machine."""
-        return choose_engine(self.look, read_source(self.source))[0] if MOTIONS[self.motion].draws_blocks else "trace"
+        return choose_engine(self.look, read_source(self.source))[0] if self.kind.draws_blocks else "trace"
 
 
 class Motion(ABC):
@@ -87,6 +107,8 @@ class Motion(ABC):
     - options: its own options, which become options of `gpunim movie` and are given in `Movie.options`.
     - refuses: the options of a look that would have no effect.
     - draws_blocks: whether OpenGL and NumPy draw it.
+    - combines: whether the object can turn once during it.
+    - turn: degrees that the object turns during it.
 
     Args:
         movie: the movie.
@@ -98,6 +120,8 @@ class Motion(ABC):
     options: ClassVar[tuple[Parameter, ...]] = ()
     refuses: ClassVar[frozenset[str]] = frozenset()
     draws_blocks: ClassVar[bool] = True
+    combines: ClassVar[bool] = False
+    turn: float = 0.0
 
     @classmethod
     def check(cls, movie: Movie) -> None:
@@ -125,6 +149,12 @@ class Motion(ABC):
     def __init__(self, movie: Movie) -> None:
         self.movie, self.look, self.engine = movie, movie.look, movie.engine
         self.source = read_source(movie.source)
+        if movie.turns:
+            self.turn = 360.0
+
+    def angle(self, number: int) -> float:
+        """Return the degrees from the view's own direction to that of a frame: 0 in the last."""
+        return self.turn * ((number + 1) / self.movie.frames - 1)
 
     @abstractmethod
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
@@ -135,76 +165,54 @@ class Motion(ABC):
             progress: called for progress within the frame, where it is traced.
         """
 
-    def object_of(self, source: ParsedSource, *, growing: bool = False) -> Blocks:
+    def object_of(self, source: ParsedSource) -> Blocks:
         """Return the object of a source, as blocks or to be traced.
 
         Args:
             source: the source.
-            growing: as for `gpu_nim.render.traced_object.traced_object`.
 
         Raises:
             UsageError: it is flat, and the look has an option that has no effect on it.
         """
-        obj = traced_object(source, self.look, growing=growing) if self.engine == "trace" else prepare(source, self.look)
-        if growing and obj.colouring == "density":
-            raise generations_unknown(source.name)
+        obj = traced_object(source, self.look) if self.engine == "trace" else prepare(source, self.look)
         if obj.flat:
             require_effect(*movie_options(self.movie.motion, flat=True), self.look)
         return obj
 
 
-MOTIONS = Registry[type[Motion]]("motion")
+MOTIONS = Registry[type[Motion]]("motion", also=f", some with {TURNING}")
 
 
 def motion_of(movie: Movie) -> Motion:
     """Return the renderer of a movie."""
-    return MOTIONS[movie.motion](movie)
+    return movie.kind(movie)
 
 
-def schedule(stops: int, frames: int, hold: int) -> list[tuple[int, Fraction]]:
-    """Return for each frame the index of the stop that it is at or has passed, and the part of the way to the next one.
-
-    Each stop has `hold` frames in a row, and the others are divided evenly among the ways between stops; without pauses
-    (`hold` 0), all frames are.
+class Orbit:
+    """The cameras around an object that turns about the vertical through its middle: it is in view of all, at one distance.
 
     Args:
-        stops: the number of stops, 1 or more.
-        frames: the number of frames.
-        hold: the frames of each pause.
-
-    Raises:
-        UsageError: the pauses take more frames than there are.
-
-    >>> [f"{stop} + {way}" for stop, way in schedule(2, 7, 2)]
-    ['0 + 0', '0 + 0', '0 + 1/4', '0 + 1/2', '0 + 3/4', '1 + 0', '1 + 0']
+        obj: the object.
+        look: its appearance.
+        view: the view at angle 0.
+        turn: the degrees that it turns.
+        margins: what is left free for words.
     """
-    moving, ways, last = frames - stops * hold, stops - 1, max(frames - 1, 1)
-    if moving < 0:
-        pauses = f"{stops:,} pause{'s' * (stops > 1)} of {hold:,} frames"
-        raise UsageError(f"hold: {pauses} take {stops * hold:,} frames, but the movie has {frames:,}")
-    if not ways:
-        return [(0, Fraction(0))] * frames
-    if not hold:
-        return [(number * ways // last, Fraction(number * ways % last, last)) for number in range(frames)]
-    found = []
-    for stop in range(ways):
-        steps = (stop + 1) * moving // ways - stop * moving // ways
-        found += [(stop, Fraction(0))] * hold + [(stop, Fraction(step, steps + 1)) for step in range(1, steps + 1)]
-    return found + [(ways, Fraction(0))] * hold
+
+    def __init__(self, obj: Blocks, look: Look, view: View, turn: float, margins: Margins) -> None:
+        hull = framed(obj, look)
+        self._middle = (hull.min(axis=0) + hull.max(axis=0)) / 2
+        turned = np.concatenate([(hull - self._middle) @ _rotation(angle) for angle in np.linspace(-turn, 0, _ANGLES)])
+        self._beside = fit(view, with_shadow(turned, view, look), look.aspect, margins=margins)
+
+    def camera(self, angle: float) -> Camera:
+        """Return the camera at an angle in degrees from the view."""
+        beside = self._beside
+        basis = beside.basis @ _rotation(angle).T
+        return replace(beside, eye=self._middle + (beside.basis @ beside.eye) @ basis, basis=basis)
 
 
-def hold_option(stops: str) -> Parameter:
-    """Return the option `hold` of a motion that pauses at these stops; by default a third of the movie are pauses."""
-    frames = ParameterType(
-        "frames", "a number of frames, 1 or more, or auto", lambda text: None if text == "auto" else integer_type(1).read(text)
-    )
-    return Parameter("hold", frames, "auto", f"the frames of each pause, {stops}")
-
-
-def pause(stops: int, frames: int, hold: int | None) -> int:
-    """Return the frames of each pause, by default of a third of the movie in all.
-
-    >>> pause(8, 240, None)
-    10
-    """
-    return frames // (3 * stops) if hold is None else hold
+def _rotation(angle: float) -> NDArray[np.float64]:
+    """Return the matrix (3, 3) of a rotation about the vertical by degrees."""
+    cosine, sine = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    return np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])

@@ -12,10 +12,10 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.framing import aim, view_of
+from gpu_nim.render.framing import annotations, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
-from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie
+from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import read_source
 
 
@@ -37,6 +37,7 @@ class Sweep(Motion):
     name = "sweep"
     summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
     example = "chocolate:size=31"
+    combines = True
     options = (Parameter("sweep", _ENDS, "1..8", "the first and the last value of the parameter"),)
 
     @classmethod
@@ -64,18 +65,19 @@ class Sweep(Motion):
         ends = map(self._object, (self.sweep[0], self.sweep[-1]))
         self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
         self._running = self._caption(max(self.sweep), self.largest)
-        self._toward = view_of(self.largest, self.look).basis()[2]
-        self._camera = aim(self.largest.opened(self.look.cut, self._toward), self.look, self._running)
+        view = view_of(self.largest, self.look)
+        self._toward, margins = view.basis()[2], annotations(self.largest, self.look, self._running).margins
+        self._orbit = Orbit(self.largest.opened(self.look.cut, self._toward), self.look, view, self.turn, margins)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
         """Return one frame."""
-        return self._picture(self.sweep[number], progress)
+        return self._picture(self.sweep[number], self.angle(number), progress)
 
-    def _draw(self, value: Fraction, progress: OnStep) -> Frame:
+    def _draw(self, value: Fraction, angle: float, progress: OnStep) -> Frame:
         whole = self._object(value)
         drawn = Renderer(whole.opened(self.look.cut, self._toward), self.look, self.engine, running=self._running)
-        return drawn.frame(self._camera, self._caption(value, whole), progress=progress)
+        return drawn.frame(self._orbit.camera(angle), self._caption(value, whole), progress=progress)
 
     def _object(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")
