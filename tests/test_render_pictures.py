@@ -22,7 +22,7 @@ from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim
-from gpu_nim.render.geometry import VolumeGrid
+from gpu_nim.render.geometry import VolumeGrid, coarsen
 from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
@@ -163,6 +163,14 @@ def test_a_level_of_detail_is_stated():
     blocks = blocks_of("nim:1048575", limit=5000)
     assert blocks.population == 4**20
     assert (len(blocks), blocks.note) == (4096, "drawn as 4,096 blocks of 16384x16384x16384 cells")
+
+
+@pytest.mark.parametrize("source", ["nim:21", "edge:21", "fcc:21", "ulam-warburton:21"])
+def test_blocks_of_several_cells_reach_as_far_as_their_cells(source):
+    cells, coarse = blocks_of(source), blocks_of(source, limit=99)
+    assert coarse.sizes.max() > 1
+    for blocks in (coarse, coarsen(cells, 8)):
+        assert np.array_equal(blocks.extent(), cells.extent())
 
 
 def test_sections_are_the_cells_at_their_height():

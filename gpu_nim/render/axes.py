@@ -1,17 +1,17 @@
 """Axes: the coordinates of an object, along edges of its bounding box.
 
 Each axis is an edge on the outline of the box as it is seen, so that no part of the object is before or behind it, whatever draws
-it; there are ticks at 0 and at the powers of two. An axis that is seen end on is left out.
+it; there are ticks at both ends, at 0 and at the powers of two. An axis that is seen end on is left out.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.render.drawing import DROP, RISE, Drawing, Point, beside
+from gpu_nim.render.drawing import DROP, RISE, Drawing, beside
 from gpu_nim.render.geometry import CORNERS, Blocks
 from gpu_nim.render.words import number, text_width
 
@@ -20,8 +20,8 @@ Projection = Callable[[NDArray[np.floating]], NDArray[np.floating]]
 
 TICK = 0.45  # of the size of letters: the length of a tick
 _GAP = 0.25  # of the size: between a tick and its label
-_TURNS = (0.0, 0.7, -0.7, 1.2, -1.2)  # radians: from the tick's direction to the labels of 0 and the greatest powers
-_FARTHER = 0.4  # of the size: how much farther a label is a radian that it is turned
+_CORNER = 2.5  # sizes: equal values of two axes whose ticks are nearer have one label
+_GREATEST = 7  # values: both ends, 0, and two powers of two of both signs
 _SHORTEST = 1.5  # sizes: an axis that is seen shorter has no labels, and is left out
 _OUTSIDE = 1e-3  # of an edge's length: corners that far beyond an edge are rounding errors
 
@@ -88,14 +88,14 @@ def box_of(blocks: Blocks) -> CoordinateBox:
 
 
 def tick_values(low: int, high: int) -> tuple[int, ...]:
-    """Return the values with ticks: 0 and the powers of two, of both signs, within a range, or else its ends; great ones first.
+    """Return the values with ticks: the ends of a range, and within it 0 and the powers of two, of both signs, great ones first.
 
     >>> tick_values(0, 20), tick_values(-2, 3), tick_values(5, 7), tick_values(33, 64), tick_values(0, 0)
-    ((0, 16, 8, 4, 2, 1), (0, -2, 2, -1, 1), (5, 7), (64,), (0,))
+    ((20, 0, 16, 8, 4, 2, 1), (3, -2, 0, 2, -1, 1), (7, 5), (64, 33), (0,))
     """
     powers = (1 << m for m in reversed(range(max(abs(low), abs(high)).bit_length())))
-    found = tuple(v for v in (0, *(v for power in powers for v in (-power, power))) if low <= v <= high)
-    return found or tuple(dict.fromkeys((low, high)))
+    found = (v for v in (0, *(v for power in powers for v in (-power, power))) if low <= v <= high)
+    return tuple(dict.fromkeys((high, low, *found)))
 
 
 def axes_of(box: CoordinateBox, project: Projection, letters: float) -> list[Axis]:
@@ -153,9 +153,9 @@ def reach(box: CoordinateBox, size: float) -> tuple[float, float]:
 
 
 def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: float) -> None:
-    """Draw the axes of a box; labels that would overlap others or leave the drawing are left out, with their ticks.
+    """Draw the axes of a box, with no label that would overlap another or leave the drawing.
 
-    Of a power of two and its negative both are labelled or none, and no tick stands for another that has no space.
+    The ends come first, then the names, and 0. A power of two and its negative are on all axes that reach to them, or on none.
 
     Args:
         box: the box.
@@ -163,74 +163,81 @@ def draw_axes(box: CoordinateBox, project: Projection, drawing: Drawing, size: f
         drawing: what they are drawn on.
         size: of the letters.
     """
-    axes, taken = axes_of(box, project, size), drawing.taken
-    for first in (2, 1, 0):  # values that come before the names, fewer where a name has no space else
-        drawing.taken = [*taken]
-        labels = _Labels(drawing, size)
-        for rank, axis in product(range(first), axes):
-            labels.ticks(axis, rank, rank + 1)
-        named = [labels.name(axis) for axis in axes]
-        for axis in axes:
-            labels.ticks(axis, first, len(axis.values))
-        if all(named):
-            break
+    axes = axes_of(box, project, size)
+    labels = _labels(axes, size)
+    ends = {value for axis in axes for value in axis.values[:2]}
     for axis in axes:
         drawing.thin_line(axis.start.tolist(), axis.end.tolist(), size)
-    labels.draw()
+    for label in labels:
+        if label.value in ends and label.value:
+            _draw_together([label], drawing, size)
+    for axis in axes:
+        _draw_name(axis, drawing, size)
+    for label in labels:
+        if not label.value:
+            _draw_together([label], drawing, size)
+    for power in sorted({abs(label.value) for label in labels if label.value not in {0, *ends}}, reverse=True):
+        _draw_together([label for label in labels if abs(label.value) == power], drawing, size)
     for axis in axes:
         drawing.keep_off(axis.start.tolist(), axis.end.tolist())
 
 
-class _Labels:
-    """The labels of axes, laid out before they are drawn."""
+@dataclass
+class _Label:
+    """The label of a value.
 
-    def __init__(self, drawing: Drawing, size: float) -> None:
-        self._drawing, self._size = drawing, size
-        self._found: list[tuple[str, Point]] = []
-        self._lines: list[tuple[list[float], list[float]]] = []
-        self._lost: dict[str, list[NDArray[np.floating]]] = {}
+    Args:
+        value: the value.
+        at: its position on the axis, (2,).
+        outward: the unit vector away from the object, (2,).
+        ticks: both ends of its ticks, (N, 2, 2): of several axes, whose position and direction are between theirs.
+    """
 
-    def _place(self, text: str, at: NDArray[np.floating], outward: NDArray[np.floating], turns: Iterable[float] = (0.0,)) -> bool:
-        """Take the first free position beside a point, in a direction or turned from it, and return whether there is one."""
-        for turn in turns:
-            cos, sin = np.cos(turn), np.sin(turn)
-            away = np.array([[cos, -sin], [sin, cos]]) @ outward
-            middle = beside(text, at + away * abs(turn) * _FARTHER * self._size, away, self._size)
-            if taken := self._drawing.box_of(text, middle, self._size):
-                self._drawing.taken.append(taken)
-                self._found.append((text, middle))
-                return True
-        return False
+    value: int
+    at: NDArray[np.floating]
+    outward: NDArray[np.floating]
+    ticks: list[NDArray[np.floating]]
 
-    def ticks(self, axis: Axis, first: int, stop: int) -> None:
-        """Lay out some of an axis's values, of which each and its negative count as one."""
-        lost = self._lost.setdefault(axis.name, [])
-        for size in list(dict.fromkeys(map(abs, axis.values)))[first:stop]:
-            found = {value: at for value, at in zip(axis.values, axis.positions, strict=True) if abs(value) == size}
-            count = len(self._found), len(self._drawing.taken)
-            for value, at in found.items():
-                end, away = at + axis.outward * TICK * self._size, axis.outward
-                hidden = any(np.linalg.norm(at - other) < self._size for other in lost)
-                if hidden or not self._place(number(value), end + away * _GAP * self._size, away, _TURNS if first < 2 else (0.0,)):
-                    del self._found[count[0] :], self._drawing.taken[count[1] :]
-                    lost.extend(found.values())
-                    break
+
+def _labels(axes: list[Axis], size: float) -> list[_Label]:
+    """Return the labels of axes, one for equal values that are near each other."""
+    found: list[_Label] = []
+    for axis in axes:
+        for value, at in zip(axis.values, axis.positions, strict=True):
+            tick = np.array([at, at + axis.outward * TICK * size])
+            same = (label for label in found if label.value == value and np.linalg.norm(label.at - at) < _CORNER * size)
+            if label := next(same, None):
+                outward = label.outward + axis.outward
+                label.at, label.outward = (label.at + at) / 2, outward / np.linalg.norm(outward)
+                label.ticks.append(tick)
             else:
-                self._lines += [(at.tolist(), (at + axis.outward * TICK * self._size).tolist()) for at in found.values()]
+                found.append(_Label(value, at, axis.outward, [tick]))
+    return found
 
-    def name(self, axis: Axis) -> bool:
-        """Lay out the name of an axis, between two ticks where it fits, and return whether there is space."""
-        steps = [part for k in range(1, 8) for part in ((8 + k) / 16, (8 - k) / 16)]
-        for part in (0.75, 0.5, *steps):
-            at = axis.start + part * (axis.end - axis.start)
-            clear = np.linalg.norm(axis.positions - at, axis=1).min() > self._size or part not in (0.75, 0.5)
-            if clear and self._place(axis.name, at + axis.outward * (TICK + _GAP) * self._size, axis.outward):
-                return True
-        return False
 
-    def draw(self) -> None:
-        """Draw the labels, and the ticks of those that have one."""
-        for start, end in self._lines:
-            self._drawing.thin_line(start, end, self._size)
-        for text, at in self._found:
-            self._drawing.words(text, at, self._size, anchor="center")
+def _draw_together(labels: list[_Label], drawing: Drawing, size: float) -> None:
+    """Draw labels with their ticks, or none of them where one has no space."""
+    taken, placed = [*drawing.taken], []
+    for label in labels:
+        text = number(label.value)
+        middle = beside(text, label.at + label.outward * (TICK + _GAP) * size, label.outward, size)
+        if (found := drawing.box_of(text, middle, size)) is None:
+            drawing.taken = taken
+            return
+        drawing.taken.append(found)
+        placed.append((text, middle))
+    for start, end in (tick.tolist() for label in labels for tick in label.ticks):
+        drawing.thin_line(start, end, size)
+    for text, middle in placed:
+        drawing.words(text, middle, size, anchor="center")
+
+
+def _draw_name(axis: Axis, drawing: Drawing, size: float) -> None:
+    """Write the name of an axis in the widest gap that fits between its ends, 0 and its greatest powers of two."""
+    ticks = np.array([axis.start, *axis.positions[:_GREATEST], axis.end])
+    ticks = ticks[np.argsort(ticks @ (axis.end - axis.start))]
+    order = np.argsort(-np.linalg.norm(np.diff(ticks, axis=0), axis=1))
+    for at in (ticks[order] + ticks[order + 1]) / 2:
+        middle = beside(axis.name, at + axis.outward * (TICK + _GAP) * size, axis.outward, size)
+        if drawing.label(axis.name, middle, size):
+            return

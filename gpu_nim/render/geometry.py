@@ -354,10 +354,12 @@ def coarsen(blocks: Blocks, size: int) -> Blocks:
     first = order[first_of_each(index[order])]
     others = (part for part in blocks.note.split("; ") if part and not part.startswith(_MERGED))
     chosen = blocks.take(first)
+    low, high = blocks.extent()
     return replace(
         chosen,
         corners=(index[first] * size).astype(np.int32),
         sizes=np.full(len(first), size, dtype=np.int32),
+        limits=(tuple(low.tolist()), tuple(high.tolist())),
         note="; ".join([*others, merged_note(len(first), size)]),
     )
 

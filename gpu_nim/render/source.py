@@ -168,7 +168,11 @@ class NimSource(ParsedSource):
         generations = generations_of(cells)
         order = np.argsort(generations, kind="stable")
         blocks = _blocks(self.name, cells[order], generations[order] << level, population(self.scene), level)
-        blocks = replace(blocks, population_until=lambda generation: population(NimScene(min(generation, self.generation))))
+        blocks = replace(
+            blocks,
+            population_until=lambda generation: population(NimScene(min(generation, self.generation))),
+            limits=((0,) * 3, (self.generation,) * 3),
+        )
         return _grown(blocks, colouring, self.automaton.name, self.automaton.rule)
 
 
@@ -402,11 +406,14 @@ def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], birt
     counts: list[int] = []
     cells: list[NDArray[np.int32]] = []
     born: list[NDArray[np.int32]] = []
+    reached: list[tuple[NDArray[np.integer], NDArray[np.integer]]] = []
     level = 0
     for generation, newborns in generations:
         counts.append(len(newborns))
         _require_few(source, counts)
         _require_near(source, newborns)
+        if len(newborns):
+            reached.append((newborns.min(axis=0), newborns.max(axis=0)))
         cells.append(np.asarray(newborns >> level, dtype=np.int32))
         born.append(np.full(len(newborns), generation, dtype=np.int32))
         if sum(map(len, born)) > 4 * limit:
@@ -414,6 +421,9 @@ def _gather(source: str, lattice: Lattice, generations: Iterable[Newborns], birt
     if level or sum(map(len, born)) > limit:
         level += _merge(cells, born, limit)
     blocks = _blocks(source, np.concatenate(cells), np.concatenate(born), sum(counts), level, lattice)
+    if level and blocks.cells is None:
+        (low, _), (_, high) = np.min(reached, axis=0).tolist(), np.max(reached, axis=0).tolist()
+        blocks = replace(blocks, limits=((*low, 0)[:3], (*high, 0)[:3]))
     return replace(blocks, population_until=counted(np.array(counts)))
 
 

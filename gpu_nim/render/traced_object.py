@@ -149,6 +149,8 @@ def _defined(name: str, scene: NimScene, look: Look, growing: bool) -> TracedObj
     if scene.first > scene.last or not len(coarse_cells(scene, _OUTLINE)[0]):
         raise no_cells(name, first, stop, last)
     note = "" if (scene.first, scene.last) == (0, last) else generations_note(first, stop)
+    coordinates = SPACE if any(scene.inequality) else PILES
+    limits = (0,) * 3, tuple(min(side - 1, last) for side in scene.shape)
 
     def count(generation: int) -> int:
         return population(replace(scene, last=min(generation, scene.last)))
@@ -156,8 +158,8 @@ def _defined(name: str, scene: NimScene, look: Look, growing: bool) -> TracedObj
     cubes, level = coarse_cells(scene, _OUTLINE)
     colours, legend = _coloured(name, look, scene, growing)
     held = cubes << level, 1 << level, generations_of(cubes) << level
-    coordinates = SPACE if any(scene.inequality) else PILES
-    outline = _outline(held, count(last), name=name, coordinates=coordinates, note=note, population_until=count)
+    facts = {"name": name, "coordinates": coordinates, "note": note, "population_until": count, "limits": limits}
+    outline = _outline(held, count(last), **facts)
     ends = scene.first, scene.last
     return TracedObject(**outline, scene=scene, ends=ends, colours=colours, born=_nims, legend=legend)
 
@@ -264,7 +266,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progre
 
     palette = generation_palette(look, births, growing=growing)
     coordinates = SPACE if min(box[0]) < 0 else PILES
-    facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note}
+    facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note, "limits": tuple(map(tuple, box))}
     return _of_scene(
         scene, births, generations, lambda numbers: palette[generations[numbers]], generation_bar(births, palette), facts
     )
