@@ -15,6 +15,7 @@ from gpu_nim.render.image import Renderer, prepare, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie, motion_of
 from gpu_nim.render.motions.growth import GrowthMotion, grown_caption
+from gpu_nim.render.motions.sweep import Sweep
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.traced_object import TracedObject
 from tests.render_files import frame
@@ -134,6 +135,25 @@ def test_each_frame_of_a_growth_has_its_own_colours_and_its_newest_cells_glow(so
         assert np.allclose(shown[new], 1.5 * still[new], atol=0.03)
         assert np.allclose(shown[0], still[0], atol=0.03)  # which has cooled
         assert (np.diff(shown[:, 0] / still[:, 0]) > -1e-6).all()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "trace"])
+def test_a_cell_has_one_colour_and_a_legend_one_scale_in_all_of_a_sweep(engine):
+    look = Look(resolution=(320, 180), quality="draft", engine=engine, legend=True)
+    sweep = Sweep(Movie("chocolate:size=15", "sweep", 8, look=look))
+    cells = np.array([(x, 0, x) for x in range(16)])  # of every chocolate
+    scales, legends = [], []
+    for number in (0, 3, 7):
+        obj, base = sweep.coloured(sweep._object(sweep.sweep[number]))
+        if isinstance(obj, TracedObject):
+            scales.append(obj.colours(cells.T, np.zeros(16, np.int8)))
+        else:
+            scales.append([base[(obj.corners == cell).all(axis=1)][0] for cell in cells])
+        legends.append(np.asarray(sweep.frame(number))[:140, 260:])
+    assert np.array_equal(scales[0], scales[1])
+    assert np.array_equal(scales[0], scales[2])
+    assert np.array_equal(legends[0], legends[2])
+    assert len(np.unique(scales[0], axis=0)) > 8
 
 
 @pytest.mark.parametrize("engine", ["numpy", "trace"])

@@ -45,7 +45,11 @@ class Bar:
         Args:
             value: from the first value to the last.
         """
-        return one_colour(self.colours[np.searchsorted(self.values, value, side="right") - 1])
+        return one_colour(self.colours_of(np.array(value)))
+
+    def colours_of(self, values: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the colours of values (...), likewise; those below the first have its colour."""
+        return np.asarray(self.colours[np.maximum(np.searchsorted(self.values, values, side="right") - 1, 0)])
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from gpu_nim.render.colourings import glow_by_age
 from gpu_nim.render.framing import annotations, view_of
 from gpu_nim.render.geometry import Blocks, generations_unknown
 from gpu_nim.render.image import Frame, Renderer
-from gpu_nim.render.look import SMALLEST_SIDE, Look
+from gpu_nim.render.look import SMALLEST_SIDE
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.raster import bloom, enlarged
 from gpu_nim.render.source import CELLS_LIMIT, BlocksSource
@@ -102,13 +102,8 @@ class GrowthMotion(Motion):
         self._margins = annotations(obj, self.look, self._longest).margins
         self._orbit = lru_cache(4)(self._orbit_from)
         width, height = (max(side // 4, SMALLEST_SIDE) for side in self.look.resolution)
-        self._small = Look(
-            resolution=(width, height),
-            theme=self.look.theme,
-            style=self.look.style,
-            quality="draft",
-            engine=self.look.engine,
-        )
+        plain = {"title": "", "caption": "", "legend": False, "axes": False}
+        self._small = self.look.changed({"resolution": (width, height), "quality": "draft", **plain})
 
     def until(self, generation: int) -> Blocks:
         """Return the object without the generations after one, cut open as the look says."""

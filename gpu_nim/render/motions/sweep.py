@@ -1,22 +1,26 @@
 """Sweeps over a parameter of a game."""
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.games import catalogue as games
 from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
+from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
 from gpu_nim.render.framing import annotations, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
 from gpu_nim.render.source import read_source
+from gpu_nim.render.traced_object import BY_GENERATION, TracedObject
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
@@ -32,7 +36,10 @@ _ENDS = ParameterType("first..last", "FIRST..LAST, both greater than 0, such as 
 
 @MOTIONS.add
 class Sweep(Motion):
-    """A rational parameter of a game goes from one value to another; the larger of the first and the last object frames all."""
+    """A rational parameter of a game goes from one value to another; the larger of the first and the last object frames all.
+
+    A cell has one colour throughout: that of its value in the largest object.
+    """
 
     name = "sweep"
     summary = "a rational parameter of a game changes, such as the a of a chocolate, with a pause at each whole value"
@@ -64,10 +71,15 @@ class Sweep(Motion):
         self.parameter, self.sweep = self._swept(movie)
         ends = map(self._object, (self.sweep[0], self.sweep[-1]))
         self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
-        self._running = self._caption(max(self.sweep), self.largest)
-        view = view_of(self.largest, self.look)
-        self._toward, margins = view.basis()[2], annotations(self.largest, self.look, self._running).margins
-        self._orbit = Orbit(self.largest.opened(self.look.cut, self._toward), self.look, view, self.turn, margins)
+        largest, view = self.largest, view_of(self.largest, self.look)
+        if isinstance(largest, TracedObject):
+            self._legend = largest.legend
+        else:
+            self._legend = legend_of(largest, self.look.colours_of(largest), self.look.colour)
+        self._running = self._caption(max(self.sweep), largest)
+        self._toward, self._annotations = view.basis()[2], annotations(largest, self.look, self._running)
+        frame = largest.opened(self.look.cut, self._toward)
+        self._orbit = Orbit(frame, self.look, view, self.turn, self._annotations.margins)
         self._picture = lru_cache(1)(self._draw)  # a pause is drawn once
 
     def frame(self, number: int, progress: OnStep = no_progress) -> Frame:
@@ -76,8 +88,22 @@ class Sweep(Motion):
 
     def _draw(self, value: Fraction, angle: float, progress: OnStep) -> Frame:
         whole = self._object(value)
-        drawn = Renderer(whole.opened(self.look.cut, self._toward), self.look, self.engine, running=self._running)
+        part, base = self.coloured(whole.opened(self.look.cut, self._toward))
+        drawn = Renderer(part, self.look, self.engine, base, self._running)
+        drawn.annotations = self._annotations
         return drawn.frame(self._orbit.camera(angle), self._caption(value, whole), progress=progress)
+
+    def coloured(self, obj: Blocks) -> tuple[Blocks, NDArray[np.float32] | None]:
+        """Return an object and the colours of its blocks, by the scale of the largest object; None where there is no scale."""
+        bar = self._legend
+        if not isinstance(bar, Bar):
+            return obj, None
+        if not isinstance(obj, TracedObject):
+            return obj, bar.colours_of(COLOURINGS.find(self.look.colour or obj.colouring).value(obj))
+        born = obj.born
+        if self.look.colour in BY_GENERATION:
+            obj = replace(obj, colours=lambda *cubes: bar.colours_of(born(*cubes)))
+        return obj, None
 
     def _object(self, value: Fraction) -> Blocks:
         game, _, arguments = self.movie.source.partition(":")
