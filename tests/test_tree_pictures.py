@@ -11,20 +11,23 @@ import numpy as np
 import pytest
 
 from gpu_nim import grow
+from gpu_nim.automata.catalogue import CATALOGUE
 from gpu_nim.automata.trees import tree_of
 from gpu_nim.model.tracing import TreeScene
 from gpu_nim.render import render, trees
 from gpu_nim.render.axes import box_of
 from gpu_nim.render.colourings import base_colours, legend_of
+from gpu_nim.render.geometry import tiles
 from gpu_nim.render.image import Renderer
 from gpu_nim.render.look import Look
-from gpu_nim.render.motions import Movie, motion_of
+from gpu_nim.render.motions import Movie, flights, motion_of
 from gpu_nim.render.page import page
 from gpu_nim.render.page import trees as page_trees
 from gpu_nim.render.source import blocks_of, read_source
 from gpu_nim.render.themes import THEMES
 from gpu_nim.render.traced_object import traced_object
 from tests.chromium import needs_chromium
+from tests.render_files import blocks_at
 from tests.test_page_scenes import data_in
 
 NEAR = list(product((-1, 0, 1, 2), repeat=2))
@@ -109,6 +112,41 @@ def test_a_zoom_leaves_out_only_what_is_out_of_view(source, as_trees, monkeypatc
     blocks = TreeScene.blocks
     monkeypatch.setattr(TreeScene, "blocks", lambda scene, most, level, box: blocks(scene, most, level))
     assert all(np.array_equal(frame, motion.frame(number)) for number, frame in enumerate(frames))
+
+
+@pytest.mark.usefixtures("as_trees")
+def test_a_zoom_eases_and_its_scale_bar_is_as_long_as_so_many_cells(monkeypatch):
+    """The last frame is 24 cells high."""
+    look = Look(resolution=(240, 180), quality="draft")
+    motion, draw, pixels = motion_of(Movie("hexagonal:40", "zoom", frames=21, look=look)), flights.draw_scale, []
+    monkeypatch.setattr(flights, "draw_scale", lambda image, look, pixel: pixels.append(pixel))
+    frames = [motion.frame(number) for number in range(21)]
+    steps = -np.diff(np.log2(pixels))
+    assert (steps > 0).all()
+    assert np.allclose(steps, steps[::-1])
+    assert steps[9] > 5 * steps[0]
+    bare = np.asarray(frames[-1], int)
+    draw(frames[-1], look, pixels[-1])
+    rows = np.abs(np.asarray(frames[-1], int) - bare).max(axis=2) > 30
+    assert abs(rows.sum(axis=1).max() - 2 - 8 * 180 / 24) <= 3  # of 8 cells, with its halo
+    assert flights.scale_bar(240, 24 / 180)[0] == 8
+
+
+@pytest.mark.parametrize("source", PLANE)
+def test_a_zooms_pixels_are_means_where_cells_are_smaller(source, as_trees, monkeypatch):
+    """All of them are covered by as much as the tiles of the cells, whose polygons are measured."""
+    drawn, seen, frame = blocks_at(np.pad(cells_of(source), ((0, 0), (0, 1)))), [], Renderer.frame
+    motion = motion_of(Movie(source, "zoom", frames=2, look=Look(resolution=(24, 18), quality="draft")))
+    monkeypatch.setattr(
+        Renderer, "frame", lambda drawn, camera, **more: seen.append((camera, more)) or frame(drawn, camera, **more)
+    )
+    motion.frame(0)
+    ((camera, more),) = seen
+    corners, _ = tiles(replace(drawn, flat=True, lattice=CATALOGUE[source.split(":")[0]].lattice))
+    x, y = corners[..., 0], corners[..., 1]
+    area = np.abs((x * np.roll(y, -1, axis=1) - y * np.roll(x, -1, axis=1)).sum(axis=1)).sum() / 2
+    assert more["pixels"][..., 3].sum() == pytest.approx(area / (2 * camera.scale / 18) ** 2, rel=0.02)
+    assert more["pixels"][..., 3].max() <= 1
 
 
 def test_a_zoom_into_space_ends_before_the_cell_in_the_middle(monkeypatch):

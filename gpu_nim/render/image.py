@@ -258,7 +258,7 @@ class Renderer:
         camera: Camera,
         running: str = "",
         *,
-        added: NDArray[np.float32] | None = None,
+        pixels: NDArray[np.float32] | None = None,
         progress: OnStep = no_progress,
         partly: bool = False,
     ) -> Image.Image:
@@ -267,12 +267,11 @@ class Renderer:
         Args:
             camera: the camera.
             running: words below the object, of this frame alone.
-            added: light that is added to the object's, as `pixels`, or None.
+            pixels: those of the object, by default what `pixels` returns.
             progress: called for progress.
             partly: whether an interrupt may leave a picture that lacks something (`shortfall`), instead of none.
         """
-        pixels = self.pixels(camera, progress)
-        image = self._over_background(pixels if added is None else pixels + added * (1 - pixels))
+        image = self._over_background(self.pixels(camera, progress) if pixels is None else pixels)
         if self.shortfall and not partly:
             raise KeyboardInterrupt
         self.annotations.annotate(image, camera, running, box_of(self.blocks) if self.look.axes else None)

@@ -123,7 +123,7 @@ def draw_points(points: NDArray[np.float32], light: NDArray[np.float32], screen:
 
     Args:
         points: shape (N, 3).
-        light: the light of each, linear (N, 3).
+        light: the light of each, linear (N, 3), or of other channels where nothing is scattered.
         screen: where they are seen.
         glow: the part of the light that is scattered into halos.
     """
@@ -131,11 +131,11 @@ def draw_points(points: NDArray[np.float32], light: NDArray[np.float32], screen:
     x, y, light = x[before], y[before], light[before]
     left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     fx, fy = x - left, y - top
-    picture = np.zeros((screen.height * screen.width, 3), dtype=np.float32)
+    picture = np.zeros((screen.height * screen.width, light.shape[1]), dtype=np.float32)
     for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)):
         weight = ((fx if dx else 1 - fx) * (fy if dy else 1 - fy))[:, None]
         screen.add(picture, left + dx, top + dy, weight * light)
-    spread = picture.reshape(screen.height, screen.width, 3)
+    spread = picture.reshape(screen.height, screen.width, -1)
     return bloom(spread, glow) if glow else spread
 
 

@@ -137,9 +137,10 @@ class GrowthMotion(Motion):
         if self.engine != "trace":
             base = glow_by_age(self.look.colours_of(part), part.generations, generation, self.look.drawn_theme)
         drawn = Renderer(part, self.look, self.engine, base, self._longest)
-        light = self._light(part, base, generation, camera)
-        added = None if light is None else light * np.float32(2 ** (generation - time))
-        return drawn.frame(camera, grown_caption(self._whole, generation), added=added, progress=progress)
+        pixels, light = drawn.pixels(camera, progress), self._light(part, base, generation, camera)
+        if light is not None:
+            pixels = pixels + light * np.float32(2 ** (generation - time)) * (1 - pixels)
+        return drawn.frame(camera, grown_caption(self._whole, generation), pixels=pixels)
 
     def _light(self, part: Blocks, base: NDArray[np.float32] | None, generation: int, camera: Camera) -> NDArray[np.float32] | None:
         """Return the light that the newest cells cast on what is around them, on a dark theme, as `Renderer.pixels`; or None."""
