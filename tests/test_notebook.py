@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 from base64 import b64decode, b64encode
@@ -19,11 +20,12 @@ from gpu_nim.games.explain import explain
 from gpu_nim.model.errors import MissingDependency, UsageError
 from gpu_nim.render import add_mesh, add_volume, blocks_of, embed, render, to_pyvista
 from gpu_nim.render.look import Look
-from gpu_nim.render.opengl import require_opengl
+from gpu_nim.render.opengl import new_plotter, probe, require_opengl
 from gpu_nim.render.page import colour_bytes, page
 from tests.helpers import p_positions
 from tests.render_files import needs_opengl
 
+WINDOW = "VTK_DEFAULT_OPENGL_WINDOW"
 NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
 
 
@@ -165,13 +167,10 @@ def test_a_grid_has_the_cells_with_their_generations(pv):
     assert np.array_equal(2 * grid.cell_data["generation"], lower.sum(axis=1))
     assert grid.compute_cell_sizes()["Volume"] == pytest.approx(np.ones(64))
     assert grid.n_points < 8 * 64  # shared, so that filters see which cells touch
-    points = grow("nim", 7).to_pyvista("points")
-    assert sorted(map(tuple, (points.points - 0.5).astype(int).tolist())) == p_positions(8)
-    assert np.array_equal(2 * points.point_data["generation"], (points.points - 0.5).sum(axis=1))
-    single = grow("edge", 1).to_pyvista("mesh")  # four cells that touch in edges alone
+    single = grow("edge", 1).to_pyvista().extract_surface(algorithm=None)  # four cells that touch in edges alone
     assert (single.n_cells, single.bounds) == (24, (0, 2, 0, 2, 0, 2))
     askew = grow(define([(1, 2, 0), (0, 1, -1), (3, 0, 1)]), 5)  # no two axes are alike
-    image, points = askew.to_pyvista("image"), askew.to_pyvista("points")
+    image, points = askew.to_pyvista("image"), askew.to_pyvista().cell_centers()
     born = zip(map(tuple, image.points), image.active_scalars, strict=True)
     assert {(point, n) for point, n in born if n >= 0} == {*zip(map(tuple, points.points), points["generation"], strict=True)}
     with pytest.raises(UsageError, match="needs an object in space, and hexagonal:3 is flat"):
@@ -217,17 +216,50 @@ def test_an_object_is_added_to_a_plotter_in_its_colours(pv):
     plotter = Plotter()
     assert add_mesh(plotter, "edge:7", look, opacity=0.5) == "an actor"
     grid, options = plotter.added
-    assert options == {"scalars": "colour", "rgb": True, "opacity": 0.5}
-    for given, colours in (
-        ({"color": "red"}, {}),
-        ({"cmap": "plasma"}, {"scalars": "generation"}),
-        ({"scalars": "colour", "rgb": True}, {}),
-    ):
-        add_mesh(plotter, "edge:7", **given)
-        assert plotter.added[1] == {**given, **colours}
     assert {*grid.cell_data["generation"].tolist()} <= {2, 3, 4, 5}
-    blocks = blocks_of("edge:7", colour="branch")
-    assert {*map(tuple, grid.cell_data["colour"].tolist())} <= {*map(tuple, colour_bytes(blocks, look).tolist())}
+    assert (options["scalars"], options["opacity"], len(options["cmap"])) == ("branch", 0.5, 3)
+    for given in ({"color": "red"}, {"scalars": "generation", "cmap": "plasma"}):
+        add_mesh(plotter, "edge:7", **given)
+        assert plotter.added[1] == given
+    add_mesh(plotter, "edge:7", cmap="plasma")
+    assert plotter.added[1].items() >= {"scalars": "generation", "cmap": "plasma"}.items()
+
+
+@needs_opengl
+@pytest.mark.parametrize("colour", ["rank", "branch", "nim-p"])
+def test_a_plotter_has_the_colours_of_the_picture_and_its_bar_what_they_stand_for(pv, colour):
+    growth, look = grow("edge", 15), Look(theme="paper", colour=colour)
+    plotter = growth.plot(engine="pyvista", resolution=(64, 48), theme="paper", colour=colour)
+    assert isinstance(plotter, pv.Plotter)
+    (mapper,) = (actor.mapper for actor in plotter.actors.values() if isinstance(actor, pv.Actor))
+    grid, blocks = mapper.dataset, blocks_of("edge:15", colour=colour)
+    shown = np.array([mapper.lookup_table.map_value(value) for value in grid[mapper.array_name].tolist()])[:, :3]
+    assert np.abs(255 * shown - colour_bytes(blocks, look)).max() <= 1
+    (bar,) = plotter.scalar_bars.values()
+    assert bar.GetLookupTable() is mapper.lookup_table
+    named = {"branch": ["seed", "(0, 1, 1)", "(1, 0, 1)", "(1, 1, 0)"], "nim-p": ["P-positions of Nim", "others"]}
+    table = mapper.lookup_table
+    assert [table.GetAnnotation(k) for k in range(table.GetNumberOfAnnotatedValues())] == named.get(colour, [])
+    middle = plotter.screenshot(return_img=True)[16:32, 24:40].astype(int)
+    assert np.abs(middle - np.array(look.drawn_theme.bottom) * 255).max() > 64
+    assert len(plotter.renderer.lights) == 3
+    plotter.close()
+    with pytest.raises(UsageError, match="title would have no effect: a plotter takes"):
+        growth.plot(engine="pyvista", title="Nim")
+
+
+@needs_opengl
+def test_a_plotter_of_the_user_opens_a_window_where_there_is_a_display(pv, monkeypatch):
+    opened = []
+    monkeypatch.setattr(pv, "Plotter", lambda **options: opened.append((os.environ.get(WINDOW), options["off_screen"])))
+    for display, expected in (("", [(probe(), True), (probe(), True)]), (":0", [(None, False), (probe(), True)])):
+        monkeypatch.setenv("DISPLAY", display)
+        monkeypatch.delenv(WINDOW, raising=False)
+        new_plotter()
+        new_plotter(off_screen=True)
+        assert opened == expected
+        assert os.environ.get(WINDOW) == (None if display else probe())
+        opened.clear()
 
 
 def test_a_grid_without_pyvista_is_one_sentence(monkeypatch):

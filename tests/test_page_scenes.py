@@ -110,20 +110,13 @@ def test_too_large_an_object_is_made_coarser(monkeypatch):
     assert len(blocks) == 1024
 
 
-def test_cubes_that_are_not_on_a_lattice_are_split(monkeypatch):
-    blocks, data = solid("chocolate6:size=2", Look())[0], data_of("chocolate6:size=2")
-    assert (data["side"], data["coordinates"], data["unit"], data["shown"][-1]) == (1, 0, "cubes", len(blocks))
-    grid = unpacked(data)
-    earliest = {}
-    for generation, corner in sorted(zip(blocks.generations.tolist(), blocks.corners.tolist(), strict=True)):
-        for middle in np.add(corner, [[0, 0, 0], [8, 3, 15]]).tolist():
-            earliest.setdefault(tuple(middle), generation)
-    inside = np.array([*earliest]) - data["low"]
-    shown = np.array(data["generations"])[grid[tuple(inside.T)]]
-    assert (shown <= [*earliest.values()]).all()  # another cube may have covered the place before
-    assert (grid != 65535).sum() <= 16**3 * len(blocks)
-    monkeypatch.setattr(scenes, "TEXELS", 1 << 16)
-    assert data_of("chocolate6:size=2")["side"] > 1
+def test_projected_cells_have_their_generations_where_they_are_on_a_lattice():
+    data, blocks = data_of("nim-4:5"), solid("nim-4:5", Look())[0]
+    grid = unpacked(data)[tuple((blocks.corners - data["low"]).T)]
+    assert np.array_equal(np.array(data["generations"])[grid], blocks.generations)
+    assert (data["coordinates"], data["shown"][-1]) == (0, len(blocks))
+    with pytest.raises(UsageError, match="a page needs cells on a lattice, and those of chocolate6:size=2 are projected"):
+        page("chocolate6:size=2", Look())
 
 
 def test_an_object_of_too_many_generations_is_refused(monkeypatch):

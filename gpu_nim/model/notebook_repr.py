@@ -44,16 +44,17 @@ class Plottable(NotebookRepr):
         return html
 
     def plot(self, *, ax: Any = None, **options: object) -> Any:
-        """Return a `gpu_nim.render.Picture`, which a notebook shows and `save` writes to a file; with `ax`, draw there.
+        """Return a `gpu_nim.render.Picture`, which a notebook shows and `save` writes to a file; draw in `ax`, or in PyVista.
 
         Args:
             ax: axes of matplotlib that take the cells of a result in the plane, in its coordinates.
             options: arguments of `gpu_nim.render.Look`: resolution, (960, 600) by default, or a name such
                 as "4k", view, theme, colour, cmap, style, quality, title, legend, axes, generations and others. Axes of
-                matplotlib take theme, colour, cmap and generations.
+                matplotlib take theme, colour, cmap and generations. engine="pyvista" returns a `pyvista.Plotter` in the
+                theme, with its light and a scalar bar, and takes these, cut, resolution and view.
 
         Returns:
-            The picture, or the axes.
+            The picture, the axes or the plotter.
 
         Raises:
             UsageError: an option is unknown, wrong or without effect, or the result cannot be drawn.
@@ -64,15 +65,14 @@ class Plottable(NotebookRepr):
         """
         return import_module(self.presenter).plot(self, ax, options)
 
-    def to_pyvista(self, kind: Literal["voxels", "points", "mesh", "image"] = "voxels") -> Any:
+    def to_pyvista(self, kind: Literal["voxels", "image"] = "voxels") -> Any:
         """Return the cells for PyVista, with their generations and other values as data of the cells or the points.
 
         Args:
-            kind: "voxels", a cube or a tile for each cell; "points", their middles; "mesh", the surface of all of them;
-                "image", a grid for `add_volume` (see `gpu_nim.render.to_pyvista`).
+            kind: "voxels", a cube or a tile for each cell; "image", a grid for `add_volume` (see `gpu_nim.render.to_pyvista`).
 
         Returns:
-            A `pyvista.UnstructuredGrid` of voxels, a `pyvista.PolyData`, or a `pyvista.ImageData`.
+            A `pyvista.UnstructuredGrid` of voxels, or a `pyvista.ImageData`.
 
         Raises:
             UsageError: there is no such kind, or the result cannot be drawn.

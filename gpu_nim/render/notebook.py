@@ -1,6 +1,5 @@
 """Results in notebooks: a table with a small picture, pictures, pages within the notebook, and grids for PyVista."""
 
-import warnings
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,6 +7,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpu_nim.automata.growth import Growth
 from gpu_nim.games.solution import Solution
@@ -15,21 +15,30 @@ from gpu_nim.model.arguments import integer
 from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_optional
 from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import unknown
-from gpu_nim.render.geometry import Blocks, corners_of, middles, tiles
+from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
+from gpu_nim.render.framing import aim
+from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
-from gpu_nim.render.opengl import add_volume_grid
-from gpu_nim.render.page import colour_bytes, page, solid
+from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
+from gpu_nim.render.page import page, solid
+from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
 from gpu_nim.render.styles.volume import grid_of, volume_of
+from gpu_nim.render.themes import bytes_of, one_colour
 
 _PLOT_SIZE = (960, 600)
 _SMALL = Look(resolution=(320, 240), quality="draft", engine="numpy")
 _SMALL_LIMIT = 1 << 15  # blocks of the picture beside a table, which takes less than a second
 _QUICK = 1 << 20  # cells; a growth of more is not grown again for that picture
 _LISTED = 16  # births in a table
-KINDS = ("voxels", "points", "mesh", "image")
+KINDS = ("voxels", "image")
 _VOXEL, _QUAD = 11, 9  # VTK's types of cells
+_BAR = {"vertical": True, "fmt": "%.0f", "unconstrained_font_size": True, "position_x": 0.88, "position_y": 0.25, "height": 0.5}
+_NEEDS = "a grid for PyVista needs PyVista", "pyvista"
+_TABLE = 1 << 12  # colours in a table, at most
+_LIGHTS = 0.55, 0.3, 0.15  # the key, the fill and the rim, since VTK adds up colours of the screen
+_AMBIENT = 0.36  # of the light from the sky: what reaches every side, for VTK has no shadows
 _OF_VOXEL = [0, 4, 2, 6, 1, 5, 3, 7]  # its corners, the first coordinate of which changes first
 
 
@@ -66,7 +75,9 @@ def _small_picture(result: "Growth | Solution") -> str:
 
 
 def plot(result: "Growth | Solution", ax: Any, options: Mapping[str, Any]) -> Any:
-    """Return a picture of a result, for a notebook, or the axes in which its cells were drawn."""
+    """Return a picture of a result, for a notebook, the axes in which its cells were drawn, or a plotter of PyVista."""
+    if ax is None and options.get("engine") == "pyvista":
+        return _plotter(result, {name: value for name, value in options.items() if name != "engine"})
     if ax is None:
         return render(result, Look(resolution=_PLOT_SIZE).changed(options))
     look = Look().changed(options)
@@ -81,6 +92,21 @@ def plot(result: "Growth | Solution", ax: Any, options: Mapping[str, Any]) -> An
     ax.autoscale_view()
     ax.set_aspect("equal")
     return ax
+
+
+def _plotter(result: "Growth | Solution", options: Mapping[str, Any]) -> Any:
+    look = Look(resolution=_PLOT_SIZE).changed(options)
+    require_effect("a plotter", MESH_OPTIONS | {"resolution", "view"}, look, options)
+    pv = import_optional(*_NEEDS)
+    blocks, theme, style = _drawn(result, look), look.drawn_theme, pv.themes.Theme()
+    style.font.color = theme.text
+    plotter = new_plotter(window_size=look.resolution, theme=style)
+    plotter.set_background(theme.bottom, top=theme.top)
+    for way, colour, part in zip(vars(ThreePointLighting.of(np.eye(3))).values(), (WARM, COOL, COOL), _LIGHTS, strict=True):
+        plotter.add_light(pv.Light(position=way, color=colour, intensity=part * theme.key, light_type="camera light"))
+    _add_blocks(plotter, blocks, look, {"lighting": False} if blocks.flat else {"ambient": _AMBIENT * theme.ambient})
+    plotter.camera = pyvista_camera(aim(blocks, look), blocks.hull().mean(axis=0))
+    return plotter
 
 
 class EmbeddedPage:
@@ -118,15 +144,15 @@ def embed(source: Source, look: Look | None = None, *, height: int = 480, **opti
 
 
 def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT) -> Any:
-    """Return the cells of a source for PyVista: a `pyvista.UnstructuredGrid`, a `pyvista.PolyData` or a `pyvista.ImageData`.
+    """Return the cells of a source for PyVista: a `pyvista.UnstructuredGrid`, or a `pyvista.ImageData`.
 
     A cell is a voxel from its coordinates to those plus one, in the plane a square, two halves of a hexagon or a triangle.  The
-    cell data, of points the point data, have `generation`, and `grundy` for games that were solved for it, in order of generation.
+    data of its cells, or points, are `generation`, and `grundy` for games that were solved for it, in order of generation.
 
     Args:
         source: as for `render`.
-        kind: "voxels"; "points", the middles of the cells; "mesh", the surface of all of them; "image" for `add_volume`, points in
-            the middles of all cells around, -1 where there is no cell, merged until they are at most 264^3.
+        kind: "voxels"; "image" for `add_volume`, points in the middles of all cells around, -1 where there is no cell, merged until
+            they are at most 264^3.
         limit: the most cells; where there are more, each voxel is the block that several are merged to.
 
     Raises:
@@ -140,9 +166,19 @@ def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT
     >>> image.dimensions, int((image["generation"] >= 0).sum())
     ((6, 6, 6), 22)
     """
-    if kind not in KINDS:
+    if kind == "voxels":
+        return _grid(blocks_of(source, limit=limit))
+    if kind != "image":
         raise unknown("kind", kind, KINDS)
-    return _grid(prepare(source, Look(style="volume")) if kind == "image" else blocks_of(source, limit=limit), kind)
+    pv = import_optional(*_NEEDS)
+    blocks = prepare(source, Look(style="volume"))
+    at, shape, origin, size = grid_of(blocks)
+    image = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=origin + size / 2)
+    for name, values in _data(blocks).items():
+        placed = np.full(np.prod(shape), -1, np.promote_types(values.dtype, np.int8))
+        placed[np.ravel_multi_index(at, shape, order="F")] = values
+        image.point_data[name] = placed
+    return image
 
 
 def add_mesh(plotter: Any, source: Source, look: Look | None = None, **mesh_options: Any) -> Any:
@@ -152,32 +188,45 @@ def add_mesh(plotter: Any, source: Source, look: Look | None = None, **mesh_opti
         plotter: a `pyvista.Plotter`, also one with off_screen=True.
         source: as for `render`.
         look: its theme, whose colours it has, colouring, generations and cut.
-        mesh_options: arguments of `plotter.add_mesh`, such as opacity or show_edges. With color, cmap or scalars, such as
-            "generation", these give the colours, and not the look.
+        mesh_options: arguments of `plotter.add_mesh`, such as opacity or show_edges. With color or scalars, such as
+            "generation", these give the colours, and not the look; cmap takes the place of the look's colour map.
 
     Raises:
         UsageError: the source is unknown, or an option of the look would have no effect.
         MissingDependency: PyVista is not installed.
 
-    >>> class Plotter:  # for pyvista.Plotter(), which opens a window
-    ...     def add_mesh(self, mesh, **options):
-    ...         return mesh.n_cells, options
-    >>> add_mesh(Plotter(), "nim:3", Look(colour="branch"), opacity=0.5)
-    (16, {'scalars': 'colour', 'rgb': True, 'opacity': 0.5})
+    >>> from unittest.mock import MagicMock
+    >>> plotter = MagicMock()  # for pyvista.Plotter(), which opens a window
+    >>> actor = add_mesh(plotter, "nim:3", Look(colour="branch"), opacity=0.5)
+    >>> plotter.add_mesh.call_args.kwargs["annotations"]
+    {0: 'seed', 1: '(0, 1, 1)', 2: '(1, 0, 1)', 3: '(1, 1, 0)'}
     """
     look = look or Look()
     require_effect("an object in a plotter", MESH_OPTIONS, look)
+    return _add_blocks(plotter, _drawn(source, look), look, mesh_options)
+
+
+def _drawn(source: Source, look: Look) -> Blocks:
     blocks = prepare(source, look)
-    if not blocks.flat:
-        blocks, _ = solid(blocks, look)
-    grid = _grid(blocks, colour=colour_bytes(blocks, look))
-    if mesh_options.get("color") is not None:
-        colours: dict[str, Any] = {}
-    elif {"scalars", "cmap"} & mesh_options.keys():
-        colours = {"scalars": "generation"}
+    return blocks if blocks.flat else solid(blocks, look)[0]
+
+
+def _add_blocks(plotter: Any, blocks: Blocks, look: Look, mesh_options: Mapping[str, Any]) -> Any:
+    """Add blocks with the value that their colours show, and the table of these, which PyVista's scalar bar shows as well."""
+    if {"color", "scalars"} & mesh_options.keys():
+        return plotter.add_mesh(_grid(blocks), **mesh_options)
+    values = COLOURINGS.find(look.colour or blocks.colouring).value(blocks)
+    legend = legend_of(blocks, look.colours_of(blocks), look.colour)
+    options: dict[str, Any] = {"scalars": legend.title, **mesh_options}
+    if isinstance(legend, Bar):
+        first, last = legend.values[0], legend.values[-1]
+        table = [legend.at(int(value)) for value in np.linspace(first, last, min(last - first + 1, _TABLE))]
     else:
-        colours = {"scalars": "colour", "rgb": True}
-    return plotter.add_mesh(grid, **{**colours, **mesh_options})
+        values, table = np.unique(values, return_inverse=True)[1], [one_colour(colour) for colour in legend.colours]
+        options["annotations"] = dict(enumerate(legend.names))
+    shades = {"cmap": [f"#{bytes(bytes_of(colour)).hex()}" for colour in table], "n_colors": len(table)}
+    bar = {"scalar_bar_args": {**_BAR, "n_labels": 0 if "annotations" in options else 5}}
+    return plotter.add_mesh(_grid(blocks, **{legend.title: values}), **{**shades, **bar, **options})
 
 
 def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_options: Any) -> Any:
@@ -205,21 +254,12 @@ def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_
     return add_volume_grid(plotter, volume_of(blocks, look.colours_of(blocks), look.drawn_theme), **volume_options)
 
 
-def _grid(blocks: Blocks, kind: str = "voxels", **more: Any) -> Any:
-    pv = import_optional("a grid for PyVista needs PyVista", "pyvista")
-    data = {"generation": blocks.generations, **blocks.values, **more}
-    if kind == "points":
-        cloud = pv.PolyData(middles(blocks).astype(np.float32))
-        cloud.point_data.update(data)
-        return cloud
-    if kind == "image":
-        at, shape, origin, size = grid_of(blocks)
-        image = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=origin + size / 2)
-        for name, values in data.items():
-            placed = np.full(np.prod(shape), -1, np.promote_types(values.dtype, np.int8))
-            placed[np.ravel_multi_index(at, shape, order="F")] = values
-            image.point_data[name] = placed
-        return image
+def _data(blocks: Blocks) -> dict[str, NDArray[np.integer]]:
+    return {"generation": blocks.generations, **blocks.values}
+
+
+def _grid(blocks: Blocks, **more: NDArray[np.integer]) -> Any:
+    pv = import_optional(*_NEEDS)
     if blocks.flat:
         corners, owners = tiles(blocks, fill=1.0)
     else:
@@ -227,10 +267,6 @@ def _grid(blocks: Blocks, kind: str = "voxels", **more: Any) -> Any:
         owners = np.arange(len(blocks))
     points, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     grid = pv.UnstructuredGrid({_QUAD if blocks.flat else _VOXEL: indices.reshape(len(owners), -1)}, points)
-    for name, values in data.items():
+    for name, values in {**_data(blocks), **more}.items():
         grid.cell_data[name] = values[owners]
-    if kind != "mesh":
-        return grid
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the algorithm will be another one
-        return grid.extract_surface()
+    return grid

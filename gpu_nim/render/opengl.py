@@ -67,15 +67,30 @@ def probe() -> str | None:
     return "vtkEGLRenderWindow" if _has_egl() else None
 
 
-def require_opengl() -> None:
-    """Set the window that VTK opens; MissingDependency, before VTK could crash, where there is none or no PyVista."""
+def require_opengl() -> str:
+    """Return the window that VTK can open; MissingDependency, before VTK could crash, where there is none or no PyVista."""
     window = probe()
     if window is None:
         raise MissingDependency(HELP)
     if find_spec("pyvista") is None:
         raise missing("drawing with OpenGL needs PyVista", "pyvista", ", or draw with another --engine")
-    if sys.platform.startswith("linux"):
+    return window
+
+
+def new_plotter(*, off_screen: bool = False, **options: Any) -> Any:
+    """Return a PyVista plotter without lights; where there is a display it opens a window on it, unless it is off screen."""
+    linux = sys.platform.startswith("linux")
+    display, before = not linux or os.environ.get("DISPLAY"), os.environ.get(_VARIABLE)
+    window = require_opengl() if off_screen or not display else None
+    if window and linux:
         os.environ[_VARIABLE] = window
+    import pyvista
+
+    try:
+        return pyvista.Plotter(off_screen=bool(window), lighting="none", **options)
+    finally:
+        if display and before is None:  # for the user's own windows
+            os.environ.pop(_VARIABLE, None)
 
 
 def add_volume_grid(plotter: Any, volume: VolumeGrid, **options: Any) -> Any:
@@ -99,21 +114,19 @@ class Canvas:
     """An off-screen window of one size, for one or many frames; it is closed as soon as nothing refers to it any more."""
 
     def __init__(self, width: int, height: int) -> None:
-        require_opengl()
-        import pyvista
-
-        self._pv: Any = pyvista
-        self._plotter: Any = pyvista.Plotter(off_screen=True, window_size=[width, height], lighting="none")
+        self._plotter: Any = new_plotter(off_screen=True, window_size=[width, height])
         self._plotter.disable_anti_aliasing()
         self._plotter.set_background("black")
         finalize(self, self._plotter.close)
 
     def draw(self, quads: Iterator[Quads], camera: Camera) -> NDArray[np.uint8]:
         """Return the picture, uint8 (height, width, 4), alpha 255 where there is something and 0 where not."""
+        import pyvista
+
         self._plotter.clear_actors()
         for points, colours in quads:
             corners = np.arange(4 * len(points), dtype=np.int32).reshape(-1, 4)
-            mesh = self._pv.PolyData.from_regular_faces(points.reshape(-1, 3), corners)
+            mesh = pyvista.PolyData.from_regular_faces(points.reshape(-1, 3), corners)
             mesh.point_data["colour"] = colours.reshape(-1, 3)
             self._plotter.add_mesh(mesh, scalars="colour", rgb=True, lighting=False, render=False, reset_camera=False)
         return self._picture(camera)
@@ -125,18 +138,25 @@ class Canvas:
         return self._picture(camera)
 
     def _picture(self, camera: Camera) -> NDArray[np.uint8]:
-        # An eye inside the object, as at the end of a flight, may have its middle behind it.
-        ahead = float(camera.distance(np.asarray(self._plotter.center)))
-        to = self._pv.Camera()
-        to.position, to.up = camera.eye, camera.basis[1]
-        to.focal_point = camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0)
-        if camera.parallel:
-            to.parallel_projection = True
-            to.parallel_scale = camera.scale
-        else:
-            to.view_angle = float(np.degrees(2 * np.arctan(camera.scale)))
-        to.is_set = True
-        self._plotter.camera = to
+        self._plotter.camera = pyvista_camera(camera, np.asarray(self._plotter.center))
         self._plotter.renderer.reset_camera_clipping_range()
         self._plotter.render()
         return np.array(self._plotter.screenshot(return_img=True, transparent_background=True), dtype=np.uint8)
+
+
+def pyvista_camera(camera: Camera, middle: NDArray[np.floating]) -> Any:
+    """Return a camera as PyVista's, which turns around a point as far away as the middle of what it looks at."""
+    import pyvista
+
+    # An eye inside the object, as at the end of a flight, may have its middle behind it.
+    ahead = float(camera.distance(middle))
+    to: Any = pyvista.Camera()
+    to.position, to.up = camera.eye, camera.basis[1]
+    to.focal_point = camera.eye - camera.basis[2] * (ahead if ahead > 0 else 1.0)
+    if camera.parallel:
+        to.parallel_projection = True
+        to.parallel_scale = camera.scale
+    else:
+        to.view_angle = float(np.degrees(2 * np.arctan(camera.scale)))
+    to.is_set = True
+    return to

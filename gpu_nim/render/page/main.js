@@ -43,9 +43,7 @@ function refuse(sentence) {
 async function objectOf() {
   if (data.kind === "nim") return new Nim();
   if (data.kind === "tree") return new Tree(await unpacked(data.rows), new Uint8Array(await inflated(data.tones)));
-  const whole = async text => new Int32Array(await inflated(text));
-  const names = data.cells && { owners: await unpacked(data.owners), cells: await whole(data.cells), cubes: await whole(data.cubes) };
-  return new Grid(await unpacked(data.grid), data.coloured ? await unpacked(data.colourIndices) : null, names);
+  return new Grid(await unpacked(data.grid), data.coloured ? await unpacked(data.colourIndices) : null);
 }
 
 function obstacle(gl) {  // why no picture can be drawn, or ""

@@ -83,13 +83,10 @@ function parentsSpoken(parents) {
 const EMPTY = 65535;
 
 class Grid {
-  // values: indices of generations, Uint16Array in the order of the texture, the first coordinate fastest; colourIndices: indices of colours, or null;
-  // names: of projected cells, the number of the cell at each place, Uint16Array, and the coordinates of the cells and of their cubes,
-  // Int32Array; or undefined
-  constructor(values, colourIndices, names) {
+  // values: indices of generations, Uint16Array in the order of the texture, the first coordinate fastest; colourIndices: indices of colours, or null
+  constructor(values, colourIndices) {
     this.values = values;
     this.colourIndices = colourIndices;
-    this.names = names;
     this.shape = data.shape;
     this.extent = data.extent.map(BigInt);
     this.generations = data.generations;
@@ -115,44 +112,18 @@ class Grid {
 
   shown(generation) { return BigInt(data.shown[this.index(generation)]) }
 
-  at(place, values = this.values) {
-    const [x, y, z] = place, [width, height, depth] = this.shape;
-    if (x < 0 || y < 0 || z < 0 || x >= width || y >= height || z >= depth) return EMPTY;
-    return values[x + width * (y + height * z)];
+  at([x, y, z]) {
+    const [width, height, depth] = this.shape;
+    return x < 0 || y < 0 || z < 0 || x >= width || y >= height || z >= depth ? EMPTY : this.values[x + width * (y + height * z)];
   }
 
-  earliest(place, level) {  // of the places in a cube
-    let [least, found] = [EMPTY, place];
-    for (let k = 0; k < 8 ** level; k++) {
-      const at = plus(place, [0, 1, 2].map(axis => (k >> axis * level) % (1 << level))), value = this.at(at);
-      if (value < least) [least, found] = [value, at];
-    }
-    return found;
-  }
-
-  cell(place) {  // its coordinates, or those of the earliest cell that is projected there; none where they are not known
-    if (data.coordinates) return place.map((x, k) => x * data.side + data.low[k]).slice(0, data.coordinates);
-    return this.owned(place, "cells", data.dimension);
-  }
-
-  owned(place, what, count) {
-    const owner = this.names ? this.at(place, this.names.owners) : EMPTY;
-    return owner === EMPTY ? [] : [...this.names[what].subarray(owner * count, (owner + 1) * count)];
-  }
-
-  cube(place, level) {  // the corner and the side of what is drawn there
-    const corner = data.width >> level ? this.owned(this.earliest(place.map(Number), level), "cubes", 3) : [];
-    return corner.length ? [corner.map(BigInt), BigInt(data.width)] : [place, 1n << BigInt(level)];
-  }
+  cube(place, level) { return [place, 1n << BigInt(level)] }  // the corner and the side of what is drawn there
 
   describe(place, level) {
-    const projected = !data.coordinates, small = projected ? this.earliest(place.map(Number), level) : place.map(Number);
-    const cell = this.cell(small), rest = [];
-    if (projected ? !(data.width >> level) : level || data.side > 1) {
-      return projected ? "cells smaller than a pixel" : named(cell, [`cube ${spoken(data.side << level)} cells wide from here`]);
-    }
+    const small = place.map(Number), cell = small.map((x, k) => x * data.side + data.low[k]).slice(0, data.coordinates), rest = [];
+    if (level || data.side > 1) return cell.length ? named(cell, [`cube ${spoken(data.side << level)} cells wide from here`]) : "cells smaller than a pixel";
     const generation = this.generations[this.at(small)], born = `generation ${spoken(generation)}`;
-    if (!cell.length) return born;
+    if (!cell.length) return born;  // of a projected cell
     if (cell.length > 2 && Math.min(...cell) >= 0) rest.push(`nim-sum ${spoken(nimSum(cell))}`);
     rest.push(born);
     const parents = data.steps.map(step => plus(small, step, -1)).filter(parent => {

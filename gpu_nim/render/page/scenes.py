@@ -27,7 +27,7 @@ from gpu_nim.render.source import NimSource, ParsedSource, blocks_of
 from gpu_nim.render.themes import THEMES
 
 _COLOURED = 1 << 18  # P-positions, of whose generations the colours of Nim are taken
-_GENERATIONS = _NAMED = 65534  # 16 bits, without two values: for no cell
+_GENERATIONS = 65534  # 16 bits, without two values: for no cell
 TEXELS = 5 << 22  # 40 MB of the graphics card's memory, and a box of 256^3 cells with some more
 SIDE = 2048  # the largest 3D texture of almost every graphics card
 _SWATCHES = 8  # values of a legend at most
@@ -86,11 +86,12 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
     """Return an object as a grid.
 
     Raises:
-        UsageError: it has too many generations.
+        UsageError: it has too many generations, or cells that are not on a lattice.
         InsufficientMemoryError: there is too little memory to make it.
     """
-    drawn = _fitting(blocks)
-    blocks, owners = (drawn, np.arange(len(drawn))) if drawn.unit == 1 else _split(drawn)
+    if blocks.unit > 1:
+        raise UsageError(f"a page needs cells on a lattice, and those of {blocks.name} are projected between its points")
+    blocks = _fitting(blocks)
     side = int(blocks.sizes[0])
     low, last = blocks.corners.min(axis=0) // side, blocks.corners.max(axis=0) // side
     extent = last - low + 1
@@ -106,31 +107,22 @@ def grid_scene(blocks: Blocks, look: Look) -> PageScene:
         "kind": "grid",
         "hull": ((blocks.hull() - low.astype(np.float64) * side) / side).tolist(),
         "generations": generations.tolist(),
-        "shown": np.searchsorted(np.sort(drawn.generations), generations, side="right").tolist(),
-        "unit": "cubes" if drawn.cells is not None else "cells" if side == 1 else "blocks",
+        "shown": np.searchsorted(np.sort(blocks.generations), generations, side="right").tolist(),
+        "unit": "cells" if side == 1 else "blocks",
         "low": (low * side).tolist(),
         "side": side,
         "extent": extent.tolist(),
         "shape": shape,
         "levels": levels,
-        "coordinates": len(blocks.coordinates) if drawn.cells is None else 0,
-        "steps": _steps(drawn.rule) if drawn.rule and side == 1 and drawn.cells is None else [],
+        "coordinates": len(blocks.coordinates) if blocks.cells is None else 0,
+        "steps": _steps(blocks.rule) if blocks.rule and side == 1 and blocks.cells is None else [],
         "grid": packed(ranks, at, shape),
         "coloured": indices is not None,
-        "axes": blocks.coordinates if drawn.cells is None else SPACE,
+        "axes": blocks.coordinates if blocks.cells is None else SPACE,
     }
     if indices is not None:
         data |= {"colourIndices": packed(indices, at, shape), "legend": _legend(blocks, look)}
-    if drawn.cells is not None:
-        data["width"] = max(int(drawn.sizes[0]) // side, 1)
-    if drawn.cells is not None and len(drawn) <= _NAMED and (drawn.sizes == drawn.unit).all():
-        data |= {
-            "dimension": drawn.cells.shape[1],
-            "cells": compressed(drawn.cells.astype("<i4")),
-            "cubes": compressed((drawn.corners // side - low).astype("<i4")),
-            "owners": packed(owners, at, shape),
-        }
-    return PageScene(blocks, data, texts_of(palette), blocks.population, len(drawn))
+    return PageScene(blocks, data, texts_of(palette), blocks.population, len(blocks))
 
 
 def _steps(rule: Rule) -> list[list[int]]:
@@ -140,9 +132,7 @@ def _steps(rule: Rule) -> list[list[int]]:
 
 
 def _fitting(blocks: Blocks) -> Blocks:
-    """Return the blocks in one size in which their box fits the page, but cubes that are not on a lattice as they are."""
-    if blocks.unit > 1:
-        return blocks
+    """Return the blocks in one size in which their box fits the page."""
     size = int(blocks.sizes.max())
     while not _fits(blocks, size):
         size *= 2
@@ -154,22 +144,6 @@ def _fits(blocks: Blocks, side: int) -> bool:
     low, high = blocks.bounds()
     extent: list[int] = (-(-high // side) - low // side).tolist()
     return max(extent) <= SIDE and prod(extent) <= TEXELS
-
-
-def _split(blocks: Blocks) -> tuple[Blocks, NDArray[np.intp]]:
-    """Return cubes that are not on a lattice as cells of a finer grid, the earliest last where several coincide.
-
-    Also returns the index of each one's cube, (N,).
-    """
-    width, step = int(blocks.sizes.max()), 1
-    while not _fits(blocks, step) or len(blocks) * max(width // step, 1) ** 3 > TEXELS:
-        step *= 2
-    parts = np.stack(np.meshgrid(*[np.arange(max(width // step, 1))] * 3), axis=-1).reshape(-1, 3)
-    late_first = np.argsort(-blocks.generations, kind="stable")  # where two write, the last one does
-    corners = (blocks.corners[late_first] // step)[:, None] + parts
-    owners = np.repeat(late_first, len(parts))
-    corners, sizes = corners.reshape(-1, 3).astype(np.int32) * step, np.full(len(owners), step, np.int32)
-    return replace(blocks.take(owners), corners=corners, sizes=sizes, unit=1), owners
 
 
 def _padded(extent: list[int]) -> tuple[int, list[int]]:
@@ -191,10 +165,7 @@ def _palette(
     palette[ranks] = colours
     if (palette[ranks] == colours).all():
         return palette, None
-    for dropped in range(8):
-        distinct, indices = np.unique(colours >> dropped << dropped, axis=0, return_inverse=True)
-        if len(distinct) <= _GENERATIONS:
-            break
+    distinct, indices = np.unique(colours, axis=0, return_inverse=True)
     return distinct, indices.reshape(-1).astype(np.uint16)
 
 
