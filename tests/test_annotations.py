@@ -146,8 +146,7 @@ def legend_samples(drawing, legend):
 @pytest.mark.parametrize("style", ["cubes", "points", "volume", "sections"])
 def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
     quality = "final" if style == "sections" else "draft"
-    engine = "trace" if style == "volume" else "numpy"
-    look = Look(resolution=size, style=style, colour=colour, legend=True, engine=engine, quality=quality)
+    look = Look(resolution=size, style=style, colour=colour, legend=True, engine="numpy", quality=quality)
     blocks = blocks_of("nim:15", colour=colour)
     said = legend(blocks, colour)
     pixels = np.asarray(render(blocks, look).image).astype(int)

@@ -34,11 +34,6 @@ def assert_object_stands_out(blocks, theme, **look):
     assert np.percentile(difference, 90) > 60, (blocks.name, theme, look)
 
 
-def able(style, engine):
-    """The engine, or where NumPy does not draw the style, the one that traces it."""
-    return "trace" if (style, engine) == ("volume", "numpy") else engine
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("engine", BOTH)
@@ -47,7 +42,7 @@ def test_every_object_stands_out_from_the_background(theme, engine, style):
     for source in SOURCES:
         blocks = blocks_of(source)
         if not (blocks.flat and style == "volume"):
-            assert_object_stands_out(blocks, theme, style=style, engine=able(style, engine))
+            assert_object_stands_out(blocks, theme, style=style, engine=engine)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -86,7 +81,7 @@ def test_ink_covers_what_its_discs_cover():
 def test_a_volume_of_nim_has_the_holes_that_its_cubes_have(source, engine):
     """Along the gasket's direction, where a blur closes them."""
     look = {"resolution": (160, 120), "view": "gasket", "transparent": True}
-    pictures = (render(source, style=style, engine=able(style, engine), **look).image for style in ("cubes", "volume"))
+    pictures = (render(source, style=style, engine=engine, **look).image for style in ("cubes", "volume"))
     cubes, volume = (np.asarray(picture)[..., 3].ravel() for picture in pictures)
     assert np.corrcoef(cubes, volume)[0, 1] > 0.8  # what is translucent is less in its alpha
 
@@ -100,13 +95,13 @@ def test_no_object_is_cut_off_by_the_picture(style, size):
         blocks = blocks_of(source)
         for view in ("three-quarter", "axis", "diagonal", "gasket", "10,80"):
             if not (blocks.flat and (style == "volume" or view == "gasket")):
-                look = {"resolution": size, "view": view, "theme": "paper", "engine": able(style, "numpy"), "quality": "draft"}
+                look = {"resolution": size, "view": view, "theme": "paper", "engine": "numpy", "quality": "draft"}
                 alpha = np.asarray(render(blocks, style=style, transparent=True, **look).image)[..., 3]
                 assert border(alpha).max() < 16, (source, view)
                 assert alpha.max() > 40, (source, view)
 
 
-@pytest.mark.parametrize("engine", [pytest.param("opengl", marks=needs_opengl), "trace"])
+@pytest.mark.parametrize("engine", [pytest.param("opengl", marks=needs_opengl), "numpy"])
 def test_a_growing_volume_that_is_drawn_coarser_has_all_its_frames(engine):
     movie = Movie("nim:63", "growth", 4, look=Look(resolution=(64, 48), style="volume", quality="draft", engine=engine))
     renderer = motion_of(movie)

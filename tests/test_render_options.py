@@ -25,6 +25,7 @@ OPTIONS = {
     "theme": "paper",
     "colour": "nim-p",
     "style": "points",
+    "opacity": "shell",
     "generations": "0:6",
     "cut": "corner",
     "quality": "final",
@@ -35,7 +36,7 @@ OPTIONS = {
     "transparent": None,
 }
 SMALL = ("--resolution", "200x150")  # with space for a legend and axes
-EVERY = {*OPTIONS} - {"style"}  # which these commands give
+EVERY = {*OPTIONS} - {"style", "opacity"}  # which these commands give
 NUMPY, FLAT = ("render", "edge:7", *SMALL, "--engine", "numpy"), ("render", "ulam-warburton:7", *SMALL, "--engine", "numpy")
 TINY = ("render", "edge:7", "--resolution", "64x48", "--quality", "draft", "--engine", "opengl", "--style")
 MESH = {"theme", "colour", "generations", "cut"}
@@ -43,7 +44,7 @@ MESH = {"theme", "colour", "generations", "cut"}
 KINDS = [
     ((*NUMPY, "--quality", "draft", "--style", "cubes"), ".png", EVERY),
     ((*NUMPY, "--quality", "draft", "--style", "points"), ".png", EVERY),
-    ((*NUMPY, "--quality", "draft", "--style", "volume", "--engine", "trace"), ".png", EVERY),
+    ((*NUMPY, "--quality", "draft", "--style", "volume"), ".png", EVERY | {"opacity"}),
     ((*NUMPY, "--style", "sections"), ".png", EVERY - {"view", "cut", "quality"}),
     ((*FLAT, "--quality", "draft", "--style", "cubes"), ".png", EVERY - {"cut"}),
     ((*FLAT, "--quality", "draft", "--style", "points"), ".png", EVERY - {"cut"}),

@@ -22,7 +22,7 @@ from gpu_nim.render.drawing import Drawing
 from gpu_nim.render.exports import export
 from gpu_nim.render.figures import draw_figure
 from gpu_nim.render.framing import aim
-from gpu_nim.render.geometry import VolumeGrid, coarsen
+from gpu_nim.render.geometry import coarsen
 from gpu_nim.render.image import Renderer, render
 from gpu_nim.render.look import Look
 from gpu_nim.render.motions import Movie
@@ -31,9 +31,7 @@ from gpu_nim.render.motions.sweep import sweep_values
 from gpu_nim.render.raster import Screen, draw_points, draw_quads
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.styles.sections import section, section_heights
-from gpu_nim.render.styles.volume import Volume, volume_of
 from gpu_nim.render.themes import THEMES
-from gpu_nim.render.translucent import opacities
 from gpu_nim.render.views import Camera, View
 from tests.render_files import blocks_at, discs, lines, needs_opengl, polygons, words_of
 
@@ -189,32 +187,6 @@ def test_the_plane_through_the_seed_is_among_the_sections(source, most):
     assert 0 in heights
     assert len(heights) <= most
     assert len({b - a for a, b in pairwise(heights)}) <= 1
-
-
-def test_a_volume_is_as_deep_as_its_object_and_never_dense_for_a_sparse_set():
-    blocks = blocks_of("fcc:8")
-    volume = volume_of(blocks, np.ones((len(blocks), 3), np.float32), THEMES["dark"])
-    assert 254 <= volume.colours[..., 3].max() <= 255
-    # Along an axis through the seed as much is absorbed as by the cells there.
-    through = volume.colours[volume.colours.shape[0] // 2, volume.colours.shape[1] // 2, :, 3] / 255.5
-    here = blocks.take(np.abs(blocks.corners[:, :2]).sum(axis=1) <= 0)
-    assert 1 - np.prod((1 - through) ** (volume.spacing / volume.reach)) > 0.5 * opacities(blocks, 1 - here.generations / 8).max()
-    sparse = blocks_of("nim:255")
-    coarse = Volume.prepared(sparse, "draft")
-    low, high = coarse.bounds()
-    assert np.prod((high - low) // coarse.sizes[0] + 4) <= 64 * len(coarse)
-
-
-@needs_opengl
-@pytest.mark.parametrize("opacity", [10, 60, 128, 255])
-def test_a_volume_lets_as_much_light_through_as_it_should(opacity):
-    colours = np.zeros((10, 10, 8, 4), np.uint8)
-    colours[..., 2:6, :] = (200, 100, 50, opacity)
-    colours[0, 0, 0] = 255  # a volume's most opaque point, off the middle
-    volume = VolumeGrid(colours, np.array([-5.0, -5.0, -4.0]), 1.0, 0.35)
-    gl = opengl.Canvas(32, 32).draw_volume(volume, FACE_ON).astype(float)
-    alpha = 1 - (1 - opacity / 255) ** (4 / 0.35)  # of the four layers of points
-    assert np.abs(gl[16, 16] - 255 * alpha * np.array([200 / 255, 100 / 255, 50 / 255, 1])).max() < 5
 
 
 @needs_opengl

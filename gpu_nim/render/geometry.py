@@ -60,24 +60,6 @@ Quads = tuple[NDArray[np.float32], NDArray[np.uint8]]
 
 
 @dataclass(frozen=True)
-class VolumeGrid:
-    """A grid of points that absorb light.
-
-    Args:
-        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
-            assumes.
-        origin: the least corner of the cells of the first point.
-        spacing: between points, in cells.
-        reach: the length over which a point absorbs the fraction opacity / 255 of the light.
-    """
-
-    colours: NDArray[np.uint8]
-    origin: NDArray[np.float64]
-    spacing: float
-    reach: float
-
-
-@dataclass(frozen=True)
 class Blocks:
     """An object: N cubes with the values that colours show.
 

@@ -146,7 +146,7 @@ def render(source: Source, look: Look | None = None, *, progress: OnStep = no_pr
 def require_traceable(look: Look) -> None:
     """Raise UsageError for a style that cannot be traced, or whose paths cannot."""
     style = look.drawn_style
-    if "trace" not in style.engines or (look.quality == PATHTRACED and getattr(style, "traced", None) is not Traced):
+    if "trace" not in style.engines:
         eye = "an eye" if look.eye else f"view {INSIDE!r}"
         given = eye if look.sets_camera else "engine 'trace'" if look.engine == "trace" else f"quality {look.quality!r}"
         raise UsageError(f"style {look.style_name} cannot be traced, got {given}")
@@ -167,7 +167,7 @@ def prepare(source: Source, look: Look, progress: OnStep = no_progress) -> Block
         blocks = one_at_each_point(blocks)
     if blocks.flat and not look.drawn_style.draws_flat:
         raise UsageError(f"style {look.style_name} needs an object in space, and {blocks.name} is flat")
-    return look.drawn_style.prepared(blocks, look.quality)
+    return blocks
 
 
 def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
@@ -195,7 +195,7 @@ def choose_engine(look: Look, source: ParsedSource) -> tuple[str, str]:
             raise
         missing = isinstance(error, MissingDependency)
         why = str(error).partition(", or draw")[0].partition("; or")[0] if missing else "OpenGL needs more memory than is free"
-        return ("numpy", f"drawn by NumPy, since {why}") if "numpy" in engines else ("trace", f"traced, since {why}")
+        return "numpy", f"drawn by NumPy, since {why}"
     return "opengl", ""
 
 
@@ -214,8 +214,7 @@ def require_picture_memory(look: Look, engine: str, name: str, *, at_once: int =
     needed = _PIXEL_BYTES * width * height * scale**2
     if engine == "opengl":
         needed += _OPENGL_BYTES + _OPENGL_CORE_BYTES * (os.cpu_count() or 1)
-        other = next(each for each in look.drawn_style.engines if each != engine)
-        work, less = f"{work} with OpenGL", f"{argument('engine')} {other} or {less}"
+        work, less = f"{work} with OpenGL", f"{argument('engine')} numpy or {less}"
     require_memory(at_once * needed, host_memory(), work, less)
 
 
@@ -237,7 +236,7 @@ class Renderer:
         style = look.drawn_style
         assert issubclass(style, CameraStyle)  # others are laid out as stills, and refused for movies
         if isinstance(obj, TracedObject):
-            self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else style.traced or Traced)(obj, look)
+            self._style: CameraStyle = (PathTraced if look.quality == PATHTRACED else Traced)(obj, look)
             self.annotations = annotations(obj, look, running)
             return
         base = look.colours_of(obj) if base is None else base

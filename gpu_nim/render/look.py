@@ -20,6 +20,8 @@ from gpu_nim.model.registry import Registry, one_of, unknown
 from gpu_nim.model.work import OnStep
 from gpu_nim.render.colourings import COLOURINGS, DEFAULT, base_colours
 from gpu_nim.render.geometry import CUTS, Blocks
+from gpu_nim.render.opacities import DEFAULT as OPACITY
+from gpu_nim.render.opacities import OPACITIES
 from gpu_nim.render.themes import THEMES, Theme, matplotlib_map
 from gpu_nim.render.views import (
     ANGLES,
@@ -78,18 +80,8 @@ class Style(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     engines: ClassVar[tuple[str, ...]]
-    refuses: ClassVar[frozenset[str]] = frozenset()
+    refuses: ClassVar[frozenset[str]] = frozenset(("opacity",))
     draws_flat: ClassVar[bool] = True
-
-    @staticmethod
-    def prepared(blocks: Blocks, quality: str) -> Blocks:
-        """Return the blocks that are drawn, coarser where the style needs it.
-
-        Args:
-            blocks: the blocks of the source.
-            quality: draft or final.
-        """
-        return blocks
 
     @classmethod
     def supersampling(cls, look: "Look") -> int:
@@ -237,6 +229,9 @@ class Look:
     colour: str | None = _field(None, f"{{}}.  [default: {DEFAULT}]", _name(lambda: COLOURINGS), registry=COLOURINGS)
     cmap: str | None = _field(None, _CMAP, _text, metavar="NAME")
     style: str | None = _field(None, f"{{}}.  [default: {_themed_styles()}]", _text, registry=STYLES)
+    opacity: str | None = _field(
+        None, f"{{}}: the opaque cells of a volume.  [default: {OPACITY}]", _name(lambda: OPACITIES), registry=OPACITIES
+    )
     generations: tuple[int, int] | None = _field(None, "Draw only generations START, ..., STOP - 1.", _span)
     cut: str = _field("none", "{}: what is cut away to show the inside.", _name(_cuts), registry=CUTS, names=_cuts)
     quality: str = _field("final", _QUALITY, _name(lambda: QUALITIES), names=lambda: QUALITIES)
@@ -325,8 +320,7 @@ class Look:
 class CameraStyle(Style):
     """A style that looks at an object from a camera; an object holds one object in its colours.
 
-    `traced` is the class that draws an object which is traced, as `gpu_nim.render.trace.Traced` does, or None. `luminous` is
-    whether it draws light on dark themes, which is added to all of the background.
+    `luminous` is whether it draws light on dark themes, which is added to all of the background.
 
     Args:
         blocks: the object.
@@ -335,7 +329,6 @@ class CameraStyle(Style):
         engine: what draws it.
     """
 
-    traced: ClassVar[Any] = None
     luminous: ClassVar[bool] = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:

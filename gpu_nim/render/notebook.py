@@ -16,15 +16,15 @@ from gpu_nim.model.errors import InsufficientMemoryError, UsageError, import_opt
 from gpu_nim.model.notebook_repr import html_table
 from gpu_nim.model.registry import unknown
 from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
-from gpu_nim.render.framing import aim
+from gpu_nim.render.framing import aim, view_of
 from gpu_nim.render.geometry import Blocks, corners_of, tiles
 from gpu_nim.render.image import prepare, render
 from gpu_nim.render.look import MESH_OPTIONS, Look, require_effect
+from gpu_nim.render.medium import Medium, grid_of, point_size
 from gpu_nim.render.opengl import add_volume_grid, new_plotter, pyvista_camera
 from gpu_nim.render.page import page, solid
 from gpu_nim.render.shading import COOL, WARM, ThreePointLighting
 from gpu_nim.render.source import CELLS_LIMIT, Source, blocks_of, name_of
-from gpu_nim.render.styles.volume import grid_of, volume_of
 from gpu_nim.render.themes import bytes_of, one_colour
 
 _PLOT_SIZE = (960, 600)
@@ -152,7 +152,7 @@ def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT
     Args:
         source: as for `render`.
         kind: "voxels"; "image" for `add_volume`, points in the middles of all cells around, -1 where there is no cell, merged until
-            they are at most 264^3.
+            they are at most 256 along a side.
         limit: the most cells; where there are more, each voxel is the block that several are merged to.
 
     Raises:
@@ -172,12 +172,13 @@ def to_pyvista(source: Source, kind: str = "voxels", *, limit: int = CELLS_LIMIT
         raise unknown("kind", kind, KINDS)
     pv = import_optional(*_NEEDS)
     blocks = prepare(source, Look(style="volume"))
-    at, shape, origin, size = grid_of(blocks)
-    image = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=origin + size / 2)
+    size = point_size(blocks)
+    at, shape, origin = grid_of(blocks, size)
+    image = pv.ImageData(dimensions=shape, spacing=(size,) * 3, origin=origin)
     for name, values in _data(blocks).items():
-        placed = np.full(np.prod(shape), -1, np.promote_types(values.dtype, np.int8))
-        placed[np.ravel_multi_index(at, shape, order="F")] = values
-        image.point_data[name] = placed
+        placed = np.full(shape, -1, np.promote_types(values.dtype, np.int8))
+        placed.ravel()[at[::-1]] = values[::-1]  # of the earliest cell at each point
+        image.point_data[name] = placed.ravel(order="F")
     return image
 
 
@@ -246,12 +247,13 @@ def add_volume(plotter: Any, source: Source, look: Look | None = None, **volume_
     >>> plotter = MagicMock()  # for pyvista.Plotter(), which opens a window
     >>> actor = add_volume(plotter, "edge:7", Look(theme="paper"))
     >>> plotter.add_volume.call_args.args[0].dimensions
-    (10, 10, 10)
+    (40, 40, 40)
     """
     look = look or Look()
-    require_effect("a volume in a plotter", MESH_OPTIONS - {"cut"}, look)
+    require_effect("a volume in a plotter", MESH_OPTIONS - {"cut"} | {"opacity"}, look)
     blocks = prepare(source, replace(look, style="volume"))
-    return add_volume_grid(plotter, volume_of(blocks, look.colours_of(blocks), look.drawn_theme), **volume_options)
+    volume = Medium(blocks, look.colours_of(blocks), look).lit(view_of(blocks, look).basis())
+    return add_volume_grid(plotter, volume, **volume_options)
 
 
 def _data(blocks: Blocks) -> dict[str, NDArray[np.integer]]:

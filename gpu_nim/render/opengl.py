@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_nim.model.errors import MissingDependency, import_optional, missing
-from gpu_nim.render.geometry import Quads, VolumeGrid
+from gpu_nim.render.geometry import Quads
+from gpu_nim.render.medium import VolumeGrid
 from gpu_nim.render.views import Camera
 
 _STEPS, _STEPS_THROUGH = 4, 512  # in a point of a volume, and through all of it, at least
@@ -96,17 +97,16 @@ def new_plotter(*, off_screen: bool = False, **options: Any) -> Any:
 def add_volume_grid(plotter: Any, volume: VolumeGrid, **options: Any) -> Any:
     """Add a volume to a PyVista plotter, with arguments of its `add_volume`, and return its actor."""
     pyvista = import_optional("a volume in a plotter needs PyVista", "pyvista")
-    middle = volume.origin + volume.spacing / 2
-    grid = pyvista.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=middle)
+    grid = pyvista.ImageData(dimensions=volume.colours.shape[:3], spacing=(volume.spacing,) * 3, origin=volume.origin)
     grid.point_data["colour"] = volume.colours.transpose(2, 1, 0, 3).reshape(-1, 4)
     # Software OpenGL casts these rays as fast as the mapper "fixed_point", which loses corners in perspective.
     look = {"scalars": "colour", "clim": (0, 255), "mapper": "gpu", "show_scalar_bar": False}
     actor = plotter.add_volume(grid, **{**look, **options})
     for component in range(4):  # the mapper reads the last, PyVista sets the first
         actor.prop.SetScalarOpacityUnitDistance(component, volume.reach)
+    actor.prop.SetInterpolationTypeToLinear()
     actor.mapper.SetAutoAdjustSampleDistances(0)
     actor.mapper.SetSampleDistance(volume.spacing / max(_STEPS, _STEPS_THROUGH / max(volume.colours.shape)))
-    actor.prop.SetInterpolationTypeToNearest()
     return actor
 
 

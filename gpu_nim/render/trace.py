@@ -191,10 +191,7 @@ class Traced(CameraStyle):
         for pixels, seen in self.batches(partial(self._seen, frame)):
             picture[pixels] = seen
             progress("pixel", pixels.stop, len(picture))
-        return self.resolved(picture.reshape(height, width, 4))
-
-    def resolved(self, seen: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the picture, premultiplied sRGB and alpha, of linear light multiplied by alpha, and alpha, both (..., 4)."""
+        seen = picture.reshape(height, width, 4)
         return np.concatenate([to_srgb(unmultiplied(seen)) * seen[..., 3:], seen[..., 3:]], axis=-1)
 
     def batches(self, work: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> Iterator[tuple[slice, NDArray[np.float32]]]:

@@ -12,7 +12,6 @@ from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.opengl import Canvas
 from gpu_nim.render.raster import draw_quads, reduce_pixels
 from gpu_nim.render.shading import Shader
-from gpu_nim.render.trace import Traced
 from gpu_nim.render.views import Camera
 
 
@@ -23,7 +22,6 @@ class Cubes(CameraStyle):
     name = "cubes"
     summary = "lit cubes; the cells of flat objects as tiles"
     engines: ClassVar = ("numpy", "opengl", "trace")
-    traced = Traced
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         super().__init__(blocks, base, look, engine)

@@ -25,7 +25,7 @@ class Sections(LaidOutStyle):
     name = "sections"
     summary = "sections at evenly spaced heights, side by side"
     engines: ClassVar = ("numpy",)
-    refuses = frozenset(("view", "cut", "quality"))
+    refuses = frozenset(("view", "cut", "opacity", "quality"))
     draws_flat = False
 
     @classmethod

@@ -1,0 +1,205 @@
+"""Volumes: the cells of an object as a medium that absorbs light, lit by the sun through it, on a grid of points.
+
+A point is the mean over the cells within it, a power of two along each side, so that the grid is about as fine as the picture and
+never finer than the cells; between points the medium is interpolated, so that the lattice does not beat with the pixels. PyVista's
+volume mapper draws the grid, or NumPy plane by plane (`march`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from gpu_nim.model.work import OnStep
+from gpu_nim.render.geometry import CORNERS, Blocks
+from gpu_nim.render.look import Look
+from gpu_nim.render.opacities import DEFAULT, OPACITIES
+from gpu_nim.render.shading import COOL, WARM, ThreePointLighting, tone_map
+from gpu_nim.render.themes import to_linear, to_srgb
+from gpu_nim.render.views import Camera
+
+_POINTS = {"draft": 128, "final": 256}  # along the longest side, at most
+_USUAL = 16  # cells on the way of a ray, by which opacities are meant
+_POWERS = 0.25, 4.0  # by which they are less or more opaque in objects of more or fewer
+_PARTS = 4, 2, 1  # of a point that is one cell, along each axis, where there are few
+_SHARP = 0.9  # the opacity from which single cells are seen in a crowd
+_CROWD = 4  # cells on the way of a ray, above which single ones are not seen
+_MOST = 5.5  # the optical depth that an opacity of 254 of 255 is
+_SHADE = 1.0  # of the optical depth towards the sun: what is scattered forward arrives, too
+_AMBIENT, _SHINE = 0.5, 1.5
+_OBLIQUE = 4.0  # planes that a ray crosses count as so many at most
+
+
+@dataclass(frozen=True)
+class VolumeGrid:
+    """A grid of points that absorb light.
+
+    Args:
+        colours: uint8 (x, y, z, 4): red, green, blue and opacity. The most opaque point has opacity 255, as OpenGL's volume mapper
+            assumes.
+        origin: the first point.
+        spacing: between points, in cells.
+        reach: the length over which a point absorbs the fraction opacity / 255 of the light.
+    """
+
+    colours: NDArray[np.uint8]
+    origin: NDArray[np.float64]
+    spacing: float
+    reach: float
+
+
+def point_size(blocks: Blocks, most: int = _POINTS["final"]) -> int:
+    """Return the side of a grid's points in cells, for at most so many points along the longest side of the blocks."""
+    size, (low, high) = int(blocks.sizes.max()), blocks.bounds()
+    while (high - low).max() > most * size:
+        size *= 2
+    return size
+
+
+def grid_of(blocks: Blocks, size: int) -> tuple[NDArray[np.intp], tuple[int, ...], NDArray[np.float64]]:
+    """Return the number of each block's point in a grid, the grid's shape, and its first point.
+
+    It has a rim of empty points, so that what is interpolated ends.
+    """
+    low, high = blocks.bounds()
+    shape = tuple((-(-(high - low) // size) + 2).tolist())
+    at = np.ravel_multi_index(tuple(((blocks.corners - low) // size + 1).T), shape)
+    return at, shape, np.asarray(low - size / 2, np.float64)
+
+
+class Medium:
+    """The medium of an object.
+
+    Args:
+        blocks: the object.
+        base: its colours, sRGB float32 (N, 3).
+        look: its theme and opacity, and the resolution, beyond which points are not finer.
+
+    >>> from gpu_nim.render.source import blocks_of
+    >>> volume = Medium(blocks_of("nim:7"), np.ones((64, 3), np.float32), Look()).lit(np.eye(3))
+    >>> volume.colours.shape, int((volume.colours[..., 3] > 0).sum())
+    ((40, 40, 40, 4), 4096)
+    """
+
+    def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look) -> None:
+        most, block, (low, high) = min(_POINTS[look.quality], *look.resolution), int(blocks.sizes.max()), blocks.bounds()
+        self._theme, self._size = look.drawn_theme, point_size(blocks, most)
+        self._parts = next(parts for parts in _PARTS if parts == 1 or parts * (high - low).max() <= most * self._size)
+        at, self._shape, self._origin = grid_of(blocks, self._size)
+        self._points, which = np.unique(at, return_inverse=True)
+        opacity = np.asarray(OPACITIES[look.opacity or DEFAULT].of(blocks), np.float64)
+        areas = blocks.sizes.astype(np.float64) ** 2
+        a, b, c = (high - low).tolist()
+        met = 4.5 * areas.sum() / (a * b + b * c + c * a)  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
+        depths = -np.log(1 - opacity) * areas / self._size**2 * np.clip(_USUAL / met, *_POWERS)
+        sums = np.bincount(which, depths)
+
+        def mean(values: NDArray[np.floating]) -> NDArray[np.float32]:
+            return np.asarray(np.bincount(which, values * depths) / sums, np.float32)
+
+        self._base = np.stack([mean(channel) for channel in to_linear(base).T], axis=1)
+        self._glow = mean(opacity)
+        self._depths = self._grid(sums)
+        fine = self._fine(self._depths)
+        if met > _CROWD and self._size == block:
+            glass = self._fine(self._grid(np.where(self._glow < _SHARP, sums, 0)))
+            fine -= glass
+            half = max(self._parts // 2, 1)
+            for axis in range(3):
+                beside = np.roll(glass, half, axis) + np.roll(glass, -half, axis)
+                glass = beside / 2 if self._parts > 1 else beside / 4 + glass / 2
+            fine += glass
+        self._reach = _MOST / float(fine.max())
+        self._alpha = np.ceil(255 * (1 - np.exp(-self._reach * fine))).astype(np.uint8)
+
+    def _grid(self, values: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Return values of the points that have cells, (n, ...), in the grid, 0 elsewhere."""
+        grid = np.zeros((*self._shape, *values.shape[1:]), np.float32)
+        grid.reshape(-1, *values.shape[1:])[self._points] = values
+        return grid
+
+    def _fine(self, grid: NDArray[Any]) -> NDArray[Any]:
+        """Return a grid with several points for each along each axis."""
+        return grid.repeat(self._parts, 0).repeat(self._parts, 1).repeat(self._parts, 2)
+
+    def lit(self, basis: NDArray[np.float64]) -> VolumeGrid:
+        """Return the medium in the light of a camera, of its directions right, up and toward the eye, (3, 3)."""
+        sun = np.exp(-_SHADE * self._shadow(ThreePointLighting.of(basis).key).ravel()[self._points, None])
+        light = self._theme.key * sun * WARM + self._theme.ambient * _AMBIENT * COOL + _SHINE * self._glow[:, None]
+        bytes_ = 1 + 254 * to_srgb(tone_map((self._base * light).astype(np.float32)))
+        colours = self._grid(bytes_).astype(np.uint8)
+        for axis in range(3):  # empty points have the colours of those beside them, or what is between would be darker
+            for way in (1, -1):
+                colours = np.where(colours[..., :1] == 0, np.roll(colours, way, axis), colours)
+        fine = np.concatenate([self._fine(colours), self._alpha[..., None]], axis=3)
+        spacing = self._size / self._parts
+        return VolumeGrid(fine, self._origin + (spacing - self._size) / 2, spacing, self._reach * self._size)
+
+    def _shadow(self, toward: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return the optical depth from each point toward a distant light: plane by plane from it, each shifted on the way."""
+        axis = int(np.abs(toward).argmax())
+        found = np.empty_like(self._depths)
+        order = slice(None, None, -1 if toward[axis] > 0 else 1)
+        down, right = np.delete(toward, axis) / abs(toward[axis])
+        above = np.zeros(np.delete(self._shape, axis), np.float32)
+        for plane, behind in zip(np.moveaxis(self._depths, axis, 0)[order], np.moveaxis(found, axis, 0)[order], strict=True):
+            behind[:] = above
+            total = Image.fromarray(above + plane / np.float32(abs(toward[axis])))
+            shift = (1, 0, right, 0, 1, down)
+            above = np.asarray(total.transform(total.size, Image.Transform.AFFINE, shift, Image.Resampling.BILINEAR))
+        return found
+
+
+def march(volume: VolumeGrid, camera: Camera, width: int, height: int, progress: OnStep) -> NDArray[np.float32]:
+    """Return the picture of a volume, premultiplied sRGB and alpha, float32 (height, width, 4) in 0 to 1.
+
+    The planes of points that face the camera best are laid over each other, the nearest first; each is seen by a homography.
+    """
+    axis = int(np.abs(camera.basis[2]).argmax())
+    planes = np.moveaxis(volume.colours, axis, 0)
+    across = np.delete(np.arange(3), axis)[::-1]  # to the right and down in a plane
+    seen = camera.on_picture(volume.origin + CORNERS * np.subtract(volume.colours.shape[:3], 1) * volume.spacing, width, height)
+    left, top, right, bottom = 0, 0, width, height
+    if seen[:, 2].min() > 0:  # the part of the picture that has the volume
+        ends = np.clip([seen[:, :2].min(axis=0), seen[:, :2].max(axis=0) + 1], 0, [width, height])
+        left, top, right, bottom = ends.astype(int).ravel().tolist()
+    size = right - left, bottom - top
+
+    def rays(x: NDArray[np.floating], y: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return where rays start and go, in points, (3, ...) each: one is the same for all, and the other affine in x and y."""
+        right, up, toward = camera.basis.reshape(3, 3, *[1] * np.ndim(x))
+        offset = (right * (x + left - width / 2) + up * (height / 2 - top - y)) * (2 * camera.scale / height)
+        eye = (camera.eye - volume.origin).reshape(toward.shape) + 0 * offset
+        start, along = (eye + offset, -toward + 0 * offset) if camera.parallel else (eye, offset - toward)
+        return start / volume.spacing, along / volume.spacing
+
+    start, along = rays(np.array([0.0, 1, 0]), np.array([0.0, 0, 1]))
+    _, each = rays(*np.meshgrid(np.arange(size[0]) + 0.5, np.arange(size[1]) + 0.5))
+    crossed = np.linalg.norm(each, axis=0) / np.maximum(np.abs(each[axis]), 1e-9)
+    lengths = (np.minimum(crossed, _OBLIQUE) * volume.spacing / volume.reach).astype(np.float32)
+    ahead = each[axis] > 0
+    absorbed = np.log1p(-np.minimum(np.arange(256) / 255, 0.9999)).astype(np.float32)
+    picture, passed = np.zeros((height, width, 4), np.float32), np.ones(size[::-1], np.float32)
+    part = picture[top:bottom, left:right]
+    order = range(len(planes)) if camera.basis[2, axis] < 0 else range(len(planes) - 1, -1, -1)
+    for done, number in enumerate(order):
+        progress("plane", done, len(planes))
+        if not planes[number][..., 3].any():
+            continue
+        way = number - start[axis]
+        lines = np.stack([*((start[k] + 0.5) * along[axis] + way * along[k] for k in across), along[axis]])
+        rows = np.stack([lines[:, 1] - lines[:, 0], lines[:, 2] - lines[:, 0], lines[:, 0]], axis=1) / lines[2, 0]
+        plane = Image.fromarray(np.ascontiguousarray(planes[number]), "RGBX")
+        moved = plane.transform(size, Image.Transform.PERSPECTIVE, rows.ravel()[:8].tolist(), Image.Resampling.BILINEAR)
+        pixels = np.asarray(moved)
+        alpha = 1 - np.exp(absorbed[pixels[..., 3]] * lengths)
+        if not camera.parallel:
+            alpha[ahead != (way[0] > 0)] = 0
+        alpha *= passed
+        part[..., :3] += pixels[..., :3] * alpha[..., None]
+        passed -= alpha
+    part[..., :3] /= 255
+    part[..., 3] = 1 - passed
+    return picture

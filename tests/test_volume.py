@@ -1,0 +1,189 @@
+"""Volumes: the medium against sums over cells, its picture by NumPy against OpenGL's and against rays, and opacities."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from gpu_nim.automata.catalogue import find
+from gpu_nim.model.errors import UsageError
+from gpu_nim.model.work import no_progress
+from gpu_nim.render import opengl
+from gpu_nim.render.framing import aim
+from gpu_nim.render.geometry import Blocks
+from gpu_nim.render.image import choose_engine, render
+from gpu_nim.render.look import Look
+from gpu_nim.render.medium import Medium, VolumeGrid, march
+from gpu_nim.render.opacities import OPACITIES
+from gpu_nim.render.source import blocks_of, read_source
+from gpu_nim.render.views import Camera, View
+from tests.render_files import needs_opengl
+
+FACE_ON = Camera(np.array([0.0, 0.0, 30.0]), View((0, 0, 1), up=(0, 1, 0)).basis(), 2.0, True)
+
+
+def of_cells(cells, generations=None):
+    cells = np.asarray(cells, np.int32)
+    generations = np.zeros(len(cells), np.int32) if generations is None else np.asarray(generations, np.int32)
+    return Blocks("cells", cells, np.ones(len(cells), np.int32), generations, len(cells))
+
+
+def volume_of(blocks, look=None, basis=None):
+    return Medium(blocks, np.ones((len(blocks), 3), np.float32), look or Look()).lit(np.eye(3) if basis is None else basis)
+
+
+def depths(volume):
+    """The optical depth across each point."""
+    return -np.log1p(-np.minimum(volume.colours[..., 3] / 255.0, 0.9999)) * volume.spacing / volume.reach
+
+
+@pytest.mark.parametrize("view", [View((2.2, -1.75, 0.95)), View((-0.4, 0.2, -1)), View((1, 3, 1), parallel=True)])
+def test_numpy_sees_what_rays_meet_in_each_plane(view):
+    rng = np.random.default_rng(1)
+    colours = np.zeros((9, 8, 10, 4), np.uint8)
+    colours[1:-1, 1:-1, 1:-1] = rng.integers(0, 256, (7, 6, 8, 4))
+    volume = VolumeGrid(colours, np.array([-3.0, 2.0, 5.0]), 2.0, 5.0)
+    camera = aim(of_cells([[-3, 2, 5], [12, 15, 22]]), Look(resolution=(40, 30)), view=view)
+    picture = march(volume, camera, 40, 30, no_progress)
+    axis = int(np.abs(camera.basis[2]).argmax())
+    for row, column in product(range(1, 30, 4), range(2, 40, 5)):
+        offset = (column + 0.5 - 20) / 15 * camera.scale * camera.basis[0] + (15 - row - 0.5) / 15 * camera.scale * camera.basis[1]
+        start, along = (camera.eye + offset, -camera.basis[2]) if camera.parallel else (camera.eye, offset - camera.basis[2])
+        light, passed = np.zeros(3), 1.0
+        planes = range(colours.shape[axis])
+        for plane in planes if along[axis] > 0 else reversed(planes):
+            way = (volume.origin[axis] + 2 * plane - start[axis]) / along[axis]
+            at = (start + way * along - volume.origin) / 2
+            low = np.floor(at + 1e-9).astype(int)
+            seen = np.zeros(4)
+            for corner in product((0, 1), repeat=3):
+                cell, weight = low + corner, np.prod(1 - np.abs(at - low - corner))
+                if (cell >= 0).all() and (cell < colours.shape[:3]).all():
+                    seen += weight * colours[tuple(cell)]
+            alpha = 1 - (1 - min(seen[3] / 255, 0.9999)) ** (2 / 5 * np.linalg.norm(along) / abs(along[axis]))
+            light += passed * alpha * seen[:3] / 255
+            passed *= 1 - alpha
+        assert np.abs(picture[row, column] - [*light, 1 - passed]).max() < 0.02
+
+
+@pytest.mark.parametrize("engine", [pytest.param("opengl", marks=needs_opengl), "numpy"])
+@pytest.mark.parametrize("opacity", [10, 60, 128, 255])
+def test_a_volume_lets_as_much_light_through_as_it_should(opacity, engine):
+    colours = np.zeros((10, 10, 8, 4), np.uint8)
+    colours[..., 2:6, :] = (200, 100, 50, opacity)
+    colours[..., :3] = (200, 100, 50)
+    colours[0, 0, 0] = 255  # a volume's most opaque point, off the middle
+    volume = VolumeGrid(colours, np.array([-4.5, -4.5, -3.5]), 1.0, 1.4)
+    seen = (
+        opengl.Canvas(32, 32).draw_volume(volume, FACE_ON)[16, 16]
+        if engine == "opengl"
+        else 255 * march(volume, FACE_ON, 32, 32, no_progress)[16, 16]
+    )
+    alpha = 1 - (1 - opacity / 255) ** (4 / 1.4)  # of the four layers of points
+    assert np.abs(seen.astype(float) - 255 * alpha * np.array([200 / 255, 100 / 255, 50 / 255, 1])).max() < 8
+
+
+@needs_opengl
+@pytest.mark.parametrize("look", [{"cut": "corner"}, {"view": "isometric", "theme": "paper"}, {"opacity": "shell"}])
+def test_opengl_draws_a_volume_as_numpy_does(look):
+    gl, planes = (
+        np.asarray(render("fcc:12", engine=engine, style="volume", resolution=(160, 120), **look).image, float)
+        for engine in ("opengl", "numpy")
+    )
+    assert np.abs(gl - planes).mean() < 2
+    assert np.abs(gl - planes).max() < 40
+    assert np.abs(gl.mean(axis=(0, 1)) - planes.mean(axis=(0, 1))).max() < 1
+
+
+def test_a_cell_absorbs_the_same_in_points_of_any_size():
+    """A cell of side 1 in a point of side s takes s^2 times less of it."""
+    nim = blocks_of("nim:31")
+    found = {}
+    for side in (16, 32, 64, 128):
+        volume = volume_of(nim, Look(resolution=(side, side)))
+        found[volume.spacing] = float(depths(volume).sum() * volume.spacing**2)
+    assert sorted(found) == [0.25, 0.5, 1, 2]
+    assert max(found.values()) < 1.05 * min(found.values())
+
+
+def test_a_lattice_that_fills_a_box_is_an_even_medium():
+    cells = np.argwhere(np.indices((24, 24, 24)).sum(axis=0) % 2 == 0)
+    for side in (24, 48, 96):
+        alpha = volume_of(of_cells(cells), Look(resolution=(side, side))).colours[..., 3].astype(int)
+        inside = alpha[tuple(slice(length // 4, -(length // 4)) for length in alpha.shape)]
+        assert 0 < inside.min() == inside.max()
+
+
+def test_the_suns_light_is_dimmed_by_what_is_before_a_point():
+    medium = Medium(
+        of_cells([*product(range(20), range(20), range(8))]), np.full((3200, 3), 0.3, np.float32), Look(resolution=(32, 32))
+    )
+    across = medium._depths[10, 10, 4]
+    assert np.allclose(medium._shadow(np.array([0, 0, 1.0]))[10, 10, 1:9], across * np.arange(7, -1, -1))
+    assert np.allclose(medium._shadow(np.array([0, -1.0, 0]))[10, 1:21, 4], across * np.arange(20))
+    slanted = medium._shadow(np.array([0.3, 0, 0.9]) / np.hypot(0.3, 0.9))[10, 10, 1:9]
+    assert np.allclose(slanted, across * np.arange(7, -1, -1) * np.hypot(0.3, 0.9) / 0.9, rtol=1e-5)
+    lit = medium.lit(np.eye(3)[[0, 2, 1]]).colours[10, 10, :, 0].astype(int)  # from above, along z
+    assert (np.diff(lit[1:9]) >= 0).all()
+    assert lit[8] > lit[1] + 20
+
+
+def test_a_volume_of_many_cells_has_a_small_grid():
+    blocks = blocks_of("nim:1023", limit=1 << 16)
+    volume = volume_of(blocks)
+    assert (volume.spacing, max(volume.colours.shape)) == (4, 258)
+    assert np.array_equal(volume.origin + volume.spacing * np.argwhere(volume.colours[..., 3]).min(axis=0), [2, 2, 2])
+
+
+# Opacities
+
+
+def reached(rule, generations):
+    """The steps from a seed to each cell, by breadth-first search."""
+    found = dict.fromkeys(rule.seeds, 0)
+    edge = list(found)
+    for step in range(1, generations + 1):
+        edge = list({tuple(np.add(cell, offset)) for cell in edge for offset in rule.offsets} - found.keys())
+        found.update(dict.fromkeys(edge, step))
+    return found
+
+
+def test_opacities_are_those_of_their_definitions():
+    blocks = blocks_of("fcc:20")
+    found = {name: entry.of(blocks) for name, entry in OPACITIES.items()}
+    steps = reached(find("fcc").rule, 20)
+    delays = [
+        generation - steps[tuple(cell)]
+        for cell, generation in zip(blocks.corners.tolist(), blocks.generations.tolist(), strict=True)
+    ]
+    pairs = {
+        "shell": np.isin(blocks.generations, [*range(6), 7, 8, 9, 15, 16, 17]),
+        "nim-p": [abs(a) ^ abs(b) ^ abs(c) == 0 for a, b, c in blocks.corners.tolist()],
+        "delay": delays,
+        "generation": -blocks.generations,
+        "depth": -np.linalg.norm(blocks.corners, axis=1).round(6),
+    }
+    for name, values in pairs.items():
+        assert ((found[name] > 0) & (found[name] < 1)).all()
+        for value in np.unique(values):
+            here, above = (found[name][chosen] for chosen in (np.equal(values, value), np.greater(values, value)))
+            assert name == "shell" or np.ptp(here) < 1e-6
+            assert not len(above) or here.max() < above.min()
+    assert max(delays) > 1
+    assert pairs.keys() == found.keys()
+
+
+def test_an_opacity_reads_what_an_object_has():
+    with pytest.raises(UsageError, match="opacity nim-p needs single cells where coordinates are negative, and fcc:15 is drawn as"):
+        render(blocks_of("fcc:15", limit=200), style="volume", opacity="nim-p", resolution=(32, 24))
+    with pytest.raises(UsageError, match="opacity delay needs single cells that grew by a rule of offsets, got edge:15"):
+        render(blocks_of("edge:15", limit=200), style="volume", opacity="delay", resolution=(32, 24))
+
+
+def test_numpy_draws_a_volume_where_there_is_no_opengl(monkeypatch):
+    monkeypatch.setattr(opengl, "find_spec", lambda name: None)
+    monkeypatch.setattr(opengl, "probe", lambda: "vtkEGLRenderWindow")
+    assert choose_engine(Look(style="volume"), read_source("fcc:4"))[0] == "numpy"
+    picture = render("fcc:4", resolution=(32, 24), quality="draft", style="volume")
+    assert (picture.engine, picture.drawn) == ("numpy", picture.population)
+    assert picture.note.startswith("drawn by NumPy, since drawing with OpenGL needs PyVista")
