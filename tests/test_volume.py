@@ -174,7 +174,7 @@ def test_opacities_are_those_of_their_definitions():
 
 
 def test_an_opacity_reads_what_an_object_has():
-    with pytest.raises(UsageError, match="opacity nim-p needs single cells where coordinates are negative, and fcc:15 is drawn as"):
+    with pytest.raises(UsageError, match="nim-p needs single cells where coordinates are negative, and fcc:15 is drawn as"):
         render(blocks_of("fcc:15", limit=200), style="volume", opacity="nim-p", resolution=(32, 24))
     with pytest.raises(UsageError, match="opacity delay needs single cells that grew by a rule of offsets, got edge:15"):
         render(blocks_of("edge:15", limit=200), style="volume", opacity="delay", resolution=(32, 24))

@@ -340,10 +340,10 @@ def nim_p(blocks: Blocks) -> NDArray[np.bool_]:
     fcc contains Nim in each octant, as `edge` does in its single one: its cells of generation n and total 2n are P-positions.
     """
     if blocks.lattice != "square":
-        raise UsageError(f"colour nim-p needs piles as coordinates, and {blocks.name} has cells on a {blocks.lattice} lattice")
+        raise UsageError(f"nim-p needs piles as coordinates, and {blocks.name} has cells on a {blocks.lattice} lattice")
     if (blocks.sizes > blocks.unit).any() and (blocks.positions < 0).any():
         # A block with non-negative coordinates contains P-positions exactly if its corner is one; in other octants this fails.
-        raise UsageError(f"colour nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
+        raise UsageError(f"nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
     return nim_sum_is_zero(np.abs(blocks.positions))
 
 

@@ -283,9 +283,7 @@ class Renderer:
         if self.look.transparent:
             colour = np.clip(unmultiplied(pixels), 0, 1)
             return Image.fromarray(np.rint(np.concatenate([colour, alpha], axis=2) * 255).astype(np.uint8), "RGBA")
-        theme = self.look.drawn_theme
-        covered = 0 if self._style.luminous and not theme.light else alpha  # added light leaves all of the background
-        return Image.fromarray(quantise(pixels[..., :3] + background(theme, width, height) * (1 - covered)))
+        return Image.fromarray(quantise(pixels[..., :3] + background(self.look.drawn_theme, width, height) * (1 - alpha)))
 
 
 def still_of(obj: Blocks, look: Look, engine: str) -> tuple[Renderer, Camera]:

@@ -320,16 +320,12 @@ class Look:
 class CameraStyle(Style):
     """A style that looks at an object from a camera; an object holds one object in its colours.
 
-    `luminous` is whether it draws light on dark themes, which is added to all of the background.
-
     Args:
         blocks: the object.
         base: its colours, sRGB float32 (N, 3).
         look: its appearance.
         engine: what draws it.
     """
-
-    luminous: ClassVar[bool] = False
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look, engine: str) -> None:
         self.blocks = blocks

@@ -21,15 +21,12 @@ from gpu_nim.render.themes import to_linear, to_srgb
 from gpu_nim.render.views import Camera
 
 _POINTS = {"draft": 128, "final": 256}  # along the longest side, at most
-_USUAL = 16  # cells on the way of a ray, by which opacities are meant
-_POWERS = 0.25, 4.0  # by which they are less or more opaque in objects of more or fewer
+_USUAL = 16  # cells on the way of a ray, where opacities are meant; where there are more, each is less opaque
 _PARTS = 4, 2, 1  # of a point that is one cell, along each axis, where there are few
 _SHARP = 0.9  # the opacity from which single cells are seen in a crowd
 _CROWD = 4  # cells on the way of a ray, above which single ones are not seen
 _MOST = 5.5  # the optical depth that an opacity of 254 of 255 is
-_SHADE = 1.0  # of the optical depth towards the sun: what is scattered forward arrives, too
 _AMBIENT, _SHINE = 0.5, 1.5
-_OBLIQUE = 4.0  # planes that a ray crosses count as so many at most
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class Medium:
         areas = blocks.sizes.astype(np.float64) ** 2
         a, b, c = (high - low).tolist()
         met = 4.5 * areas.sum() / (a * b + b * c + c * a)  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
-        depths = -np.log(1 - opacity) * areas / self._size**2 * np.clip(_USUAL / met, *_POWERS)
+        depths = -np.log(1 - opacity) * areas / self._size**2 * np.clip(_USUAL / met, 0.25, 4)
         sums = np.bincount(which, depths)
 
         def mean(values: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -126,7 +123,7 @@ class Medium:
 
     def lit(self, basis: NDArray[np.float64]) -> VolumeGrid:
         """Return the medium in the light of a camera, of its directions right, up and toward the eye, (3, 3)."""
-        sun = np.exp(-_SHADE * self._shadow(ThreePointLighting.of(basis).key).ravel()[self._points, None])
+        sun = np.exp(-self._shadow(ThreePointLighting.of(basis).key).ravel()[self._points, None])
         light = self._theme.key * sun * WARM + self._theme.ambient * _AMBIENT * COOL + _SHINE * self._glow[:, None]
         bytes_ = 1 + 254 * to_srgb(tone_map((self._base * light).astype(np.float32)))
         colours = self._grid(bytes_).astype(np.uint8)
@@ -159,45 +156,36 @@ def march(volume: VolumeGrid, camera: Camera, width: int, height: int, progress:
     """
     axis = int(np.abs(camera.basis[2]).argmax())
     planes = np.moveaxis(volume.colours, axis, 0)
-    across = np.delete(np.arange(3), axis)[::-1]  # to the right and down in a plane
-    seen = camera.on_picture(volume.origin + CORNERS * np.subtract(volume.colours.shape[:3], 1) * volume.spacing, width, height)
-    left, top, right, bottom = 0, 0, width, height
-    if seen[:, 2].min() > 0:  # the part of the picture that has the volume
-        ends = np.clip([seen[:, :2].min(axis=0), seen[:, :2].max(axis=0) + 1], 0, [width, height])
-        left, top, right, bottom = ends.astype(int).ravel().tolist()
-    size = right - left, bottom - top
+    corners = camera.on_picture(volume.origin + CORNERS * np.subtract(volume.colours.shape[:3], 1) * volume.spacing, width, height)
+    ends = np.clip([corners[:, :2].min(axis=0), corners[:, :2].max(axis=0) + 1], 0, [width, height])
+    left, top, right, bottom = ends.astype(int).ravel().tolist()
 
-    def rays(x: NDArray[np.floating], y: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return where rays start and go, in points, (3, ...) each: one is the same for all, and the other affine in x and y."""
-        right, up, toward = camera.basis.reshape(3, 3, *[1] * np.ndim(x))
-        offset = (right * (x + left - width / 2) + up * (height / 2 - top - y)) * (2 * camera.scale / height)
-        eye = (camera.eye - volume.origin).reshape(toward.shape) + 0 * offset
-        start, along = (eye + offset, -toward + 0 * offset) if camera.parallel else (eye, offset - toward)
-        return start / volume.spacing, along / volume.spacing
+    # From points of the grid to pixels of the part that has it, in homogeneous coordinates.
+    zoom, directions = height / 2 / camera.scale, camera.basis * [[1], [1], [-1]]
+    seen = np.column_stack([directions, directions @ (volume.origin - camera.eye)])
+    seen[:, :3] *= volume.spacing
+    if camera.parallel:
+        seen[2] = 0, 0, 0, 1
+    seen = np.array([[zoom, 0, width / 2 - left], [0, -zoom, height / 2 - top], [0, 0, 1]]) @ seen
+    across, down = np.delete(np.arange(3), axis)[::-1]
 
-    start, along = rays(np.array([0.0, 1, 0]), np.array([0.0, 0, 1]))
-    _, each = rays(*np.meshgrid(np.arange(size[0]) + 0.5, np.arange(size[1]) + 0.5))
-    crossed = np.linalg.norm(each, axis=0) / np.maximum(np.abs(each[axis]), 1e-9)
-    lengths = (np.minimum(crossed, _OBLIQUE) * volume.spacing / volume.reach).astype(np.float32)
-    ahead = each[axis] > 0
+    unit = 0.0 if camera.parallel else 1 / zoom
+    x, y = (np.arange(left, right) + 0.5 - width / 2) * unit, (height / 2 - np.arange(top, bottom)[:, None] - 0.5) * unit
+    facing = np.abs(camera.basis[0, axis] * x + camera.basis[1, axis] * y - camera.basis[2, axis])
+    lengths = np.asarray(volume.spacing / volume.reach * np.sqrt(1 + x * x + y * y) / np.maximum(facing, 0.2), np.float32)
     absorbed = np.log1p(-np.minimum(np.arange(256) / 255, 0.9999)).astype(np.float32)
-    picture, passed = np.zeros((height, width, 4), np.float32), np.ones(size[::-1], np.float32)
+    picture, passed = np.zeros((height, width, 4), np.float32), np.ones(lengths.shape, np.float32)
     part = picture[top:bottom, left:right]
-    order = range(len(planes)) if camera.basis[2, axis] < 0 else range(len(planes) - 1, -1, -1)
-    for done, number in enumerate(order):
-        progress("plane", done, len(planes))
-        if not planes[number][..., 3].any():
-            continue
-        way = number - start[axis]
-        lines = np.stack([*((start[k] + 0.5) * along[axis] + way * along[k] for k in across), along[axis]])
-        rows = np.stack([lines[:, 1] - lines[:, 0], lines[:, 2] - lines[:, 0], lines[:, 0]], axis=1) / lines[2, 0]
+    filled = np.flatnonzero(planes[..., 3].any(axis=(1, 2)))
+    for done, number in enumerate(filled if camera.basis[2, axis] < 0 else filled[::-1]):
+        progress("plane", done, len(filled))
+        first = seen[:, 3] + number * seen[:, axis] - (seen[:, across] + seen[:, down]) / 2  # the corner of the first point
+        back = np.linalg.inv(np.stack([seen[:, across], seen[:, down], first], axis=1))
+        homography = (back / back[2, 2]).ravel()[:8].tolist()
         plane = Image.fromarray(np.ascontiguousarray(planes[number]), "RGBX")
-        moved = plane.transform(size, Image.Transform.PERSPECTIVE, rows.ravel()[:8].tolist(), Image.Resampling.BILINEAR)
-        pixels = np.asarray(moved)
-        alpha = 1 - np.exp(absorbed[pixels[..., 3]] * lengths)
-        if not camera.parallel:
-            alpha[ahead != (way[0] > 0)] = 0
-        alpha *= passed
+        size = right - left, bottom - top
+        pixels = np.asarray(plane.transform(size, Image.Transform.PERSPECTIVE, homography, Image.Resampling.BILINEAR))
+        alpha = passed * (1 - np.exp(absorbed[pixels[..., 3]] * lengths))
         part[..., :3] += pixels[..., :3] * alpha[..., None]
         passed -= alpha
     part[..., :3] /= 255

@@ -6,20 +6,16 @@ meets as many cells as `gpu_nim.render.medium` says; cells shine in proportion t
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_nim.automata.formulas import nim_sum_is_zero
 from gpu_nim.automata.measures import earliest_generations
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.registry import Registry
+from gpu_nim.render.colourings import nim_p
 from gpu_nim.render.geometry import Blocks
-
-#: Returns the opacity of each block, between 0 and 1, (N,).
-OfBlocks = Callable[[Blocks], NDArray[np.floating]]
-
-_THIN, _THICK = 0.05, 0.97  # of cells to see through, and of those to see
 
 
 @dataclass(frozen=True)
@@ -28,60 +24,50 @@ class Opacity:
 
     Args:
         name: its name.
-        summary: which cells are more opaque, in a line.
-        of: returns the opacity of each block; UsageError where the blocks have not what it reads.
+        summary: which cells are opaque, in a line.
+        of: returns the opacity of each block, between 0 and 1, (N,); UsageError where the blocks have not what it reads.
     """
 
     name: str
     summary: str
-    of: OfBlocks
+    of: Callable[[Blocks], NDArray[np.floating]]
 
 
 OPACITIES = Registry[Opacity]("opacity")
 DEFAULT = "generation"
 
 
-def opacity(name: str, summary: str) -> Callable[[OfBlocks], OfBlocks]:
-    """Return a decorator that registers a function of blocks as an opacity."""
-    return OPACITIES.decorator(lambda of: Opacity(name, summary, of))
-
-
-@opacity("generation", "older cells")
+@OPACITIES.decorator(partial(Opacity, "generation", "older cells"))
 def by_generation(blocks: Blocks) -> NDArray[np.floating]:
-    """Return 0.85 for the first generation, and less for later ones."""
-    return np.asarray(0.12 + 0.73 * (1 - blocks.generations / max(int(blocks.generations.max()), 1)) ** 2)
+    """Return 0.85 for the first generation, and less for later ones, down to 0.12 for the last."""
+    return np.asarray(0.12 + 0.73 * (1 - blocks.generations / max(blocks.span[1], 1)) ** 2)
 
 
-@opacity("shell", "cells born at a power of two, or one generation before or after it")
+@OPACITIES.decorator(partial(Opacity, "shell", "cells born at a power of two, or one generation before or after it"))
 def by_shell(blocks: Blocks) -> NDArray[np.floating]:
-    """Return the opacities by generation, of those within one of a power of two."""
-    generations = blocks.generations.astype(np.int64)
-    powers = 2 ** np.arange(31)
-    after = np.minimum(np.searchsorted(powers, generations), 30)
-    gap = np.minimum(np.abs(powers[after] - generations), np.abs(generations - powers[np.maximum(after - 1, 0)]))
-    return np.where(gap <= 1, 0.3 + 0.6 * by_generation(blocks), 0.02)
+    """Return opacities of the generations within one of a power of two, less for outer shells."""
+    shells = 2 ** np.arange(31)[:, None] + [-1, 0, 1]
+    return np.where(np.isin(blocks.generations, shells), 0.3 + 0.6 * by_generation(blocks), 0.02)
 
 
-@opacity("delay", "cells born later than they could first be reached")
+@OPACITIES.decorator(partial(Opacity, "delay", "cells born later than they could first be reached"))
 def by_delay(blocks: Blocks) -> NDArray[np.floating]:
-    """Return the delay of each cell, see `gpu_nim.automata.columns.Newborns.delays`, in parts of the longest."""
+    """Return opacities by the generation less the earliest one, see `gpu_nim.automata.measures.earliest_generations`."""
     if blocks.rule is None or (blocks.sizes > blocks.unit).any():
         raise UsageError(f"opacity delay needs single cells that grew by a rule of offsets, got {blocks.name}")
     delays = blocks.generations - earliest_generations(blocks.rule, blocks.positions[:, : blocks.rule.dimension])
-    return np.asarray(_THIN + (0.9 - _THIN) * delays / max(int(delays.max()), 1))
+    return np.asarray(0.05 + 0.85 * delays / max(int(delays.max()), 1))
 
 
-@opacity("nim-p", "the P-positions of Nim")
+@OPACITIES.decorator(partial(Opacity, "nim-p", "the P-positions of Nim"))
 def by_nim_p(blocks: Blocks) -> NDArray[np.floating]:
-    """Return which cells are P-positions of Nim, with the absolute values of the coordinates as piles."""
-    if (blocks.sizes > blocks.unit).any() and (blocks.positions < 0).any():
-        raise UsageError(f"opacity nim-p needs single cells where coordinates are negative, and {blocks.name} is {blocks.note}")
-    return np.where(nim_sum_is_zero(np.abs(blocks.positions)), _THICK, _THIN)
+    """Return opacities by which cells are P-positions of Nim, see `gpu_nim.render.colourings.nim_p`."""
+    return np.where(nim_p(blocks), 0.97, 0.05)
 
 
-@opacity("depth", "cells nearer the middle")
+@OPACITIES.decorator(partial(Opacity, "depth", "cells near the middle"))
 def by_depth(blocks: Blocks) -> NDArray[np.floating]:
-    """Return the distance of each block from the border, of the way from there to the middle."""
+    """Return opacities by the distance from the middle, in parts of the farthest."""
     low, high = blocks.bounds()
     away = np.linalg.norm((blocks.centres() - (low + high) / 2) / (high - low), axis=1)
-    return np.asarray(_THIN + (0.85 - _THIN) * (1 - away / away.max()) ** 2)
+    return np.asarray(0.05 + 0.8 * (1 - away / away.max()) ** 2)

@@ -20,7 +20,6 @@ from gpu_nim.render.geometry import Quads
 from gpu_nim.render.medium import VolumeGrid
 from gpu_nim.render.views import Camera
 
-_STEPS, _STEPS_THROUGH = 4, 512  # in a point of a volume, and through all of it, at least
 _VARIABLE = "VTK_DEFAULT_OPENGL_WINDOW"
 HELP = (
     "no OpenGL library was found: on Debian or Ubuntu, apt-get install --no-install-recommends libegl1 libgl1-mesa-dri"
@@ -106,7 +105,7 @@ def add_volume_grid(plotter: Any, volume: VolumeGrid, **options: Any) -> Any:
         actor.prop.SetScalarOpacityUnitDistance(component, volume.reach)
     actor.prop.SetInterpolationTypeToLinear()
     actor.mapper.SetAutoAdjustSampleDistances(0)
-    actor.mapper.SetSampleDistance(volume.spacing / max(_STEPS, _STEPS_THROUGH / max(volume.colours.shape)))
+    actor.mapper.SetSampleDistance(volume.spacing / 2)
     return actor
 
 

@@ -241,7 +241,6 @@ class TracedFrame:
         self.camera = camera
         self._drawing = drawing
         lights = ThreePointLighting.of(camera.basis)
-        self.lights = lights
         self._sides = {side: SideLight(drawing.theme, lights, camera, *side) for side in SIDES}
         samples = len(drawing._samples)
         right = np.cross(lights.key, camera.basis[1])

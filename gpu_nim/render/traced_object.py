@@ -324,8 +324,7 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
 def _of_blocks(blocks: Blocks, look: Look, growing: bool) -> TracedObject:
     """Pack cells that have colours of their own."""
     if blocks.flat:
-        what = "engine trace" if look.drawn_style.draws_flat else f"style {look.style_name}"
-        raise UsageError(f"{what} needs an object in space, and {blocks.name} is flat")
+        raise UsageError(f"engine trace needs an object in space, and {blocks.name} is flat")
     if look.generations is not None:
         blocks = generations_between(blocks, *look.generations)
     if blocks.cells is not None:

@@ -23,7 +23,6 @@ class Points(CameraStyle):
     name = "points"
     summary = "a point of light a cell"
     engines: ClassVar = ("numpy",)
-    luminous = True
 
     def draw(self, camera: Camera, progress: OnStep) -> NDArray[np.float32]:
         """See `CameraStyle.draw`."""
@@ -40,7 +39,9 @@ class Points(CameraStyle):
         light = to_linear(base) * (strength * _BRIGHTNESS)[:, None]
         if not camera.parallel:
             light *= ((distance.mean() / np.maximum(distance, 1e-6)) ** 2).astype(np.float32)[:, None]
-        return tone_mapped(self._reduced(draw_points(centres, light, screen, self.theme.glow)))
+        picture = tone_mapped(self._reduced(draw_points(centres, light, screen, self.theme.glow)))
+        picture[..., 3] *= self.look.transparent  # light is added to all of the background
+        return picture
 
     def _reduced(self, picture: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the mean over the samples of each pixel: light and ink add up before they are mapped to colours."""
