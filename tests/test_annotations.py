@@ -85,7 +85,7 @@ def test_all_annotations_are_there_and_leave_space_for_the_object(source, size):
     assert_legend_is_whole(drawings[0], legend(blocks))
     if source != "nim:0":
         seen = on_picture(aim(blocks, look), *size)(framed(blocks, look))
-        left, top, right, bottom = Annotations(look, Bar("generation", (0,), np.zeros((1, 3), np.float32))).space
+        left, top, right, bottom = Annotations(look, Bar(legend(blocks).title, (0,), np.zeros((1, 3), np.float32))).space
         assert (seen.min(axis=0) >= (left - 1, top - 1)).all()
         assert (seen.max(axis=0) <= (right + 1, bottom + 1)).all()
         assert max(np.ptp(seen, axis=0)) > 0.2 * min(size)
@@ -125,6 +125,19 @@ def test_swatches_are_named_by_what_they_show():
     assert names("nim:7", "branch", first=2) == ("branch 1", "branch 2", "branch 3")
     assert names("edge:9", "nim-p") == ("P-positions of Nim", "others")
     assert names("nim:7", "nim-p") == ("P-positions of Nim",)
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("edge:3", "born in step n"),
+        ("nim:2^40", "born in step n"),
+        *((f"chocolate:size={n}", "half the total") for n in ("7", "2^40")),
+    ],
+)
+def test_a_legend_says_what_generations_are(source, title):
+    assert traced_object(source, Look(engine="trace")).legend.title == title
+    assert "^" in source or legend(blocks_of(source)).title == title
 
 
 def legend_samples(drawing, legend):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gpu_nim.model.errors import UsageError
-from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach
+from gpu_nim.render.axes import CoordinateBox, Projection, draw_axes, reach, tick_values
 from gpu_nim.render.colourings import Bar, Legend
 from gpu_nim.render.drawing import Drawing, Point, Rectangle, lay_over
 from gpu_nim.render.look import Look
@@ -30,14 +30,15 @@ _FEW = 9  # values of a legend that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
 
 
-def ticks(first: int, last: int) -> list[int]:
-    """Return the values to be named on a bar, the most important first: the ends, all of a few, else those of the form 2^m - 1.
+def ticks(first: int, last: int) -> tuple[int, ...]:
+    """Return the values to be named on a bar, the most important first: the ends, all of a few, else the powers of two.
 
     >>> ticks(0, 255), ticks(2, 5), ticks(5, 40), ticks(3, 3)
-    ([255, 0, 127, 63, 31, 15, 7, 3, 1], [5, 2, 4, 3], [40, 5, 31, 15, 7], [3])
+    ((255, 0, 128, 64, 32, 16, 8, 4, 2, 1), (5, 2, 4, 3), (40, 5, 32, 16, 8), (3,))
     """
-    between = range(first + 1, last) if last - first < _FEW else ((1 << m) - 1 for m in range(last.bit_length() + 1))
-    return list(dict.fromkeys((last, first, *sorted((v for v in between if first < v < last), reverse=True))))
+    if last - first >= _FEW:
+        return tick_values(first, last)
+    return tuple(dict.fromkeys((last, first, *range(last - 1, first, -1))))
 
 
 class LegendBox:

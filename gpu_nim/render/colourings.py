@@ -69,24 +69,28 @@ class Swatches:
 
 Legend = Bar | Swatches
 
+#: The titles of bars of generations: of growths, and of positions of games, which are not born.
+BORN, HALF_TOTAL = "born in step n", "half the total"
 
-def generation_bar(births: NDArray[np.integer], colours: NDArray[np.float32], level: int = 0, last: int = 0) -> Bar:
+
+def generation_bar(title: str, births: NDArray[np.integer], colours: NDArray[np.float32], level: int = 0, last: int = 0) -> Bar:
     """Return the bar of generations in colours of their own.
 
     Args:
+        title: what they are.
         births: the births of each generation, or of each 2^level.
         colours: their colours, (N, 3).
         level: as above.
         last: the last generation.
 
-    >>> generation_bar(np.array([1, 3, 0, 9]), np.eye(4, 3, dtype=np.float32), 2, 14).values
+    >>> generation_bar(BORN, np.array([1, 3, 0, 9]), np.eye(4, 3, dtype=np.float32), 2, 14).values
     (0, 4, 12, 14)
     """
     born = np.flatnonzero(births)
     values = (born << level).tolist()
     if last > values[-1]:
         values, born = [*values, last], np.append(born, born[-1])
-    return Bar("generation", tuple(values), np.minimum(colours[born], 1))
+    return Bar(title, tuple(values), np.minimum(colours[born], 1))
 
 
 #: Returns a value of each block, (N,).
@@ -181,7 +185,8 @@ def legend_of(blocks: Blocks, colours: NDArray[np.float32], colour: str | None) 
     found = COLOURINGS.find(colour or blocks.colouring)
     values, first = np.unique(found.value(blocks), return_index=True)
     if found.named is None:
-        return Bar(found.title, tuple(values.tolist()), np.minimum(colours[first], 1))
+        title = HALF_TOTAL if found.title == BORN and not blocks.automaton else found.title
+        return Bar(title, tuple(values.tolist()), np.minimum(colours[first], 1))
     return Swatches(found.title, tuple(found.named(blocks, at) for at in first.tolist()), np.minimum(colours[first], 1))
 
 
@@ -210,13 +215,13 @@ def glow_by_age(colours: NDArray[np.float32], generations: NDArray[np.integer], 
     return np.asarray(colours * (1 + _GLOW * np.exp2(-age))[:, None], dtype=np.float32)
 
 
-@colouring("generation", "by generation, uniform in time", "generation", lambda blocks: blocks.generations)
+@colouring("generation", "by generation, uniform in time", BORN, lambda blocks: blocks.generations)
 def generation_colours(generations: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in time."""
     return theme.map((generations - generations[0]) / max(int(generations[-1] - generations[0]), 1))
 
 
-@colouring("rank", "by generation, uniform in the number of cells", "generation", lambda blocks: blocks.generations)
+@colouring("rank", "by generation, uniform in the number of cells", BORN, lambda blocks: blocks.generations)
 def rank_colours(generations: NDArray[np.integer], weights: NDArray[np.float64], theme: Theme) -> NDArray[np.float32]:
     """Colour by generation, uniform in the number of cells, so that all colours cover equally many."""
     return theme.map((np.cumsum(weights) - weights / 2) / weights.sum())

@@ -239,7 +239,7 @@ class Look:
     title: str = _field("", "A text above the object.", _printable)
     caption: str = _field("", "A text below the object.", _printable)
     legend: bool = _field(False, "Show what the colours stand for.", _flag)
-    axes: bool = _field(False, "Show the coordinates, with ticks at 0 and the powers of two.", _flag)
+    axes: bool = _field(False, "Show the coordinates, with ticks at both ends, 0 and the powers of two.", _flag)
     transparent: bool = _field(False, "An alpha channel in place of the background.", _flag)
 
     def __post_init__(self) -> None:

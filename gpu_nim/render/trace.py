@@ -96,7 +96,7 @@ def coloured_in_view(obj: TracedObject, look: Look, camera: Camera) -> TracedObj
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.float32]:
         return np.asarray(palette[np.minimum(np.searchsorted(seen, obj.born(cells, levels)), len(seen) - 1)])
 
-    title = obj.legend.title  # generation, or what stands for it
+    title = obj.legend.title  # of generations, or of what stands for them
     return replace(obj, colours=colours, legend=Bar(title, tuple(seen.tolist()), palette))
 
 

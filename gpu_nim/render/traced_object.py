@@ -18,7 +18,17 @@ from gpu_nim.model.arrays import Ints
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.tracing import BrickScene, NimScene, Scene, Triple
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.colourings import COLOURINGS, DEFAULT, Legend, find_colouring, generation_bar, glow_by_age, legend_of
+from gpu_nim.render.colourings import (
+    BORN,
+    COLOURINGS,
+    DEFAULT,
+    HALF_TOTAL,
+    Legend,
+    find_colouring,
+    generation_bar,
+    glow_by_age,
+    legend_of,
+)
 from gpu_nim.render.defined_scenes import coarse_cells, generations_of, population
 from gpu_nim.render.geometry import (
     PILES,
@@ -171,7 +181,8 @@ def _coloured(name: str, look: Look, scene: NimScene, growing: bool) -> tuple[Ce
         return _by_coordinates(name, look, cubes)
     births = np.bincount(generations_of(cubes))
     palette = generation_palette(look, births, growing=growing)
-    return lambda *cubes: np.asarray(palette[_nims(*cubes) >> level]), generation_bar(births, palette, level, scene.last)
+    title = HALF_TOTAL if any(scene.inequality) else BORN
+    return lambda *cubes: np.asarray(palette[_nims(*cubes) >> level]), generation_bar(title, births, palette, level, scene.last)
 
 
 def _nims(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -268,7 +279,7 @@ def _packed(found: GrowthSource | SavedGrowth, look: Look, growing: bool, progre
     coordinates = SPACE if min(box[0]) < 0 else PILES
     facts = {"name": found.name, "coordinates": coordinates, "automaton": automaton, "note": note, "limits": tuple(map(tuple, box))}
     return _of_scene(
-        scene, births, generations, lambda numbers: palette[generations[numbers]], generation_bar(births, palette), facts
+        scene, births, generations, lambda numbers: palette[generations[numbers]], generation_bar(BORN, births, palette), facts
     )
 
 
@@ -317,7 +328,7 @@ def _of_tree(name: str, tree: Tree, look: Look) -> TracedObject:
     def colours(cells: NDArray[np.int64], levels: NDArray[np.int8]) -> Colours:
         return np.asarray(palette[born(cells, levels) >> bits])
 
-    legend = replace(generation_bar(shells, palette, bits, farthest), title="largest coordinate")
+    legend = generation_bar("largest coordinate", shells, palette, bits, farthest)
     return TracedObject(**vars(outline), scene=scene, ends=outline.span, colours=colours, born=born, legend=legend)
 
 
