@@ -1,4 +1,4 @@
-"""Sections: an object cut at evenly spaced heights, z = 0 among them, the sections side by side."""
+"""Sections: an object cut at 0, the powers of two and one below them, the sections side by side."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -15,6 +15,8 @@ from gpu_nim.render.look import STYLES, LaidOutStyle, Look
 from gpu_nim.render.words import number, unit
 
 _MOST = 12
+_FEWEST = 50  # a section with fewer cells than this part of the fullest one is left out
+_NARROWEST = 2.0  # pixels of a cell
 _FLAT = np.array([1, 1, 0])
 
 
@@ -23,7 +25,7 @@ class Sections(LaidOutStyle):
     """Up to a dozen sections of an object in space."""
 
     name = "sections"
-    summary = "sections at evenly spaced heights, side by side"
+    summary = "sections at powers of two and one below, side by side"
     engines: ClassVar = ("numpy",)
     refuses = frozenset(("view", "cut", "opacity", "quality"))
     draws_flat = False
@@ -40,7 +42,7 @@ class Sections(LaidOutStyle):
         label, gap = 1.7 * annotations.size, 28 * u
         box = replace(box_of(blocks), names=blocks.coordinates[:2])
         beside, below = reach(box, annotations.size) if look.axes else (0.0, 0.0)
-        layers = len(np.unique(blocks.corners[:, 2]))
+        layers = len(section_heights(blocks))
 
         def room(columns: int, rows: int) -> tuple[float, float]:
             return (right - gap) / columns - gap - beside, (bottom - top - gap) / rows - gap - label - below
@@ -62,7 +64,7 @@ class Sections(LaidOutStyle):
             in_row = min(columns, len(heights) - row * columns)
             left = right / 2 + (column - in_row / 2) * (cell_w + gap + beside) + beside + (cell_w + gap - drawn_w) / 2
             upper = top + row * (cell_h + gap + label + below) + label + foot
-            pixels = section(blocks, base, z)
+            pixels = section(blocks, base, z, max(_NARROWEST / scale / float(blocks.sizes.max()), 1.0))
             factor = -(-max(drawn_w, 1) // pixels.shape[1])  # whole pixels first, so that cells stay square, then down to size
             grown = pixels.repeat(factor, axis=0).repeat(factor, axis=1)
             tile = Image.fromarray(grown, "RGBA").convert("RGBa").resize((drawn_w, drawn_h), Image.Resampling.BOX).convert("RGBA")
@@ -77,30 +79,39 @@ class Sections(LaidOutStyle):
 
 
 def section_heights(blocks: Blocks, most: int = _MOST) -> list[int]:
-    """Return up to `most` heights z of sections, evenly spaced from the one nearest 0, each through some cell.
+    """Return up to `most` heights z of sections: the one nearest 0, and the greatest powers of two and one below them.
 
-    The plane z = 0, the symmetry plane of symmetric objects and the first one of others, is always among them.
+    Those with few cells are left out, and of an object that is as full below z = 0 as above those below.
 
     >>> from gpu_nim.render.source import blocks_of
-    >>> section_heights(blocks_of("nim:15"), 4), section_heights(blocks_of("fcc:8"), 5)
-    ([0, 5, 10, 15], [-8, -4, 0, 4, 8])
+    >>> section_heights(blocks_of("nim:15"), 6), section_heights(blocks_of("fcc:20"))
+    ([0, 3, 4, 7, 8, 15], [0, 1, 2, 3, 4, 7, 8, 15, 16])
     """
-    heights = np.unique(blocks.corners[:, 2])
-    middle = int(np.abs(heights).argmin())
-    below, above = middle, len(heights) - 1 - middle
-    steps = [step for step in range(1, len(heights) + 1) if below // step + above // step < most]
-    step = max(steps, key=lambda step: (below // step + above // step, step))  # the most sections, as far apart as fit
-    return [int(z) for z in heights[middle % step :: step]]
-
-
-def section(blocks: Blocks, colours: NDArray[np.float32], height: int) -> NDArray[np.uint8]:
-    """Return a section as pixels, one per block, uint8 (y, x, 4) with the greatest y first and alpha 0 where nothing is."""
     size = int(blocks.sizes.max())
+    heights, counts = np.unique(blocks.corners[:, 2], return_counts=True)
+    nearest, reach = int(heights[np.abs(heights).argmin()]), int(np.abs(heights).max()) + size
+    if np.array_equal(heights, -heights[::-1]) and np.array_equal(counts, counts[::-1]):
+        heights, counts = heights[heights >= 0], counts[heights >= 0]
+    full = {nearest, *heights[counts * _FEWEST >= counts.max()].tolist()}
+    powers = (sign * ((1 << m) - less) for m in reversed(range(reach.bit_length())) for less in (0, 1) for sign in (1, -1))
+    return sorted([z for z in dict.fromkeys([nearest, *(value // size * size for value in powers)]) if z in full][:most])
+
+
+def section(blocks: Blocks, colours: NDArray[np.float32], height: int, shrunk: float = 1.0) -> NDArray[np.uint8]:
+    """Return a section as pixels, uint8 (y, x, 4) with the greatest y first and alpha 0 where nothing is.
+
+    Args:
+        blocks: the object.
+        colours: the colours of the blocks, sRGB (N, 3).
+        height: that of the section.
+        shrunk: how many blocks are along a pixel, 1 or more.
+    """
+    size = int(blocks.sizes.max()) * shrunk
     low, high = blocks.bounds()
-    width, depth = ((high - low) // size).tolist()[:2]
+    width, depth = np.ceil((high - low)[:2] / size).astype(int).tolist()
     picture = np.zeros((depth, width, 4), dtype=np.uint8)
     here = blocks.corners[:, 2] == height
-    x, y = ((blocks.corners[here, :2] - low[:2]) // size).T
+    x, y = ((blocks.corners[here, :2] - low[:2]) / size).astype(int).T
     picture[depth - 1 - y, x, :3] = np.rint(colours[here] * 255)
     picture[depth - 1 - y, x, 3] = 255
     return picture
