@@ -81,27 +81,26 @@ class Medium:
     """
 
     def __init__(self, blocks: Blocks, base: NDArray[np.float32], look: Look) -> None:
-        most, block, (low, high) = min(_POINTS[look.quality], *look.resolution), int(blocks.sizes.max()), blocks.bounds()
+        most, (low, high) = min(_POINTS[look.quality], *look.resolution), blocks.bounds()
         self._theme, self._size = look.drawn_theme, point_size(blocks, most)
         self._parts = next(parts for parts in _PARTS if parts == 1 or parts * (high - low).max() <= most * self._size)
         at, self._shape, self._origin = grid_of(blocks, self._size)
         self._points, which = np.unique(at, return_inverse=True)
         opacity = np.asarray(OPACITIES[look.opacity or DEFAULT].of(blocks), np.float64)
         areas = blocks.sizes.astype(np.float64) ** 2
-        a, b, c = (high - low).tolist()
-        met = 4.5 * areas.sum() / (a * b + b * c + c * a)  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
-        depths = -np.log(1 - opacity) * areas / self._size**2 * np.clip(_USUAL / met, 0.25, 4)
+        met = (
+            4.5 * areas.sum() / ((high - low) * np.roll(high - low, 1)).sum()
+        )  # by a ray, on the mean: a cube has a mean shadow of 1.5 faces
+        power = float(np.clip(_USUAL / met, 0.25, 4))
+        depths = -np.log(1 - opacity) * areas / self._size**2 * power
+        self._shade = 1 / max(power, 1)  # few cells, which are more opaque, cast no more shade
         sums = np.bincount(which, depths)
-
-        def mean(values: NDArray[np.floating]) -> NDArray[np.float32]:
-            return np.asarray(np.bincount(which, values * depths) / sums, np.float32)
-
-        self._base = np.stack([mean(channel) for channel in to_linear(base).T], axis=1)
-        self._glow = mean(opacity)
+        shining = np.stack([np.bincount(which, each * depths) / sums for each in (*to_linear(base).T, opacity)], axis=1)
+        self._base, self._glow = shining[:, :3], shining[:, 3:]
         self._depths = self._grid(sums)
         fine = self._fine(self._depths)
-        if met > _CROWD and self._size == block:
-            glass = self._fine(self._grid(np.where(self._glow < _SHARP, sums, 0)))
+        if met > _CROWD and self._size == blocks.sizes.max():
+            glass = self._fine(self._grid(np.where(shining[:, 3] < _SHARP, sums, 0)))
             fine -= glass
             half = max(self._parts // 2, 1)
             for axis in range(3):
@@ -123,10 +122,9 @@ class Medium:
 
     def lit(self, basis: NDArray[np.float64]) -> VolumeGrid:
         """Return the medium in the light of a camera, of its directions right, up and toward the eye, (3, 3)."""
-        sun = np.exp(-self._shadow(ThreePointLighting.of(basis).key).ravel()[self._points, None])
-        light = self._theme.key * sun * WARM + self._theme.ambient * _AMBIENT * COOL + _SHINE * self._glow[:, None]
-        bytes_ = 1 + 254 * to_srgb(tone_map((self._base * light).astype(np.float32)))
-        colours = self._grid(bytes_).astype(np.uint8)
+        sun = np.exp(-self._shade * self._shadow(ThreePointLighting.of(basis).key).ravel()[self._points, None])
+        light = self._theme.key * sun * WARM + self._theme.ambient * _AMBIENT * COOL + _SHINE * self._glow
+        colours = self._grid(1 + 254 * to_srgb(tone_map((self._base * light).astype(np.float32)))).astype(np.uint8)
         for axis in range(3):  # empty points have the colours of those beside them, or what is between would be darker
             for way in (1, -1):
                 colours = np.where(colours[..., :1] == 0, np.roll(colours, way, axis), colours)

@@ -122,43 +122,36 @@ class CutTracer:
         again = np.flatnonzero((hits.faces != MISS) & self._box.holds(hits.cells))
         if not len(again):
             return hits
-        onwards, way, axis = beyond(rays, again, self._box.first[:, None], self._box.stop[:, None])
+        onwards, way, axis = self._beyond(rays, again)
         further = self._tracer.trace(onwards)
         hits.distances[again] = way + further.distances
         hits.cells[:, again], hits.levels[again] = further.cells, further.levels
         hits.faces[again] = np.where(further.faces == START, axis, further.faces)
         return hits
 
+    def _beyond(self, rays: Rays, which: Ints) -> tuple[Rays, Doubles, Ints]:
+        """Return some rays where they leave the box, how far that is, (m,), and the axis of the side where they do, (m,)."""
+        first, stop = self._box.first[:, None], self._box.stop[:, None]
+        cells, fractions, directions = rays.cells[:, which], rays.fractions[:, which], rays.directions[:, which]
+        ahead, each = directions > 0, np.arange(len(which))
+        side = np.where(ahead, stop, first)
+        with np.errstate(divide="ignore"):
+            ways = np.where(directions == 0, np.inf, (side - cells - fractions) / directions)
+        axis = ways.argmin(axis=0)
+        way = np.maximum(ways[axis, each], 0.0)
+        moved = fractions + directions * way
+        reached = np.clip(cells + np.floor(moved).astype(np.int64), first, stop - 1)
+        fractions = np.clip(moved - (reached - cells), 0.0, 1.0)
+        out = ahead[axis, each]
+        reached[axis, each] = side[axis, each] - np.logical_not(out)
+        fractions[axis, each] = np.where(out, 0.0, 1.0)
+        levels = np.maximum(rays.levels[which], exponent(way * rays.spread)).astype(np.int8)
+        return Rays(reached, fractions, directions, levels, rays.spread), way, axis
+
     def blocked(self, cones: Cones) -> NDArray[np.uint8]:
         """Return how many of the cubes along each cone are in the box of the scene and not known to be empty."""
         first, stop = ((int(a), int(b), int(c)) for a, b, c in (self._box.first, self._box.stop))
         return self._tracer.blocked(replace(cones, hole=(first, stop)))
-
-
-def beyond(rays: Rays, which: Ints, first: Ints, stop: Ints) -> tuple[Rays, Doubles, Ints]:
-    """Return rays where they leave boxes, how far that is, (m,), and the axis of the side where they do, (m,).
-
-    Args:
-        rays: rays that go through boxes.
-        which: those that are meant, (m,).
-        first: the first cells of their boxes, (3, m), or (3, 1) for one of all.
-        stop: the first cells beyond.
-    """
-    cells, fractions, directions = rays.cells[:, which], rays.fractions[:, which], rays.directions[:, which]
-    ahead, each = directions > 0, np.arange(len(which))
-    side = np.where(ahead, stop, first)
-    with np.errstate(divide="ignore"):
-        ways = np.where(directions == 0, np.inf, (side - cells - fractions) / directions)
-    axis = ways.argmin(axis=0)
-    way = np.maximum(ways[axis, each], 0.0)
-    moved = fractions + directions * way
-    reached = np.clip(cells + np.floor(moved).astype(np.int64), first, stop - 1)
-    fractions = np.clip(moved - (reached - cells), 0.0, 1.0)
-    out = ahead[axis, each]
-    reached[axis, each] = side[axis, each] - np.logical_not(out)
-    fractions[axis, each] = np.where(out, 0.0, 1.0)
-    levels = np.maximum(rays.levels[which], exponent(way * rays.spread)).astype(np.int8)
-    return Rays(reached, fractions, directions, levels, rays.spread), way, axis
 
 
 def cubes_hit(obj: TracedObject, hits: Hits, which: Any) -> tuple[Ints, Ints]:
@@ -205,21 +198,14 @@ class Traced(CameraStyle):
                 yield from zip(parts, results, strict=True)
 
     def _seen(self, frame: "TracedFrame", pixels: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The mean of the samples of pixels."""
-        total = np.zeros((len(pixels), 4), np.float32)
+        """The mean of the samples of pixels: linear light, multiplied by alpha, and alpha, float32 (n, 4)."""
+        total, fineness = np.zeros((len(pixels), 4), np.float32), len(self._samples) ** 0.5
         for number, at in enumerate(self._samples):
-            total += self.sample(
-                frame, primary_rays(frame.camera, self.look.resolution, pixels, at, len(self._samples) ** 0.5), number
-            )
+            rays = primary_rays(frame.camera, self.look.resolution, pixels, at, fineness)
+            hits = self.tracer.trace(rays)
+            total[hits.met, :3] += frame.light(rays, hits, hits.met, number)
+            total[hits.faces != MISS, 3] += 1  # where the eye is in a cell, it is black
         return total / np.float32(len(self._samples))
-
-    def sample(self, frame: "TracedFrame", rays: Rays, number: int) -> NDArray[np.float32]:
-        """Return what rays see, one sample of pixels: linear light, multiplied by alpha, and alpha, float32 (n, 4)."""
-        hits = self.tracer.trace(rays)
-        seen, which = np.zeros((len(rays), 4), np.float32), hits.met
-        seen[which, :3] = frame.light(rays, hits, which, number)
-        seen[hits.faces != MISS, 3] = 1  # where the eye is in a cell, it is black
-        return seen
 
     def sky(
         self, cells: NDArray[np.int64], fractions: NDArray[np.float64], levels: NDArray[np.int8], axis: int, end: int

@@ -10,7 +10,6 @@ from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.look import STYLES, CameraStyle, Look
 from gpu_nim.render.medium import Medium, march
 from gpu_nim.render.opengl import Canvas
-from gpu_nim.render.raster import reduce_pixels
 from gpu_nim.render.views import Camera
 
 
@@ -39,4 +38,4 @@ class Volume(CameraStyle):
         volume = self._medium.lit(camera.basis)
         if self._canvas is None:
             return march(volume, camera, self.width, self.height, progress)
-        return reduce_pixels(self._canvas.draw_volume(volume, camera), self.scale)
+        return self._canvas.draw_volume(volume, camera).astype(np.float32) / np.float32(255)
