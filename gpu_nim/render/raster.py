@@ -181,8 +181,7 @@ def bloom(picture: NDArray[np.float32], glow: float) -> NDArray[np.float32]:
     for channel in range(3):
         halo = np.zeros((height, width), np.float32)
         for level, part in enumerate(soft, 1):
-            plane = Image.fromarray(np.ascontiguousarray(part[..., channel]))
-            halo += np.asarray(plane.resize((width, height), Image.Resampling.BILINEAR)) * np.float32(0.62**level)
+            halo += enlarged(part[..., channel], height, width) * np.float32(0.62**level)
         picture[..., channel] += halo * np.float32(glow * 0.35)
     return picture
 
@@ -191,6 +190,11 @@ def _blur(picture: NDArray[np.float32]) -> NDArray[np.float32]:
     padded = np.pad(picture, ((1, 1), (1, 1), (0, 0)), mode="edge")
     rows = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
     return np.asarray((rows[:, :-2] + 2 * rows[:, 1:-1] + rows[:, 2:]) / 4)
+
+
+def enlarged(channel: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+    """Return a channel of a picture at that size, linearly interpolated."""
+    return np.asarray(Image.fromarray(np.ascontiguousarray(channel)).resize((width, height), Image.Resampling.BILINEAR))
 
 
 def reduce_pixels(pixels: NDArray[np.uint8], scale: int) -> NDArray[np.float32]:
