@@ -37,8 +37,8 @@ COMMANDS = {
     "a.mp4": ("movie", "nim:3", *MOVIE, *TITLE),
     **{f"a{suffix}": ("export", "nim:3") for suffix in EXPORTS},
     "b'<&\".html": ("export", "nim:3", "--title", "/*DATA*/null /*COMMAND*/"),
-    "b.3mf": ("export", "nim:3", "--printable", "--stand"),
-    "b.stl": ("export", "nim:3", "--printable", "--stand", "--print-size", "60.000000000000000"),  # more than its head holds
+    "b.3mf": ("export", "nim:3", "--printable"),
+    "b.stl": ("export", "nim:3", "--printable", "--print-size", "60.000000000000000"),  # more than its head holds
     "a.gif": ("movie", "nim:3", *MOVIE, *(20 * TITLE)),
 }
 NEEDS = {

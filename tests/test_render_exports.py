@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.render.exports import EXPORTS, export
-from gpu_nim.render.exports.export_format import ExportedObject, Printing, cubes, printed_object, printing_note
+from gpu_nim.render.exports.export_format import ExportedObject, cubes, printed_object, printing_note
 from gpu_nim.render.geometry import components
 from gpu_nim.render.look import Look
 from gpu_nim.render.page import colour_bytes, solid
@@ -53,7 +53,7 @@ def test_any_cells_print_as_a_watertight_object_in_the_size_and_the_pieces_that_
     import trimesh
 
     blocks = blocks_at(cells)
-    mesh = trimesh.Trimesh(*printed_object(blocks, Printing(50))[:2], process=False)
+    mesh = trimesh.Trimesh(*printed_object(blocks, 50)[:2], process=False)
     assert mesh.is_watertight
     assert mesh.is_volume  # its normals point outward, consistently
     assert mesh.area_faces.min() > 0
@@ -62,33 +62,16 @@ def test_any_cells_print_as_a_watertight_object_in_the_size_and_the_pieces_that_
     walked = pieces_by_walking(cells)
     assert sum(part.volume > 0 for part in mesh.split()) == len(walked)  # hollows have negative volumes
     said = f"warning: in {len(walked)} pieces that do not touch, the largest of {walked[0]} of {len(blocks)} blocks"
-    assert printing_note(blocks, Printing(50)).endswith(said if len(walked) > 1 else "; in one piece")
+    assert printing_note(blocks, 50).endswith(said if len(walked) > 1 else "; in one piece")
 
 
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=24))
 def test_each_side_of_a_print_belongs_to_a_cell_that_it_is_on(cells):
     blocks = blocks_at(cells)
-    points, faces, owners = printed_object(blocks, Printing(50))
+    points, faces, owners = printed_object(blocks, 50)
     unit = (np.ptp(blocks.corners, axis=0).max() + 1.4) / 50  # cells in a millimetre
     middles = points[faces].mean(axis=1) * unit + blocks.corners.min(axis=0) - 0.2
     assert np.abs(middles - blocks.centres()[owners]).max() <= 0.7 + 1e-4  # a cell reaches 0.2 beyond its sides
-
-
-@needs_trimesh
-@pytest.mark.parametrize("size", [20, 400])
-def test_a_stand_joins_the_pieces_that_reach_into_it(size, tmp_path):
-    import trimesh
-
-    cells = blocks_at({(0, 0, 0), (5, 0, 0), (0, 5, 1), (9, 9, 9)})
-    note = export(cells, tmp_path / "a.stl", printable=True, print_size=size, stand=True)["note"]
-    mesh = trimesh.load(tmp_path / "a.stl")
-    assert mesh.is_watertight
-    *_, plate = parts = mesh.split()
-    assert len(parts) == 5
-    assert plate.extents == pytest.approx([size, size, 2])
-    loose = sum(part.bounds[0][2] >= 2 for part in parts[:-1])
-    assert loose == {20: 1, 400: 2}[size]
-    assert f"in {1 + loose} pieces" in note
 
 
 @needs_trimesh
@@ -100,7 +83,7 @@ def test_cubes_for_a_printer_come_with_a_warning(suffix, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "options"), [("nim:7", ["--printable", "--stand", "--print-size", 25]), ("nim-4:3", ["--printable"]), ("fcc:3", [])]
+    ("source", "options"), [("nim:7", ["--printable", "--print-size", 25]), ("nim-4:3", ["--printable"]), ("fcc:3", [])]
 )
 def test_the_library_of_the_3mf_consortium_reads_an_object_without_a_warning(source, options, tmp_path):
     lib3mf = pytest.importorskip("lib3mf", reason="lib3mf is not installed")
@@ -121,12 +104,12 @@ def test_the_library_of_the_3mf_consortium_reads_an_object_without_a_warning(sou
     assert mesh.GetTriangleCount() == said["triangles"]
     points = np.array([list(point.Coordinates) for point in mesh.GetVertices()])
     if options:
-        assert np.ptp(points, axis=0).max() == pytest.approx(options[-1] if "--stand" in options else 100)
+        assert np.ptp(points, axis=0).max() == pytest.approx(options[-1] if "--print-size" in options else 100)
     else:
         faces = np.array([list(triangle.Indices) for triangle in mesh.GetTriangleIndices()])
         assert [np.array_equal(*pair) for pair in zip((points, faces), cubes(blocks_of(source)), strict=False)] == [True, True]
     assert not meshes.MoveNext()
-    # Each triangle has the colour of the cell that it belongs to, and a stand that of the first.
+    # Each triangle has the colour of the cell that it belongs to.
     groups = model.GetColorGroups()
     assert groups.MoveNext()
     group, properties = groups.GetCurrentColorGroup(), mesh.GetAllTriangleProperties()
@@ -135,8 +118,7 @@ def test_the_library_of_the_3mf_consortium_reads_an_object_without_a_warning(sou
     }
     shades = {k: (colour.Red, colour.Green, colour.Blue) for k in group.GetAllPropertyIDs() for colour in [group.GetColor(k)]}
     blocks, _ = solid(source, Look())
-    printing = Printing(stand="--stand" in options) if options else None
-    of_each = ExportedObject(blocks, Look(), Provenance(""), printing).mesh.blocks
+    of_each = ExportedObject(blocks, Look(), Provenance(""), 100.0 if options else None).mesh.blocks
     assert [shades[each.PropertyIDs[0]] for each in properties] == [*map(tuple, colour_bytes(blocks, Look())[of_each].tolist())]
 
 

@@ -34,17 +34,14 @@ _EXAMPLES = {
 @click.option(
     "--print-size", type=number(0, 10_000), help=f"The longest side of a print, in millimetres.  [default: {PRINT_SIZE:g}]"
 )
-@click.option("--stand", is_flag=True, help="A plate below a printable object, in which its lowest parts are set.")
 @look_options("view", "theme", "colour", "generations", "cut", "title")
 @json_option
-def export(source: str, out: Path, printable: bool, print_size: float | None, stand: bool, as_json: bool, **look: Any) -> None:
+def export(source: str, out: Path, printable: bool, print_size: float | None, as_json: bool, **look: Any) -> None:
     """Write SOURCE (see `gpunim render`) as a mesh, or as an interactive HTML page that works offline.
 
     A page zooms to any depth and names the cell under the pointer; its address is a link to the view. nim goes up to 2^60.
     """
-    report: dict[str, Any] = write(
-        source, out, Look(**look), printable=printable, print_size=print_size, stand=stand, given=given(look)
-    )
+    report: dict[str, Any] = write(source, out, Look(**look), printable=printable, print_size=print_size, given=given(look))
     if as_json:
         emit_json(report)
         return

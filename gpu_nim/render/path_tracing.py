@@ -38,8 +38,6 @@ _FLOOR = 6.0  # the reach of shadows on the floor, in diagonals of the object
 _BELOW = 1 - 2.0**-20  # the floor, in the layer of cells below the object: rays from it enter the object from outside
 _POOL = 0.13  # brightening of the floor near the object, as a fraction of the distance to white
 _POOL_REACH = 0.8  # in diagonals of the object
-_GLOSS, _GLOSSY = 0.05, 0.004  # the roughness of the floor, and the spread of rays that it reflects
-_STRAIGHT = 0.08  # the part of light that the floor reflects straight up (Schlick 1994)
 _SKY_SAMPLES = 4096  # directions over which the sky's light on an open floor is summed
 _AMBIENT = 0.4  # the part of the sky's light that is taken to come to cells from which a path does not go on
 
@@ -51,7 +49,7 @@ _DEPTH, _WHITE, _WHITE_SQUARE, _CELLS, _BESIDE_SQUARE, _OPEN, _SUMS = range(12, 
 _DARKEST = np.float32(1 / 64)  # the least colour by which light is divided
 _EDGES = 0.6, 0.3, 30.0  # differences that are edges: of normals, of the luminance of colours, and of depth, along a pixel
 
-_PIXEL, _REFLECTION, _PATH = 0, 1, 2  # uses of samples; a path has two for each bounce
+_PIXEL, _PATH = 0, 1  # uses of samples; a path has two for each bounce
 
 _R2 = (0.7548776662466927, 0.5698402909980532)  # the inverses of the plastic number and of its square
 _GOLDEN = 0.6180339887498949  # the inverse of the golden ratio
@@ -404,28 +402,4 @@ class _Stage:
         shade[near] = 1 + (light / self._unshaded - 1) * fade
         pool = np.exp(-((away / (_POOL_REACH * floor.diagonal)) ** 2)).astype(np.float32)[:, None]
         added[near] = shade[near] * pool * self._pool * (1 - self._backdrop[pixels])
-        added[near] += self._reflection(points, rays.directions[:, which[near]], rays.spread, sample)
         return shade, added
-
-    def _reflection(self, points: _Points, directions: Doubles, spread: float, sample: int) -> Linear:
-        """Return the light of cells that the floor reflects, (n, 3): what it reflects of the sky is in the background.
-
-        Args:
-            points: points of the floor.
-            directions: those of the rays that met them, (3, n).
-            spread: that of these rays.
-            sample: the number of the sample.
-        """
-        cosine = -(directions * points.normals).sum(axis=0)
-        mirror = directions + 2 * cosine * points.normals
-        onwards = unit(mirror + _GLOSS * cosine_hemisphere(mirror, self._sampler(points.pixels, sample, _REFLECTION)))
-        onwards -= 2 * np.minimum((onwards * points.sides).sum(axis=0), 0) * points.sides
-        rays = points.rays(onwards, max(spread, _GLOSSY))
-        hits = self._tracer.trace(rays)
-        met = hits.met
-        seen = self._points(rays, hits, met, points.pixels[met])
-        lit = self._sunlight(seen, rays.spread, sample, _PATH) + self._ambient * np.float32(_AMBIENT)
-        grazing = ((1 - np.clip(cosine[met], 0, 1)) ** 5).astype(np.float32)[:, None]
-        light = np.zeros((len(points.pixels), 3), np.float32)
-        light[met] = self._colours(hits, met) * lit * (_STRAIGHT + (1 - _STRAIGHT) * grazing)
-        return light

@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from gpu_nim.model.arguments import argument
 from gpu_nim.model.errors import UsageError, missing
 from gpu_nim.model.files import call, made_by
-from gpu_nim.render.exports.export_format import EXPORTS, PRINT_SIZE, ExportedObject, ExportFormat, Printing, printing_note
+from gpu_nim.render.exports.export_format import EXPORTS, MAX_PRINT, PRINT_SIZE, ExportedObject, ExportFormat, printing_note
 from gpu_nim.render.look import Look, require_effect
 from gpu_nim.render.metadata import wrong_picture
 from gpu_nim.render.page import PAGE_OPTIONS, Page, page, solid
@@ -34,7 +34,6 @@ def export(
     *,
     printable: bool = False,
     print_size: float | None = None,
-    stand: bool = False,
     given: Collection[str] = (),
 ) -> dict[str, object]:
     """Write a source as a mesh or a page, and return a report of it as plain values.
@@ -46,7 +45,6 @@ def export(
         printable: one watertight object for a 3D printer, in millimetres, in place of cubes that touch along edges: each cube is
             a little larger than its cell, so that those which touch are joined.
         print_size: the largest measure of a printable object, in millimetres; None is 100.
-        stand: a plate below a printable object, in which its lowest parts are set.
         given: as for `gpu_nim.render.look.require_effect`.
 
     Raises:
@@ -59,9 +57,11 @@ def export(
     '60 mm across, with necks of 5.5 mm; in one piece'
     """
     path, look = Path(path), look or Look()
-    if not printable and (stand or print_size is not None):
-        raise UsageError(f"{'stand' if stand else 'print_size'} is for a printable object: it needs {argument('printable')}")
-    printing = Printing(PRINT_SIZE if print_size is None else print_size, stand) if printable else None
+    if print_size is not None and not printable:
+        raise UsageError(f"print_size is for a printable object: it needs {argument('printable')}")
+    size = (PRINT_SIZE if print_size is None else print_size) if printable else None
+    if size is not None and not 1 <= size <= MAX_PRINT:
+        raise UsageError(f"print_size must be from 1 to {MAX_PRINT:,} millimetres, got {size:g}")
     known = _format_of(path, printable=printable)
     require_effect(*export_options(known.name, printable=printable), look, given)
     check_writable(path)
@@ -70,10 +70,10 @@ def export(
         made = page(source, look)
     else:
         blocks, _ = solid(source, look, known.limit)
-        options = {"printable": printable, "print_size": print_size, "stand": stand}
+        options = {"printable": printable, "print_size": print_size}
         named = {name: value for name, value in options.items() if value not in (False, None)}
-        obj = ExportedObject(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), printing)
-        note = printing_note(blocks, printing) if printing else known.note(blocks)
+        obj = ExportedObject(blocks, look, made_by(call("export", name_of(source), str(path), look, **named)), size)
+        note = known.note(blocks) if size is None else printing_note(blocks, size)
         note = "; ".join(filter(None, (blocks.note, note)))
         made = Page(known.write(obj), blocks.name, blocks.population, len(blocks), note)
         if "mesh" in vars(obj):  # it was written

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.files import Provenance
 from gpu_nim.model.registry import Registry
-from gpu_nim.render.geometry import CORNERS, SIDES, Blocks, components, corners_of
+from gpu_nim.render.geometry import SIDES, Blocks, components, corners_of
 from gpu_nim.render.look import MESH_OPTIONS, Look
 from gpu_nim.render.page import colour_bytes
 from gpu_nim.render.source import CELLS_LIMIT
@@ -27,10 +27,9 @@ _TRIANGLES = (np.array([*SIDES.values()], dtype=np.int32) @ (4, 2, 1))[:, _HALVE
 
 _OVERLAP = 0.2  # of a cell: how far a printed cube reaches into the next
 _NECK = 1.0  # millimetres: what a printed object's thinnest parts should have
-_PLATE = 2.0  # millimetres: the thickness of a stand
 
 #: The measure of a print by default and the largest one, in millimetres.
-PRINT_SIZE, _MAX_PRINT = 100.0, 10_000
+PRINT_SIZE, MAX_PRINT = 100.0, 10_000
 
 
 class Mesh(NamedTuple):
@@ -39,26 +38,6 @@ class Mesh(NamedTuple):
     points: NDArray[np.float32]
     faces: NDArray[np.int32]
     blocks: NDArray[np.integer]
-
-
-@dataclass(frozen=True)
-class Printing:
-    """How an object is printed.
-
-    Args:
-        size: its largest measure in millimetres.
-        stand: whether it has a plate below, in which its lowest parts are set.
-
-    Raises:
-        UsageError: the size is none that can be printed.
-    """
-
-    size: float = PRINT_SIZE
-    stand: bool = False
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.size <= _MAX_PRINT:
-            raise UsageError(f"print_size must be from 1 to {_MAX_PRINT:,} millimetres, got {self.size:g}")
 
 
 def cubes(blocks: Blocks) -> Mesh:
@@ -114,36 +93,21 @@ def printable_object(blocks: Blocks) -> Mesh:
     return Mesh(points, faces, np.concatenate(owners).repeat(2))
 
 
-def printed_object(blocks: Blocks, printing: Printing) -> Mesh:
-    """Return the printable object in millimetres, its least corner at the origin.
-
-    A stand is a plate below the object, which overlaps its lowest parts: a further closed surface, which slicers unite with it.
-    It belongs to the first block.
-    """
+def printed_object(blocks: Blocks, size: float) -> Mesh:
+    """Return the printable object with that largest measure in millimetres, its least corner at the origin."""
     points, faces, owners = printable_object(blocks)
     low, high = points.min(axis=0), points.max(axis=0)
-    points = (points - low) * (np.float32(printing.size) / np.float32((high - low).max()))
-    if printing.stand:
-        plate = CORNERS * np.array([*points.max(axis=0)[:2], _PLATE], dtype=np.float32)
-        faces = np.concatenate([faces, _TRIANGLES + len(points)])
-        points = np.concatenate([points, plate])
-        owners = np.concatenate([owners, np.zeros(len(_TRIANGLES), int)])
-    return Mesh(points.astype(np.float32), faces.astype(np.int32), owners)
+    return Mesh((points - low) * (np.float32(size) / np.float32((high - low).max())), faces, owners)
 
 
-def printing_note(blocks: Blocks, printing: Printing) -> str:
+def printing_note(blocks: Blocks, size: float) -> str:
     """Return the size, the strength and, as a warning, the number of loose pieces of a print, in words."""
     low, high = blocks.bounds()
-    side = int(blocks.sizes.max())
-    across = float((high - low).max()) / side + 2 * _OVERLAP
-    neck = 2 * _OVERLAP * printing.size / across
-    weak = f" (at {ceil(_NECK * printing.size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
-    labels = components(blocks)
-    lowest = np.full(labels.max() + 1, high[2])
-    np.minimum.at(lowest, labels, blocks.corners[:, 2])
-    joined = printing.stand & ((lowest[labels] - low[2]) / side * printing.size / across < _PLATE)
-    note = f"{printing.size:g} mm across, with necks of {neck:.2g} mm{weak}"
-    return f"{note}; {_in_pieces(np.where(joined, -1, labels), 'that do not touch')}"
+    across = float((high - low).max()) / int(blocks.sizes.max()) + 2 * _OVERLAP
+    neck = 2 * _OVERLAP * size / across
+    weak = f" (at {ceil(_NECK * size / neck):,} mm they have {_NECK:g} mm)" if neck < _NECK else ""
+    pieces = _in_pieces(components(blocks), "that do not touch")
+    return f"{size:g} mm across, with necks of {neck:.2g} mm{weak}; {pieces}"
 
 
 def cubes_note(blocks: Blocks) -> str:
@@ -167,18 +131,18 @@ class ExportedObject:
         blocks: the blocks to write.
         look: their appearance.
         made: what makes the file.
-        printing: how to print it, as one watertight object; None for cubes.
+        print_size: the largest measure in millimetres of one watertight object to print; None for cubes.
     """
 
     blocks: Blocks
     look: Look
     made: Provenance
-    printing: Printing | None = None
+    print_size: float | None = None
 
     @cached_property
     def mesh(self) -> Mesh:
         """The object as triangles: each block a cube, or the printable object."""
-        return printed_object(self.blocks, self.printing) if self.printing else cubes(self.blocks)
+        return cubes(self.blocks) if self.print_size is None else printed_object(self.blocks, self.print_size)
 
     @cached_property
     def colours(self) -> NDArray[np.uint8]:

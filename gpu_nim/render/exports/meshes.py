@@ -142,8 +142,8 @@ def ply(obj: ExportedObject) -> bytes:
     """Return a mesh as PLY, binary, with the facts of each point; of a printable object with the colours of its faces alone."""
     from trimesh.exchange.ply import export_ply
 
-    mesh = _trimesh(obj.mesh) if obj.printing else _trimesh(obj.mesh, obj.colours, **obj.facts)
-    if obj.printing:
+    mesh = _trimesh(obj.mesh, obj.colours, **obj.facts) if obj.print_size is None else _trimesh(obj.mesh)
+    if obj.print_size is not None:
         mesh.visual.face_colors = obj.colours[obj.mesh.blocks]
     data = bytes(export_ply(mesh, vertex_normal=False))
     return data.replace(b"\nelement", f"\ncomment {obj.made}\nelement".encode(), 1)
