@@ -2,7 +2,6 @@
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -18,7 +17,7 @@ from gpu_nim.render.colourings import COLOURINGS, Bar, Swatches, base_colours, l
 from gpu_nim.render.drawing import lay_over
 from gpu_nim.render.framing import aim, annotations, framed
 from gpu_nim.render.geometry import generations_between, tiles
-from gpu_nim.render.image import Renderer, render
+from gpu_nim.render.image import render
 from gpu_nim.render.look import Look
 from gpu_nim.render.source import blocks_of
 from gpu_nim.render.themes import THEMES
@@ -170,7 +169,7 @@ def test_a_picture_shows_the_legends_colours_in_its_pixels(style, colour, size):
 
 
 def test_a_transparent_picture_has_its_letters_whole():
-    drawing, _ = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), **ALL))
+    drawing, _ = laid_out(blocks_of("nim:7"), Look(resolution=(320, 180), theme="paper", **ALL))
     clear, black = Image.new("RGBA", (320, 180)), Image.new("RGB", (320, 180))
     lay_over(clear, drawing.pixels())
     lay_over(black, drawing.pixels())
@@ -185,8 +184,8 @@ def test_a_transparent_picture_has_its_letters_whole():
 
 @pytest.mark.parametrize("theme", ["dark", "paper"])
 @pytest.mark.parametrize("slide", [0, 255])
-def test_words_of_a_transparent_picture_are_read_on_any_slide(theme, slide):
-    look = Look(resolution=(320, 180), theme=theme, transparent=True, **ALL)
+def test_words_are_read_before_any_object_and_on_any_slide(theme, slide):
+    look = Look(resolution=(320, 180), theme=theme, **ALL)
     drawings = laid_out(blocks_of("nim:7"), look)
     shown = Image.new("RGB", look.resolution, (slide, slide, slide))
     for drawing in drawings:
@@ -308,22 +307,3 @@ def test_axes_end_where_the_eye_is_in_the_object():
     inside = fit(VIEWS["three-quarter"].of(blocks.corners), framed(blocks, Look()), 4 / 3)
     inside = type(inside)(np.array([4.0, 4.0, 4.0]), inside.basis, inside.scale, False)
     assert axes_of(box_of(blocks), on_picture(inside, 240, 180), 5.0) == []
-
-
-def test_words_before_the_object_are_on_a_scrim():
-    """As of an eye within it: letters stand out as they do elsewhere."""
-    blocks = blocks_of("nim:31")
-    look = Look(resolution=(320, 240), view="three-quarter", quality="draft", engine="numpy", **{**ALL, "axes": False})
-    camera = aim(blocks, look)
-    close = replace(camera, eye=camera.eye - camera.basis[2] * 0.75 * camera.distance(blocks.centres()).min())
-    areas = list(word_boxes(annotations(blocks, look).words))
-    said = Renderer(blocks, look, "numpy")
-    bare = Renderer(blocks, replace(look, title="", caption="", legend=False), "numpy")
-    for eye, has_scrim in ((camera, False), (close, True)):
-        annotated, plain = (np.asarray(drawn.frame(eye)).astype(int).max(axis=2) for drawn in (said, bare))
-        boxes = [np.s_[int(top) : int(bottom), int(left) : int(right)] for _, left, top, right, bottom in areas]
-        bright = [plain[box].max() > 150 for box in boxes]
-        assert any(bright) == has_scrim
-        for box in boxes:
-            assert np.percentile(annotated[box], 20) < 90
-            assert annotated[box].max() > 200

@@ -16,15 +16,12 @@ from gpu_nim.render.colourings import Bar, Legend
 from gpu_nim.render.drawing import Drawing, Point, Rectangle, lay_over
 from gpu_nim.render.look import Look
 from gpu_nim.render.raster import background, quantise
-from gpu_nim.render.themes import bytes_of
 from gpu_nim.render.views import MARGIN, Camera, Margins
 from gpu_nim.render.words import LEAST, TextLayout, label_size, layout, number, required_layout, text_width, unit
 
 _EDGE, _GAP = 64.0, 36.0  # units: from the picture's sides to words, and between the parts
 _WIDEST = 0.4  # of the picture's width or height: a legend
 _SMALLER = 0.9  # sizes of a legend's letters are tried in these steps
-_LIKE_TEXT = 0.01  # of the pixels under words: more of their colour make them hard to read
-_SCRIM = 190  # of 255: how dense a scrim is
 _LEAST_OBJECT = 6.0  # sizes of labels: the width and height that are left for the object
 _FEW = 9  # values of a legend that are all named
 _LONGEST_BAR = 0.6  # of the picture's height, or width
@@ -181,7 +178,7 @@ class Annotations:
     @cached_property
     def words(self) -> Drawing:
         """What is the same in all frames: title, caption and legend."""
-        drawing = Drawing(self._theme, self._width, self._height, halo=self.look.transparent)
+        drawing = Drawing(self._theme, self._width, self._height, halo=True)
         for setting in filter(None, (self._title, self._caption)):
             drawing.set(setting)
         if self._legend:
@@ -194,7 +191,7 @@ class Annotations:
 
     def changing(self, running: str = "", box: CoordinateBox | None = None, project: Projection | None = None) -> Drawing:
         """Return a drawing of the words of a frame, and the axes of a box where it is seen, apart from what is the same in all."""
-        drawing = Drawing(self._theme, self._width, self._height, halo=self.look.transparent)
+        drawing = Drawing(self._theme, self._width, self._height, halo=True)
         drawing.taken = [*self.words.taken, *self._areas(running)]
         if setting := self._running(running):
             drawing.set(setting)
@@ -237,23 +234,11 @@ class Annotations:
             running: the words of this frame.
             box: the coordinates of what is drawn of the object, by default of all.
         """
-        self._scrim(picture, running)
         if self._title or self._caption or self._legend:
             lay_over(picture, self._pixels)
         if running or self.box is not None:
             drawn = None if self.box is None else box or self.box
             lay_over(picture, self.changing(running, drawn, on_picture(camera, *self.look.resolution)).pixels())
-
-    def _scrim(self, picture: Image.Image, running: str) -> None:
-        """Lay a scrim under words where the picture has more of their colour than of the background's, as within an object."""
-        text, back = (255 * np.array(colour) for colour in (self._theme.text, self._theme.bottom))
-        for area in self._areas(running):
-            left, top, right, bottom = (max(round(edge), 0) for edge in area)
-            pixels = np.asarray(picture.crop((left, top, right, bottom)).convert("RGBA")).reshape(-1, 4).astype(np.float64)
-            near, far = (np.linalg.norm(pixels[:, :3] - colour, axis=1) for colour in (text, back))
-            if ((near < far) & (pixels[:, 3] > 127)).mean() > _LIKE_TEXT:
-                scrim = Image.new("RGBA", (right - left, bottom - top), (*bytes_of(self._theme.bottom), _SCRIM))
-                lay_over(picture, scrim, (left, top))
 
 
 def on_picture(camera: Camera, width: int, height: int) -> Projection:

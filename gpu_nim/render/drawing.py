@@ -82,11 +82,18 @@ class Drawing:
             self.figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor=background or "none")
         self._place = Affine2D().scale(1 / 72, -1 / 72).translate(0, height / 72) + self.figure.dpi_scale_trans
 
-    def _add(self, artist: "Artist", rim: float = 0.0) -> None:
-        """Add what is drawn over all that was added before, with a rim of that width where the drawing has halos."""
+    def _add(self, artist: "Artist", rim: float = 0.0, y: float = 0.0) -> None:
+        """Add what is drawn over all that was added before, with a rim of that width where the drawing has halos.
+
+        Args:
+            artist: what is drawn.
+            rim: the width.
+            y: the height at which the rim has the colour of the background.
+        """
         from matplotlib.patheffects import withStroke
 
-        effects = [withStroke(linewidth=rim, foreground=self.theme.bottom)] if rim and self._halo else []
+        around = np.array(self.theme.top) + y / self.height * np.subtract(self.theme.bottom, self.theme.top)
+        effects = [withStroke(linewidth=rim, foreground=np.clip(around, 0, 1).tolist())] if rim and self._halo else []
         artist.set(transform=self._place, zorder=len(self.figure.artists), sketch_params=None, path_effects=effects)
         self.figure.add_artist(artist)
 
@@ -108,7 +115,7 @@ class Drawing:
         from matplotlib.lines import Line2D
 
         (x, y), (x_, y_) = start, end
-        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"), width + 2)
+        self._add(Line2D((x, x_), (y, y_), color=colour, linewidth=width, solid_capstyle="round"), width + 2, (y + y_) / 2)
 
     def thin_line(self, start: Sequence[float], end: Sequence[float], size: float) -> None:
         """Draw a line that belongs to labels of a size."""
@@ -130,6 +137,7 @@ class Drawing:
         self._add(
             Text(*at, text, color=colour, fontproperties=font, ha=anchor, va="baseline", parse_math=False, usetex=False),
             _HALO * size,
+            at[1],
         )
 
     def set(self, setting: TextLayout) -> None:
