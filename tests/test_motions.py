@@ -97,18 +97,37 @@ def test_the_population_is_that_of_all_cells_of_an_object_that_is_projected_or_m
     obj = prepare(source, Look())
     assert len(obj) < obj.population
     births = grow(source[:-2], 8).births.tolist()
-    assert grown_caption(obj, 7) == f"generation 7 = 2³ − 1    population {sum(births[:8]):,}"
+    assert grown_caption(obj, 7) == f"generation 7    population {sum(births[:8]):,}"
 
 
 def test_a_growth_that_leaps_ahead_is_in_view_at_once():
-    """Cells far out in the first generation after 2^m - 1: the camera is there before them."""
-    obj = blocks_of("nim:15")
-    far = replace(obj, corners=np.where(obj.generations[:, None] == 8, 4 * obj.corners, obj.corners).astype(np.int32))
-    growth = GrowthMotion(Movie("nim:15", "growth", 60, look=LOOK))
+    """Cells far out in a generation between two at which the camera is fitted: it is there before them."""
+    obj = blocks_of("nim:31")
+    far = replace(obj, corners=np.where(obj.generations[:, None] == 20, 4 * obj.corners, obj.corners).astype(np.int32))
+    growth = GrowthMotion(Movie("nim:31", "growth", 60, look=LOOK))
     growth._whole = far
     for number in range(60):
         across = growth.camera(number).project(far.centres()[far.generations <= growth.moment(number)[1]])[:, :2]
         assert (np.abs(across) < [64 / 48, 1]).all(), number
+
+
+@pytest.mark.parametrize("view", ["-55,35", "130,20", "20,10", "200,-15"])
+def test_a_clip_removes_what_is_before_a_plane_and_shows_its_section(view):
+    """From the side of the eye, which sees the section as it is beside it, neither mirrored nor turned."""
+    clip = motion_of(Movie("edge:7", "clip", 15, look=Look(resolution=(320, 180), quality="draft", engine="numpy", view=view)))
+    obj, toward = clip.obj, clip._camera.basis[2]
+    depths = -obj.corners[:, clip.axis] * np.sign(toward[clip.axis])
+    assert [clip.layer(0), clip.layer(14)] == [depths.min(), depths.max()]
+    assert [clip.layer(number) for number in range(15)] == sorted(clip.layer(number) for number in range(15))
+    here = depths == clip.layer(7)
+    seen, beside = clip._camera.project(obj.centres()[here]), clip._front.project(clip.section.centres()[here])
+    assert min(np.corrcoef(seen[:, k], beside[:, k])[0, 1] for k in (0, 1)) > 0.5
+    assert seen[:, 0].max() < beside[:, 0].min()
+    frame = np.asarray(clip.frame(7), float)
+    x, y, _ = np.rint(clip._front.on_picture(clip.section.centres()[here], 320, 180) - 0.5).astype(int).T
+    assert np.allclose(frame[y, x] / 255, clip._base[here], atol=0.05)
+    last = np.asarray(clip.frame(14), float)
+    assert 0 < (last[:150, :150].max(axis=2) > 80).sum() < (frame[:150, :150].max(axis=2) > 80).sum()
 
 
 def test_a_frame_does_not_depend_on_the_frames_before_it():

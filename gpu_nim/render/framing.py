@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpu_nim.model.errors import UsageError
 from gpu_nim.render.annotations import Annotations
 from gpu_nim.render.axes import box_of
-from gpu_nim.render.colourings import legend_of
+from gpu_nim.render.colourings import Legend, legend_of
 from gpu_nim.render.geometry import FINE, Blocks
 from gpu_nim.render.look import PATHTRACED, Look
 from gpu_nim.render.shading import ThreePointLighting, has_floor
@@ -54,15 +54,17 @@ def annotations(blocks: Blocks, look: Look, running: str = "", colours: NDArray[
     Raises:
         UsageError: they cannot be set legibly with space for the object, or there are no coordinates for axes.
     """
-    box = box_of(blocks) if look.axes else None
-    if isinstance(blocks, TracedObject):
-        return Annotations(look, blocks.legend, box, running)
     if look.axes and blocks.unit == FINE:
         raise UsageError(f"axes need cells on a lattice, and those of {blocks.name} are projected between its points")
-    legend = None
-    if look.legend:
-        legend = legend_of(blocks, look.colours_of(blocks) if colours is None else colours, look.colour)
-    return Annotations(look, legend, box, running)
+    legend = legend_in(blocks, look, colours) if look.legend else None
+    return Annotations(look, legend, box_of(blocks) if look.axes else None, running)
+
+
+def legend_in(blocks: Blocks, look: Look, colours: NDArray[np.float32] | None = None) -> Legend:
+    """Return what the colours of an object stand for, those of blocks (N, 3), by default as the look colours them."""
+    if isinstance(blocks, TracedObject):
+        return blocks.legend
+    return legend_of(blocks, look.colours_of(blocks) if colours is None else colours, look.colour)
 
 
 def aim(blocks: Blocks, look: Look, running: str = "", view: View | None = None, margins: Margins | None = None) -> Camera:

@@ -17,7 +17,6 @@ from gpu_nim.render.raster import bloom, enlarged
 from gpu_nim.render.source import CELLS_LIMIT, BlocksSource
 from gpu_nim.render.traced_object import TracedObject, traced_object
 from gpu_nim.render.views import Camera
-from gpu_nim.render.words import power_of_two
 
 _BEGUN = 3  # generations that are there in the first frame
 _BITS = 4  # significant binary digits of one more than the generations at which the camera is fitted
@@ -51,17 +50,6 @@ def between(one: Camera, other: Camera, way: float) -> Camera:
     return replace(one, eye=one.eye * (1 - way) + other.eye * way, scale=one.scale * (1 - way) + other.scale * way)
 
 
-def generation_words(generation: int) -> str:
-    """Return the number of a generation in words.
-
-    >>> generation_words(6), generation_words(7)
-    ('generation 6', 'generation 7 = 2³ − 1')
-    """
-    power = (generation + 1).bit_length() - 1
-    complete = power and generation + 1 == 1 << power
-    return f"generation {generation:,}" + f" = {power_of_two(power)} − 1" * bool(complete)
-
-
 def grown_caption(obj: Blocks, generation: int) -> str:
     """Return the caption of a generation, with its population.
 
@@ -70,7 +58,7 @@ def grown_caption(obj: Blocks, generation: int) -> str:
     'generation 6    population 37'
     """
     counted = "" if obj.population_until is None else f"    population {obj.population_until(generation):,}"
-    return generation_words(generation) + counted
+    return f"generation {generation:,}{counted}"
 
 
 @MOTIONS.add
@@ -97,8 +85,7 @@ class GrowthMotion(Motion):
         if obj.flat and not movie.turns:
             self.turn = 0.0
         (self._first, last), self._view = obj.span, view_of(obj, self.look)
-        complete = (1 << (last + 1).bit_length() - 1) - 1
-        self._longest = max((grown_caption(obj, each) for each in (complete, last)), key=len)
+        self._longest = grown_caption(obj, last)
         self._margins = annotations(obj, self.look, self._longest).margins
         self._orbit = lru_cache(4)(self._orbit_from)
         width, height = (max(side // 4, SMALLEST_SIDE) for side in self.look.resolution)

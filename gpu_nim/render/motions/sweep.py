@@ -14,8 +14,8 @@ from gpu_nim.games.entries import Parameter, ParameterType
 from gpu_nim.model.arguments import parse_rational
 from gpu_nim.model.errors import UsageError
 from gpu_nim.model.work import OnStep, no_progress
-from gpu_nim.render.colourings import COLOURINGS, Bar, legend_of
-from gpu_nim.render.framing import annotations, view_of
+from gpu_nim.render.colourings import COLOURINGS, Bar
+from gpu_nim.render.framing import annotations, legend_in, view_of
 from gpu_nim.render.geometry import Blocks
 from gpu_nim.render.image import Frame, Renderer
 from gpu_nim.render.motions.motion import MOTIONS, Motion, Movie, Orbit
@@ -72,10 +72,7 @@ class Sweep(Motion):
         ends = map(self._object, (self.sweep[0], self.sweep[-1]))
         self.largest = max(ends, key=lambda obj: np.subtract(*obj.bounds()[::-1]).sum())  # which frames all others
         largest, view = self.largest, view_of(self.largest, self.look)
-        if isinstance(largest, TracedObject):
-            self._legend = largest.legend
-        else:
-            self._legend = legend_of(largest, self.look.colours_of(largest), self.look.colour)
+        self._legend = legend_in(largest, self.look)
         self._running = self._caption(max(self.sweep), largest)
         self._toward, self._annotations = view.basis()[2], annotations(largest, self.look, self._running)
         frame = largest.opened(self.look.cut, self._toward)
